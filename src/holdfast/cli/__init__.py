@@ -1,0 +1,1 @@
+"""The terminal's face: no rule lives here."""

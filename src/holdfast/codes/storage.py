@@ -1,0 +1,74 @@
+"""HF70xx: the place where bytes live can't be reached, listed or read."""
+
+from __future__ import annotations
+
+from holdfast.codes.code import Code
+
+STORAGE_CODES: tuple[Code, ...] = (
+    Code(
+        "HF7001",
+        "nothing is at this place",
+        "a checkpoint that is not where it is looked for would make Spark start from zero",
+        ("check the spelling of the path, and that the volume or bucket is the right one",),
+        exit_status=21,
+    ),
+    Code(
+        "HF7002",
+        "access was denied",
+        "what can't be read can't be judged",
+        ("run as the user that runs the job, or give this user read access",),
+    ),
+    Code(
+        "HF7003",
+        "no reader for this kind of URL",
+        "Holdfast reads local paths and what fsspec knows",
+        ("give a local path, or a URL with s3, s3a, gs, abfss, hdfs or another fsspec scheme",),
+        exit_status=2,
+    ),
+    Code(
+        "HF7004",
+        "the reader for this kind of URL is not installed",
+        "the readers for object stores are extras, so that the core stays small",
+        ("install the extra that the message names",),
+        exit_status=2,
+    ),
+    Code(
+        "HF7005",
+        "this location can't be read from here",
+        "the same text means another place, or none, on this machine",
+        ("give the location as this machine sees it",),
+        exit_status=2,
+    ),
+    Code(
+        "HF7006",
+        "the storage failed while reading",
+        "a part of the checkpoint was not seen, so nothing is concluded from it",
+        ("try again; if it stays, look at the storage itself",),
+    ),
+    Code(
+        "HF7007",
+        "the storage did not answer in time",
+        "a part of the checkpoint was not seen, so nothing is concluded from it",
+        ("try again, or allow more time with --timeout",),
+    ),
+    Code(
+        "HF7008",
+        "credentials are missing or were rejected",
+        "what can't be read can't be judged",
+        ("set them under storage: in holdfast.yaml, in the environment, or with --storage-option",),
+    ),
+    Code(
+        "HF7009",
+        "something tried to write through a reader",
+        "reading never writes; this is a bug in Holdfast and was stopped",
+        ("please report it, with the command",),
+        exit_status=1,
+    ),
+    Code(
+        "HF7010",
+        "a storage option is malformed or unknown",
+        "a guessed option would read another place than the job does",
+        ("write it as --storage-option key=value",),
+        exit_status=2,
+    ),
+)

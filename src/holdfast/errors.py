@@ -1,0 +1,81 @@
+"""The one tree of errors that Holdfast raises; anything else that escapes is a bug.
+
+HoldfastError
+├── UsageError            HF10xx  the command line asks for something that can't be
+├── ProjectError          HF11xx  holdfast.yaml: unreadable, unknown key, wrong value, missing secret
+├── CheckpointError       HF20xx  the place holds no checkpoint, or one that can't be read
+│   └── DecodeError       HF21xx  bytes that are not what Spark writes; knows line and byte
+└── StorageError          HF70xx  the place can't be reached, listed or read
+    └── NotFound          HF7001  nothing is there (any more)
+
+Every error carries a code of the registry; the code decides the exit status and, where the raiser
+has nothing better to say, the `why` and the `next` step. Foreign errors become one of these at one
+border per library: `storage/border.py` (file systems), `jobs/yamlfile.py` (YAML, pydantic),
+`cli/main.py` (click, and the last resort).
+"""
+
+from __future__ import annotations
+
+from holdfast.codes import Code, code_of
+
+
+class HoldfastError(Exception):
+    """Something went wrong that a person can act on."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        at: str | None = None,
+        why: str | None = None,
+        next_steps: tuple[str, ...] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code: Code = code_of(code)
+        self.message = message
+        self.at = at
+        self.why = self.code.why if why is None else why
+        self.next_steps = self.code.next_steps if next_steps is None else next_steps
+
+    @property
+    def exit_status(self) -> int:
+        """The status that a command ends with when this error stops it."""
+        return self.code.exit_status
+
+
+class UsageError(HoldfastError):
+    """The command line asks for something that can't be."""
+
+
+class ProjectError(HoldfastError):
+    """The project file, or what it refers to, is not usable."""
+
+
+class CheckpointError(HoldfastError):
+    """The place holds no checkpoint, or one that can't be read."""
+
+
+class DecodeError(CheckpointError):
+    """Bytes that are not what Spark writes there; `line` counts from 1, `byte` from 0."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        line: int | None = None,
+        byte: int | None = None,
+        why: str | None = None,
+    ) -> None:
+        super().__init__(code, message, why=why)
+        self.line = line
+        self.byte = byte
+
+
+class StorageError(HoldfastError):
+    """The place where bytes live can't be reached, listed or read."""
+
+
+class NotFound(StorageError):
+    """Nothing is at that place, or it vanished while we looked."""

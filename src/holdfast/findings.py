@@ -1,0 +1,66 @@
+"""What a check reports: a code, how bad, where, the evidence, why it matters and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from holdfast.codes import code_of
+
+
+class Severity(str, Enum):
+    """How bad. `fatal` is kept for: the next start fails, or corrupts."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+    FATAL = "fatal"
+
+    @property
+    def rank(self) -> int:
+        """Order from info (0) to fatal (3)."""
+        return list(Severity).index(self)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a checkpoint: a file relative to its root, and line (from 1) or byte (from 0)."""
+
+    file: str
+    line: int | None = None
+    byte: int | None = None
+
+    def within(self, location: str) -> str:
+        """Spell the place out for people, below the checkpoint's location."""
+        path = f"{location.rstrip('/')}/{self.file}" if self.file else location
+        if self.line is not None and self.byte is not None:
+            return f"{path} line {self.line} (byte {self.byte})"
+        if self.line is not None:
+            return f"{path} line {self.line}"
+        return path if self.byte is None else f"{path} byte {self.byte}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found in a checkpoint, with what it rests on."""
+
+    code: str
+    severity: Severity
+    message: str
+    place: Place
+    evidence: Mapping[str, object] = field(default_factory=dict)
+    why: str = ""
+    next_steps: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        registered = code_of(self.code)
+        if not self.why:
+            object.__setattr__(self, "why", registered.why)
+        if not self.next_steps:
+            object.__setattr__(self, "next_steps", registered.next_steps)
+
+
+def worst(findings: tuple[Finding, ...]) -> Severity | None:
+    """Give the worst severity among the findings, None when there are none."""
+    return max((finding.severity for finding in findings), key=lambda s: s.rank, default=None)

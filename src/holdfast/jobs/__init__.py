@@ -1,0 +1,1 @@
+"""What the user declares: the project file, its jobs, and which checkpoint a TARGET means."""

@@ -1,0 +1,1 @@
+"""Where bytes live: local paths and fsspec URLs, opened for reading."""

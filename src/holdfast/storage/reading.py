@@ -1,0 +1,67 @@
+"""What every reader of a place can do: list it once, read bytes. Nothing here can write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from holdfast.errors import StorageError
+
+
+class Kind(str, Enum):
+    """What a listed name is."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    OUTWARD_LINK = "outward-link"
+    """A symbolic link whose end lies outside of the listed folder: never followed."""
+    BROKEN_LINK = "broken-link"
+    OTHER = "other"
+    """A pipe, socket or device: never opened."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One name below the root; `path` is relative to it with '/' between parts."""
+
+    path: str
+    kind: Kind
+    size: int
+    modified_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Everything below the root at one look, and the folders that could not be looked into."""
+
+    items: tuple[Listed, ...]
+    failures: Mapping[str, StorageError]
+    """Folder (relative path, '' for the root's own) to why it could not be listed."""
+
+
+class Reader(Protocol):
+    """A place opened for reading.
+
+    Listing goes in the order of names, folder by folder, so that `commits` is looked at before
+    `offsets`, and `offsets` before `sources` and `state`: Spark writes them in the opposite
+    order, so a commit that we see always has its offsets in the same listing, also while a query
+    runs. Errors are always StorageErrors.
+    """
+
+    @property
+    def location(self) -> str:
+        """Where this is, as shown to people (no secrets in it)."""
+
+    def list(self) -> Listing:
+        """List everything below the root once. Raise NotFound when the root is not there."""
+
+    def names(self, folder: str) -> frozenset[str]:
+        """Names directly in a folder, cheaply; empty when the folder is not there."""
+
+    def read(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        """Read a file, or `length` bytes of it from `start`. Raise NotFound when it vanished."""
+
+    def read_many(self, paths: Iterable[str]) -> Mapping[str, bytes | StorageError]:
+        """Read several whole files side by side; a failure stands in place of the bytes."""

@@ -1,0 +1,1 @@
+"""A corpus of small checkpoints that real Spark wrote, and the script that makes it."""
