@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from . import inputs
+from .progress import summarise
 
 PATIENCE_SECONDS = 120
 
@@ -91,13 +93,13 @@ class Bench:
         failure = query.exception()
         if failure is not None and not failure_expected:
             raise failure
-        progress = [json.loads(item.json()) for item in java_query(query).recentProgress()]
+        reports = [json.loads(item.json()) for item in java_query(query).recentProgress()]
         self.runs.append(
             {
                 "query_id": str(query.id),
                 "run_id": str(query.runId),
                 "failure": str(failure).splitlines()[0] if failure else None,
-                "progress": progress,
+                "progress": [summarise(report) for report in reports],
             }
         )
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 
 from .bench import Bench
 from .session import SETTINGS
 from .shapes.shape import Shape
 
-ROW_LIMIT = 200
+REFUSAL_LENGTH = 300
+TIMERS = "TimerState"
 
 
 def collect_facts(bench: Bench, shape: Shape) -> dict[str, Any]:
@@ -24,33 +27,9 @@ def collect_facts(bench: Bench, shape: Shape) -> dict[str, Any]:
         "description": shape.description,
         "settings": {**SETTINGS, **bench.settings},
         "query_id": bench.runs[0]["query_id"] if bench.runs else None,
-        "runs": [summarise(run) for run in bench.runs],
+        "runs": bench.runs,
         **read_back(bench),
     }
-
-
-def summarise(run: dict[str, Any]) -> dict[str, Any]:
-    """Keeps of a run what a reader of its checkpoint can know."""
-    return {**run, "progress": [summarise_progress(item) for item in run["progress"]]}
-
-
-def summarise_progress(progress: dict[str, Any]) -> dict[str, Any]:
-    """Keeps offsets, row counts, watermark and state sizes of one batch."""
-    sources = ("description", "startOffset", "endOffset", "latestOffset", "numInputRows")
-    states = ("operatorName", "numRowsTotal", "numRowsUpdated", "numRowsRemoved")
-    return {
-        "batchId": progress["batchId"],
-        "timestamp": progress["timestamp"],
-        "numInputRows": progress["numInputRows"],
-        "watermark": progress.get("eventTime", {}).get("watermark"),
-        "sources": [select(item, sources) for item in progress["sources"]],
-        "stateOperators": [select(item, states) for item in progress["stateOperators"]],
-    }
-
-
-def select(item: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Returns the named fields that `item` has."""
-    return {name: item[name] for name in names if name in item}
 
 
 def read_back(bench: Bench) -> dict[str, Any]:
@@ -83,27 +62,40 @@ def reading_options(operator: dict[str, Any]) -> list[dict[str, str]]:
     properties = json.loads(operator.get("operatorProperties") or "{}")
     variables = properties.get("stateVariables", [])
     if variables:
-        names = [{**base, "stateVarName": item["stateName"]} for item in variables]
-        return [*names, {**base, "readRegisteredTimers": "true"}]
+        return [{**base, **variable_option(variable)} for variable in variables]
     if operator["operatorName"] == "symmetricHashJoin" and base["storeName"] == "default":
         return [{"operatorId": base["operatorId"], "joinSide": side} for side in ("left", "right")]
     return [base]
 
 
+def variable_option(variable: dict[str, Any]) -> dict[str, str]:
+    """Returns the option that names a state variable; timers have one of their own."""
+    if variable["stateVariableType"] == TIMERS:
+        return {"readRegisteredTimers": "true"}
+    return {"stateVarName": variable["stateName"]}
+
+
 def attempt(spark: SparkSession, checkpoint: Path, options: dict[str, str]) -> dict[str, Any]:
     """Reads one store, or says why Spark would not."""
+    reader = spark.read.format("statestore").options(**options)
     try:
-        return {"rows": read_rows(
-            spark.read.format("statestore").options(**options).load(str(checkpoint))
-        )}
+        return {"rows": read_rows(reader.load(str(checkpoint)))}
     except Exception as refusal:
-        return {"rows": None, "refusal": str(refusal).splitlines()[0][:300]}
+        return {"rows": None, "refusal": " ".join(str(refusal).split())[:REFUSAL_LENGTH]}
 
 
 def read_rows(frame: DataFrame) -> list[dict[str, Any]]:
-    """Returns a frame's rows as JSON values, in a stable order."""
-    options = {"ignoreNullFields": "false"}
-    from pyspark.sql import functions as f
+    """Returns a frame's rows as JSON values, in Spark's order: that of a list's elements counts."""
+    text = f.to_json(f.struct("*"), {"ignoreNullFields": "false"})
+    rows = frame.select(text.alias("row")).collect()
+    return [json.loads(item["row"], object_pairs_hook=number_repeats) for item in rows]
 
-    lines = frame.select(f.to_json(f.struct("*"), options).alias("row")).limit(ROW_LIMIT)
-    return [json.loads(line) for line in sorted(item["row"] for item in lines.collect())]
+
+def number_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Calls the second `sum` of an aggregation buffer `sum#2`, so that no value is lost."""
+    found: dict[str, Any] = {}
+    seen: Counter[str] = Counter()
+    for name, value in pairs:
+        seen[name] += 1
+        found[name if seen[name] == 1 else f"{name}#{seen[name]}"] = value
+    return found

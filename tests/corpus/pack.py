@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
+OUTPUT_LOGS = ("_spark_metadata", "_delta_log")
+FOLDER_MODE, FILE_MODE = (0o40755 << 16) | 0x10, 0o100644 << 16
 FORBIDDEN = (b"/opt/", b"/work/", b"/root", b"/home/")
 
 
@@ -21,13 +23,31 @@ class LeakError(Exception):
 def pack(checkpoint: Path, output: Path, archive: Path, facts: dict[str, Any], host: str) -> int:
     """Writes the archive and its facts file; returns the archive's size in bytes."""
     entries = dict(entries_below(checkpoint, "checkpoint"))
-    entries.update(entries_below(output / "_spark_metadata", "output/_spark_metadata"))
-    text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    for log in OUTPUT_LOGS:
+        entries.update(entries_below(output / log, f"output/{log}"))
+    text = render(facts)
     refuse_leaks({**entries, "facts": text.encode()}, host)
     archive.parent.mkdir(parents=True, exist_ok=True)
     archive.write_bytes(zip_bytes(entries))
     archive.with_suffix(".json").write_text(text, encoding="utf-8")
     return archive.stat().st_size
+
+
+def render(facts: dict[str, Any]) -> str:
+    """Returns the facts as JSON with one line per item: small, and readable in a diff."""
+    return "{\n" + ",\n".join(f"{quote(k)}: {render_value(v)}" for k, v in facts.items()) + "\n}\n"
+
+
+def render_value(value: Any) -> str:
+    """Returns a value on one line, or a list with one line per item."""
+    if not isinstance(value, list) or not value:
+        return quote(value)
+    return "[\n" + ",\n".join(f" {quote(item)}" for item in value) + "\n]"
+
+
+def quote(value: Any) -> str:
+    """Returns one JSON value on one line."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def entries_below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
@@ -49,7 +69,7 @@ def zip_bytes(entries: dict[str, bytes]) -> bytes:
         for name in sorted(entries):
             information = zipfile.ZipInfo(name, EPOCH)
             information.compress_type = zipfile.ZIP_DEFLATED
-            information.external_attr = (0o40755 << 16) | 0x10 if name[-1] == "/" else 0o100644 << 16
+            information.external_attr = FOLDER_MODE if name.endswith("/") else FILE_MODE
             archive.writestr(information, entries[name])
     return buffer.getvalue()
 

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from .bench import Bench
 from .facts import collect_facts
+from .libraries import CONNECTED_VERSION, DELTA, jars_for
 from .pack import pack
 from .session import WORKSHOP, start_session
 from .shapes import SHAPES
@@ -38,10 +39,17 @@ def main() -> int:
     if not wanted:
         return 0
     WORKSHOP.mkdir(exist_ok=True)
-    spark = start_session()
+    spark = session_for(pyspark.__version__)
     made = [make(spark, shape, arguments.host) for shape in wanted]
     spark.stop()
     return 0 if all(made) else 1
+
+
+def session_for(version: str) -> SparkSession:
+    """Returns the session; one version has Delta and Kafka in it."""
+    if version != CONNECTED_VERSION:
+        return start_session()
+    return start_session({**DELTA, "spark.jars": ",".join(str(jar) for jar in jars_for("spark"))})
 
 
 def make(spark: SparkSession, shape: Shape, host: str) -> bool:

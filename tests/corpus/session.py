@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from pyspark.sql import SparkSession
 
 WORKSHOP = Path("/tmp/holdfast-corpus")
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -22,13 +25,11 @@ SETTINGS = {
 }
 
 
-def start_session(jars: str = "", extra: dict[str, str] | None = None) -> SparkSession:
+def start_session(extra: Mapping[str, str] = NOTHING) -> SparkSession:
     """Returns a session on two local cores, bound to the loopback address."""
     builder = SparkSession.builder.master("local[2]").appName("corpus")
-    for key, value in {**SETTINGS, **(extra or {})}.items():
+    for key, value in {**SETTINGS, **extra}.items():
         builder = builder.config(key, value)
-    if jars:
-        builder = builder.config("spark.jars", jars)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return spark

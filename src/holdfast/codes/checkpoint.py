@@ -1,8 +1,11 @@
-"""HF20xx what a place is, HF22xx and HF23xx rules across the files of one checkpoint."""
+"""HF20xx what a place is, HF22xx rules across the files of one checkpoint."""
 
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+
+_BACKUP = "put the missing file back byte-identical from a backup"
+_NO_DELETE = "do not delete other entries to make the numbers fit: a batch planned anew is lost or doubled in the sink"
 
 CHECKPOINT_CODES: tuple[Code, ...] = (
     Code(
@@ -11,5 +14,239 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "Spark keeps a checkpoint as metadata, offsets/ and commits/; none of them is here",
         ("give the folder that holds offsets/ and commits/",),
         exit_status=21,
+    ),
+    Code(
+        "HF2201",
+        "metadata is missing while the logs hold batches",
+        "the query id in it is what exactly-once sinks know the query by: with a new id, Spark up "
+        "to 4.1 silently delivers a repeated batch twice, later ones refuse to start",
+        (
+            "put metadata back from a backup",
+            "the id also stands in the sink's own log (Delta: the txn's appId) and in the "
+            "driver's logs: write it back as it was",
+        ),
+    ),
+    Code(
+        "HF2202",
+        "the query id in metadata is not a UUID",
+        "Spark refuses to start with it",
+        ("put metadata back from a backup",),
+    ),
+    Code(
+        "HF2203",
+        "a commit has no offsets",
+        "Spark runs the batch before it once more, the sink gets it again, and then the start "
+        "fails with a message about a second query that does not exist",
+        (_BACKUP, _NO_DELETE),
+    ),
+    Code(
+        "HF2204",
+        "offsets/ has a gap just before its newest entry",
+        "Spark needs the two newest entries to know where a batch begins; it stops with "
+        '"batch … doesn\'t exist"',
+        (_BACKUP, _NO_DELETE),
+    ),
+    Code(
+        "HF2205",
+        "offsets/ has a gap among its older entries",
+        "the next start does not read them, but something removed a file that Spark keeps",
+        ("find out what removed it before it removes a newer one",),
+    ),
+    Code(
+        "HF2206",
+        "offsets/ and commits/ skip the same ids",
+        "that is how async progress tracking writes; a start without it stops with "
+        '"batch … doesn\'t exist"',
+        ("keep asyncProgressTrackingEnabled on, or run two batches with its interval at 0 first",),
+    ),
+    Code(
+        "HF2207",
+        "batches were planned, passed over and never committed",
+        "Spark runs only the newest planned batch again; whether the ones before it reached the "
+        "sink, the checkpoint does not say",
+        ("compare the sink with the offsets of these batches before the next start",),
+    ),
+    Code(
+        "HF2208",
+        "offsets/ is empty while commits/ holds batches",
+        "the stream's position is gone: Spark up to 4.0 delivers batch 0 again and then fails, "
+        "later ones refuse to start",
+        ("put offsets/ back from a backup", _NO_DELETE),
+    ),
+    Code(
+        "HF2209",
+        "the logs are empty but state was left behind",
+        "Spark up to 4.0 starts at batch 0 over the old state and mixes it in; later ones refuse",
+        ("put offsets/ and commits/ back from a backup",),
+    ),
+    Code(
+        "HF2210",
+        "a left-over name is in the way of the next entry",
+        "Spark creates entries without overwriting: it fails with a message about a second query, "
+        "for a commit only after the sink got the batch",
+        ("move the left-over out of the folder; it holds nothing that Spark reads",),
+    ),
+    Code(
+        "HF2211",
+        "a checksum was left behind without its file",
+        "it tells that a file was removed by hand; harmless unless its number comes up again",
+        ("find out who removes files from this checkpoint",),
+    ),
+    Code(
+        "HF2212",
+        "a folder is named like a batch",
+        "Spark never makes one; it fails when it comes to create an entry of that name",
+        ("move the folder out of the log",),
+    ),
+    Code(
+        "HF2213",
+        "a file is named like a batch, but not as Spark names it",
+        "Spark takes it for that batch's number and then can't find it under the plain number",
+        ("move the file out of the log",),
+    ),
+    Code(
+        "HF2214",
+        "the number of sources changes between offsets entries",
+        "Spark matches sources by position and number, and refuses an entry that does not fit",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2215",
+        "a source's offset goes back",
+        "Spark only ever moves forward: an entry was swapped, edited or damaged; data would be "
+        "read twice or the start fails",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2216",
+        "a file source's log lacks an entry that it needs",
+        "the source can't tell which files it has read; Spark stops with a missing batch",
+        (_BACKUP, _NO_DELETE),
+    ),
+    Code(
+        "HF2217",
+        "an entry of a file source's log holds files of another entry",
+        "files would be read twice or never",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2218",
+        "the watermark does not follow from the entry before",
+        "rows would count as late that are not, or windows stay open; an entry was edited, "
+        "swapped or damaged",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2219",
+        "a batch is older than the one before it",
+        "the clock of the driver went back, or an entry was swapped or edited; processing-time "
+        "logic sees time run backwards",
+        ("compare the clocks of the machines that run the driver",),
+    ),
+    Code(
+        "HF2220",
+        "a pinned setting changes from one entry to the next",
+        "Spark repeats the pinned settings from entry to entry; a change is an upgrade of Spark, "
+        "an offline repartition, or an edit by hand that changes how state is read",
+        ("if nobody repartitioned the state: put the entry back from a backup",),
+    ),
+    Code(
+        "HF2221",
+        "state that the next batch needs is missing",
+        "Spark fails when it loads the state, possibly after a part of the batch reached the sink",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2222",
+        "state has more partitions than the settings pin",
+        "Spark reads only the pinned number: the keys in the other partitions are silently gone",
+        ("put the offsets entry with the true number back from a backup",),
+    ),
+    Code(
+        "HF2223",
+        "operator metadata does not belong to the folder that it lies in",
+        "Spark compares it with the query's operators by id and name, and refuses",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2224",
+        "an operator bears a name that no known Spark writes",
+        "Spark compares the name with the query's operator and refuses another one",
+        ("a newer Spark may know it; otherwise put the file back from a backup",),
+    ),
+    Code(
+        "HF2225",
+        "state schema files are recorded at another place",
+        "the checkpoint was moved or copied: Spark reads the schema at the old place, fails when "
+        "it is gone, and skips its compatibility check",
+        ("bring the checkpoint back to its first place, or rewrite the recorded paths as a whole",),
+    ),
+    Code(
+        "HF2226",
+        "a recorded state schema file is missing",
+        "Spark fails to read it, or treats the state as new and skips its compatibility check",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2227",
+        "temporary files were left behind",
+        "a driver or task died while writing them; Spark neither reads nor removes them",
+        ("nothing needs to be done",),
+    ),
+    Code(
+        "HF2228",
+        "a name is neither a file nor a folder of this checkpoint",
+        "links, pipes and devices are not followed or opened; Spark might follow them elsewhere",
+        ("find out who made it; a checkpoint holds plain files only",),
+    ),
+    Code(
+        "HF2229",
+        "files lie here that are no part of a checkpoint",
+        "Spark ignores them; a sink's output or another checkpoint in the same folder is a mistake",
+        ("keep a checkpoint's folder for the checkpoint alone",),
+    ),
+    Code(
+        "HF2230",
+        "a part of the checkpoint could not be listed",
+        "what can't be seen can't be judged: the picture is incomplete",
+        ("run as the user that runs the job, or give this user read access",),
+    ),
+    Code(
+        "HF2231",
+        "the checkpoint moved while it was read",
+        "a query is running on it: the picture shows one moment of it",
+        ("look again after the query stopped for a lasting picture",),
+    ),
+    Code(
+        "HF2232",
+        "entries of one log have different versions",
+        "Spark keeps to one version in a log; it may refuse the mixture",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2233",
+        "the state ids in a commit do not fit the state",
+        "with state checkpoint format 2 the commit names the files to load; wrong ids make the "
+        "next start fail",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2234",
+        "a large file was not read",
+        "it tells amounts only; reading it takes time and memory",
+        ("holdfast inspect --verify reads everything",),
+    ),
+    Code(
+        "HF2235",
+        "the pinned settings are not those that any known Spark writes",
+        "a setting that is missing falls back to an old default, which may change how state is "
+        "read; a vendor's Spark may pin others",
+        ("compare with an older entry; put the entry back from a backup if it was edited",),
+    ),
+    Code(
+        "HF2236",
+        "two entries of one log are the same",
+        "each batch has its own time, so an entry was copied over another",
+        (_BACKUP,),
     ),
 )

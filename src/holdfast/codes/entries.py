@@ -11,7 +11,8 @@ ENTRY_CODES: tuple[Code, ...] = (
         "HF2101",
         "a log entry is empty",
         "Spark creates entries whole, by renaming: zero bytes mean a full disk or a lost write. "
-        "Spark stops at an empty newest entry with 'Incomplete log file'",
+        "Spark stops at an empty newest entry with 'Incomplete log file', at an empty metadata "
+        "with a JSON error that names no file",
         (_RESTORE,),
     ),
     Code(
@@ -106,6 +107,14 @@ ENTRY_CODES: tuple[Code, ...] = (
         "HF2116",
         "a JSON object names a key twice",
         "readers disagree on which of the two counts; Spark never writes it",
+        (_RESTORE,),
+    ),
+    Code(
+        "HF2117",
+        "a text entry holds a character that Spark never writes there",
+        "zero bytes are blocks that never reached the disk; carriage returns and byte order marks "
+        "come from an editor or a copying tool. Spark stops at some of them and reads others, "
+        "but the file is not as it was written",
         (_RESTORE,),
     ),
 )

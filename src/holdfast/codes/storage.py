@@ -71,4 +71,26 @@ STORAGE_CODES: tuple[Code, ...] = (
         ("write it as --storage-option key=value",),
         exit_status=2,
     ),
+    Code(
+        "HF7011",
+        "the storage can't be reached",
+        "a part of the checkpoint was not seen, so nothing is concluded from it",
+        (
+            "check the host, port and endpoint in the location and the storage options",
+            "check that this machine may reach the storage (network, proxy, VPN)",
+        ),
+    ),
+    Code(
+        "HF7012",
+        "the storage is overloaded or failed for a moment",
+        "it was asked several times; a part of the checkpoint was not seen",
+        ("try again in a while; if it stays, look at the storage's own health",),
+    ),
+    Code(
+        "HF7013",
+        "this is not a plain file inside the checkpoint",
+        "Spark keeps a checkpoint in plain files; opening a pipe or a device could hang, and a "
+        "link that leads out would show somebody else's data as the checkpoint's",
+        ("look at what stands there; Holdfast neither opens nor changes it",),
+    ),
 )

@@ -19,10 +19,10 @@ class Kind(str, Enum):
     """A symbolic link whose end lies outside of the listed folder: never followed."""
     BROKEN_LINK = "broken-link"
     OTHER = "other"
-    """A pipe, socket or device: never opened."""
+    """A pipe, socket or device, or a link back to a folder around it: never opened."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Listed:
     """One name below the root; `path` is relative to it with '/' between parts."""
 

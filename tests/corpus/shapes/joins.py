@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from ..bench import Bench
@@ -16,7 +16,7 @@ def sides(bench: Bench) -> tuple[DataFrame, DataFrame]:
     return left, right.toDF("other_key", "other_value", "other_at")
 
 
-def within_a_minute() -> DataFrame:
+def within_a_minute() -> Column:
     """Returns the join condition: the same key, at most a minute apart."""
     apart = f.expr("other_at between at - interval 1 minute and at + interval 1 minute")
     return (f.col("key") == f.col("other_key")) & apart

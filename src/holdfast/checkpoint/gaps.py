@@ -1,0 +1,22 @@
+"""Ids that a log skips, and whether async progress tracking would have skipped them."""
+
+from __future__ import annotations
+
+from holdfast.checkpoint.picture import Picture
+
+
+def skips_like_async(picture: Picture) -> bool:
+    """Tell whether both logs skip the same ids; a lost offsets file leaves its commit behind."""
+    ids, committed = picture.layout.offsets.ids, set(picture.layout.commits.files)
+    missing = missing_between(ids)
+    return bool(missing) and not committed & set(missing) and committed >= set(ids[:-1])
+
+
+def missing_between(ids: tuple[int, ...]) -> list[int]:
+    """Give the ids that are missing between the first and the last, at most 10 000 of them."""
+    missing: list[int] = []
+    for before, after in zip(ids, ids[1:], strict=False):
+        if len(missing) >= 10_000:
+            break
+        missing += range(before + 1, min(after, before + 10_001))
+    return missing

@@ -1,0 +1,192 @@
+"""Sorts the names of a checkpoint's listing into the parts that Spark knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from holdfast.checkpoint.statefiles import StateFiles, StateSorter
+from holdfast.format.filelog import log_id_of
+from holdfast.format.log import batch_id_of
+from holdfast.storage.reading import Kind, Listed
+
+_TEMPORARY = re.compile(r"\.(tmp|tmp\.crc)$")
+_PARTS = frozenset({"metadata", "offsets", "commits", "sources", "state"})
+
+
+@dataclass(frozen=True)
+class LogFiles:
+    """offsets/ or commits/: the files that Spark takes for batches, and what else bears a number."""
+
+    folder: str
+    present: bool
+    files: Mapping[int, Listed]
+    numbered_folders: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """Batch ids with a file, ascending."""
+        return tuple(sorted(self.files))
+
+    @property
+    def newest(self) -> int | None:
+        """The greatest batch id with a file, None for an empty log."""
+        return max(self.files, default=None)
+
+
+@dataclass(frozen=True)
+class SourceFiles:
+    """One folder below sources/: its numbered files, as a compacting log names them."""
+
+    name: str
+    files: Mapping[int, Listed]
+    compact_ids: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Every listed name of a checkpoint, sorted once."""
+
+    items: Mapping[str, Listed]
+    offsets: LogFiles
+    commits: LogFiles
+    sources: Mapping[str, SourceFiles]
+    state: StateFiles
+    temporary: tuple[str, ...]
+    orphan_checksums: tuple[str, ...]
+    """Hadoop side files `.name.crc` whose `name` is not there."""
+    foreign: tuple[str, ...]
+    """Names at the root that are no part of a checkpoint."""
+    special: tuple[Listed, ...]
+    """Links out of the folder, broken links, pipes and the like."""
+    size_bytes: int = 0
+    file_count: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Nothing of a checkpoint is here."""
+        return not any(path.split("/", 1)[0] in _PARTS for path in self.items)
+
+    def has_file(self, path: str) -> bool:
+        """A regular file of this name was listed."""
+        item = self.items.get(path)
+        return item is not None and item.kind is Kind.FILE
+
+    def checksum_beside(self, path: str) -> str | None:
+        """Give the Hadoop side file of a file, None where there is none."""
+        candidate = checksum_name(path)
+        return candidate if self.has_file(candidate) else None
+
+
+def checksum_name(path: str) -> str:
+    """Name Hadoop's side file of a file: `offsets/.7.crc` for `offsets/7`."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name}.crc"
+
+
+def checked_name(path: str) -> str | None:
+    """Name the file that a Hadoop side file belongs to, None where the name is no side file's."""
+    folder, slash, name = path.rpartition("/")
+    if name.startswith(".") and name.endswith(".crc") and len(name) > 5:
+        return f"{folder}{slash}{name[1:-4]}"
+    return None
+
+
+@dataclass
+class _Sorter:
+    """Collects while the listing is walked once."""
+
+    logs: dict[str, dict[int, Listed]] = field(
+        default_factory=lambda: {"offsets": {}, "commits": {}}
+    )
+    numbered_folders: dict[str, list[str]] = field(
+        default_factory=lambda: {"offsets": [], "commits": []}
+    )
+    sources: dict[str, dict[int, Listed]] = field(default_factory=dict)
+    compact: dict[str, set[int]] = field(default_factory=dict)
+    state: StateSorter = field(default_factory=StateSorter)
+    temporary: list[str] = field(default_factory=list)
+    checksums: list[tuple[str, str]] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    special: list[Listed] = field(default_factory=list)
+
+    def take(self, item: Listed) -> None:
+        """Sort one listed name."""
+        head, _, rest = item.path.partition("/")
+        name = item.path.rpartition("/")[2]
+        if name.startswith(".") and self._take_side_file(item, name):
+            return
+        if item.kind not in (Kind.FILE, Kind.FOLDER):
+            self.special.append(item)
+        elif head in self.logs:
+            self._take_log(item, head, rest)
+        elif head == "sources":
+            self._take_source(item, rest)
+        elif head == "state":
+            self.state.take(item, rest)
+        elif head not in _PARTS and not rest:
+            self.foreign.append(item.path)
+
+    def _take_side_file(self, item: Listed, name: str) -> bool:
+        if _TEMPORARY.search(name):
+            self.temporary.append(item.path)
+            return True
+        checked = checked_name(item.path)
+        if checked is not None:
+            self.checksums.append((item.path, checked))
+        return checked is not None
+
+    def _take_log(self, item: Listed, head: str, rest: str) -> None:
+        batch_id = batch_id_of(rest)
+        if batch_id is None:
+            return
+        if item.kind is Kind.FILE:
+            self.logs[head][batch_id] = item
+        else:
+            self.numbered_folders[head].append(item.path)
+
+    def _take_source(self, item: Listed, rest: str) -> None:
+        folder, _, name = rest.partition("/")
+        if folder:
+            self.sources.setdefault(folder, {})
+            self.compact.setdefault(folder, set())
+        numbered = log_id_of(name)
+        if numbered is not None and item.kind is Kind.FILE:
+            log_id, is_compact = numbered
+            if is_compact:
+                self.compact[folder].add(log_id)
+            if is_compact or log_id not in self.sources[folder]:
+                self.sources[folder][log_id] = item
+
+
+def lay_out(listed: Iterable[Listed]) -> Layout:
+    """Sort a listing into the parts of a checkpoint."""
+    items = {item.path: item for item in listed}
+    sorter = _Sorter()
+    for item in items.values():
+        sorter.take(item)
+    files = [item for item in items.values() if item.kind is Kind.FILE]
+    return Layout(
+        items=items,
+        offsets=_log_files("offsets", sorter, items),
+        commits=_log_files("commits", sorter, items),
+        sources={
+            name: SourceFiles(name, found, frozenset(sorter.compact[name]))
+            for name, found in sorter.sources.items()
+        },
+        state=sorter.state.sorted(),
+        temporary=tuple(sorter.temporary),
+        orphan_checksums=tuple(side for side, checked in sorter.checksums if checked not in items),
+        foreign=tuple(sorter.foreign),
+        special=tuple(sorter.special),
+        size_bytes=sum(item.size for item in files),
+        file_count=len(files),
+    )
+
+
+def _log_files(folder: str, sorter: _Sorter, items: Mapping[str, Listed]) -> LogFiles:
+    present = folder in items or bool(sorter.logs[folder])
+    return LogFiles(
+        folder, present, sorter.logs[folder], tuple(sorter.numbered_folders[folder])
+    )

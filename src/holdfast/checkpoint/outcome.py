@@ -1,0 +1,50 @@
+"""What the next start of a query does with its checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Action(str, Enum):
+    """The first thing that Spark does with a checkpoint."""
+
+    FRESH = "fresh"
+    """Begin at batch 0, with a new query id where `metadata` is missing."""
+    PLAN = "plan"
+    """Ask the sources for new data and plan the batch after the newest."""
+    RERUN = "rerun"
+    """Run the newest planned batch again, with exactly its recorded offsets."""
+    FAIL = "fail"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one Spark release does."""
+
+    action: Action
+    batch_id: int | None
+    reason: str
+    sink_touched: bool = False
+    """The batch reaches the sink although the start ends in failure."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What another release would do instead."""
+
+    spark: str
+    action: Action
+    reason: str
+
+
+@dataclass(frozen=True)
+class NextStart:
+    """What the next start does, for the release assumed, and where others differ."""
+
+    action: Action
+    batch_id: int | None
+    reason: str
+    assumes_spark: str
+    sink_touched: bool
+    differs: tuple[Difference, ...]

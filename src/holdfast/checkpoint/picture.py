@@ -1,0 +1,104 @@
+"""The frozen picture of one checkpoint: what was listed, what was read, and what could not be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from holdfast.checkpoint.layout import Layout
+from holdfast.errors import DecodeError, HoldfastError, StorageError
+from holdfast.findings import Place
+from holdfast.format.commits import CommitEntry
+from holdfast.format.filelog import FileLog, SourceFile
+from holdfast.format.offsets import OffsetsEntry
+from holdfast.format.operators import OperatorMetadata
+from holdfast.format.query import QueryMetadata
+from holdfast.format.stateschema import StateSchema
+
+StoreKey = tuple[int, str]
+"""Operator id and store name."""
+
+
+@dataclass(frozen=True)
+class Damage:
+    """One file, or one folder, that could not be read or is not as Spark wrote it."""
+
+    file: str
+    error: HoldfastError
+
+    @property
+    def place(self) -> Place:
+        """Where exactly, as far as it is known."""
+        if isinstance(self.error, DecodeError):
+            return Place(self.file, self.error.line, self.error.byte)
+        return Place(self.file)
+
+    @property
+    def undecodable(self) -> bool:
+        """The content could not be had at all (a checksum that differs leaves it readable)."""
+        return self.error.code.number not in ("HF2111", "HF2112", "HF2113", "HF2114")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One checkpoint at one moment. The entries are those that were asked for, not all."""
+
+    location: str
+    layout: Layout
+    query: QueryMetadata | None
+    offsets: Mapping[int, OffsetsEntry]
+    commits: Mapping[int, CommitEntry]
+    source_logs: Mapping[str, Mapping[int, FileLog[SourceFile]]]
+    initial_offsets: Mapping[str, bytes]
+    operators: Mapping[int, OperatorMetadata]
+    schemas: Mapping[StoreKey, StateSchema]
+    damages: tuple[Damage, ...] = ()
+    unlisted: Mapping[str, StorageError] | None = None
+    unread: tuple[str, ...] = ()
+    """Files left alone because they are large and only tell amounts."""
+    moved: bool = False
+    """Something wrote to the checkpoint while it was read."""
+
+    @property
+    def newest_offsets_id(self) -> int | None:
+        """The newest planned batch."""
+        return self.layout.offsets.newest
+
+    @property
+    def newest_commit_id(self) -> int | None:
+        """The newest committed batch."""
+        return self.layout.commits.newest
+
+    @property
+    def newest_offsets(self) -> OffsetsEntry | None:
+        """The entry of the newest planned batch, None when there is none or it is damaged."""
+        newest = self.newest_offsets_id
+        return None if newest is None else self.offsets.get(newest)
+
+    @property
+    def newest_commit(self) -> CommitEntry | None:
+        """The entry of the newest commit, None when there is none or it is damaged."""
+        newest = self.newest_commit_id
+        return None if newest is None else self.commits.get(newest)
+
+    @property
+    def pending(self) -> int | None:
+        """The batch that was planned but not committed: what the next start would run again."""
+        planned, committed = self.newest_offsets_id, self.newest_commit_id
+        if planned is None or (committed is not None and committed >= planned):
+            return None
+        return planned
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The settings that the newest offsets entry pins."""
+        entry = self.newest_offsets
+        return entry.metadata.settings if entry is not None and entry.metadata is not None else {}
+
+    def damage_of(self, file: str) -> Damage | None:
+        """Give the damage that makes a file unreadable, None when it could be decoded."""
+        return next((one for one in self.damages if one.file == file and one.undecodable), None)
+
+    def with_damages(self, damages: tuple[Damage, ...]) -> Picture:
+        """The same picture with more damage known."""
+        return replace(self, damages=(*self.damages, *damages))

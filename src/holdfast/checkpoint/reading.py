@@ -1,0 +1,245 @@
+"""Takes the picture of a checkpoint: lists it once and reads only the entries that are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from holdfast.checkpoint.checksums import checksum_damage
+from holdfast.checkpoint.decoding import Decoder, decoder_of
+from holdfast.checkpoint.layout import Layout, checksum_name, lay_out
+from holdfast.checkpoint.picture import Damage, Picture, StoreKey
+from holdfast.checkpoint.sourcefolders import file_log_folders, wanted_log_ids
+from holdfast.errors import CheckpointError, DecodeError, NotFound, StorageError
+from holdfast.format.commits import CommitEntry
+from holdfast.format.filelog import FileLog, SourceFile
+from holdfast.format.offsets import OffsetsEntry
+from holdfast.format.operators import OperatorMetadata
+from holdfast.format.query import QueryMetadata
+from holdfast.format.stateschema import StateSchema
+from holdfast.storage.reading import Listing, Reader
+
+SHOWN_BATCHES = 10
+ENTRY_LIMIT_BYTES = 64 * 1024 * 1024
+"""No Spark writes log entries near this size; a Kafka source of 100 000 partitions needs 2 MB."""
+FILE_LOG_LIMIT_BYTES = 16 * 1024 * 1024
+"""A compacted file log grows for ever; a larger one is left unread unless all is verified."""
+_ATTEMPTS = 3
+
+Entry = TypeVar("Entry")
+
+
+def read_picture(reader: Reader, *, history: int = SHOWN_BATCHES) -> Picture:
+    """Read one consistent moment; of the logs the newest `history` batches and what precedes them.
+
+    A checkpoint that a running query writes to is read again, up to three times, to find a quiet
+    moment. After that the picture says that it moved. It is consistent all the same, because the
+    listing sees what Spark writes last before what it writes first.
+    """
+    for attempt in range(_ATTEMPTS):
+        picture = _Taking(reader, history).picture()
+        if not picture.moved or attempt == _ATTEMPTS - 1:
+            return picture
+    raise AssertionError("the loop above returns")
+
+
+@dataclass
+class _Taking:
+    """One attempt: the files asked for so far, and the damage met."""
+
+    reader: Reader
+    history: int
+    damages: list[Damage] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    initial_offsets: dict[str, bytes] = field(default_factory=dict)
+    vanished: bool = False
+
+    def picture(self) -> Picture:
+        listing = self.reader.list()
+        layout = lay_out(listing.items)
+        _refuse_foreign_folder(self.reader, layout, listing)
+        content = self._contents(layout, self._log_paths(layout), frozenset())
+        offsets = _numbered(content, "offsets/", OffsetsEntry)
+        file_logs = file_log_folders(layout, offsets)
+        content |= self._contents(
+            layout, self._source_and_state_paths(layout, offsets, file_logs), file_logs
+        )
+        return Picture(
+            location=self.reader.location,
+            layout=layout,
+            query=_one(content, "metadata", QueryMetadata),
+            offsets=offsets,
+            commits=_numbered(content, "commits/", CommitEntry),
+            source_logs=_source_logs(layout, content, file_logs),
+            initial_offsets=self.initial_offsets,
+            operators=_operators(layout, content),
+            schemas=_schemas(layout, content),
+            damages=tuple(self.damages),
+            unlisted=listing.failures,
+            unread=tuple(self.unread),
+            moved=self.vanished or _has_grown(self.reader, layout),
+        )
+
+    def _log_paths(self, layout: Layout) -> list[str]:
+        planned = layout.offsets.ids[-(self.history + 1) :]
+        committed = [id for id in layout.commits.ids if planned and id >= planned[0]]
+        newest = layout.commits.ids[-1:]
+        paths = [layout.offsets.files[id].path for id in planned]
+        paths += [layout.commits.files[id].path for id in sorted({*committed[-100:], *newest})]
+        return [*(["metadata"] if layout.has_file("metadata") else []), *paths]
+
+    def _source_and_state_paths(
+        self, layout: Layout, offsets: Mapping[int, OffsetsEntry], file_logs: frozenset[str]
+    ) -> list[str]:
+        paths: list[str] = []
+        for name, source in layout.sources.items():
+            is_log = name in file_logs
+            log_ids = wanted_log_ids(source, offsets) if is_log else [0] if source.files else []
+            for log_id in log_ids:
+                item = source.files[log_id]
+                if is_log and item.size > FILE_LOG_LIMIT_BYTES:
+                    self.unread.append(item.path)
+                else:
+                    paths.append(item.path)
+        for operator in layout.state.operators.values():
+            paths += [path for path in (operator.metadata,) if path is not None]
+            paths += [operator.metadata_by_batch[id] for id in operator.metadata_by_batch]
+            for store in operator.stores.values():
+                paths += [path for path in (store.partition_schema,) if path is not None]
+                paths += list(store.schema_files.values())
+        return paths
+
+    def _contents(
+        self, layout: Layout, paths: list[str], file_logs: frozenset[str]
+    ) -> dict[str, object]:
+        wanted = [path for path in paths if not self._too_large(layout, path)]
+        sides = [side for path in wanted if (side := layout.checksum_beside(path)) is not None]
+        read = self.reader.read_many([*wanted, *sides])
+        content: dict[str, object] = {}
+        for path in wanted:
+            data = self._bytes(read, path)
+            if data is None:
+                continue
+            folder = path.split("/")[1] if path.startswith("sources/") else ""
+            if folder and folder not in file_logs:
+                self.initial_offsets[folder] = data
+            decoder = decoder_of(path, folder in file_logs)
+            entry, damages = decode_file(path, data, read.get(checksum_name(path)), decoder)
+            self.damages += damages
+            if entry is not None:
+                content[path] = entry
+        return content
+
+    def _too_large(self, layout: Layout, path: str) -> bool:
+        size = layout.items[path].size
+        if size <= ENTRY_LIMIT_BYTES:
+            return False
+        message = f"{size:,} bytes, where Spark writes a few thousand: it was not read"
+        self.damages.append(Damage(path, DecodeError("HF2108", message)))
+        return True
+
+    def _bytes(self, read: Mapping[str, bytes | StorageError], path: str) -> bytes | None:
+        data = read[path]
+        if isinstance(data, NotFound):
+            self.vanished = True
+            return None
+        if isinstance(data, StorageError):
+            self.damages.append(Damage(path, data))
+            return None
+        return data
+
+
+def decode_file(
+    path: str, data: bytes, side: bytes | StorageError | None, decoder: Decoder | None
+) -> tuple[object | None, list[Damage]]:
+    """Decode one file and compare it with Hadoop's checksum beside it, where there is one."""
+    damages: list[Damage] = []
+    entry: object | None = None
+    if decoder is not None:
+        try:
+            entry = decoder(data)
+        except DecodeError as error:
+            damages.append(Damage(path, error))
+    if isinstance(side, bytes):
+        damages += checksum_damage(path, [data], side)
+    return entry, damages
+
+
+def _refuse_foreign_folder(reader: Reader, layout: Layout, listing: Listing) -> None:
+    """Refuse a folder that has content, but none of a checkpoint's."""
+    if "" in listing.failures:
+        raise listing.failures[""]
+    if not layout.items or not layout.empty:
+        return
+    raise CheckpointError(
+        "HF2001",
+        f"no metadata, offsets/ or commits/ among {layout.file_count} files",
+        at=reader.location,
+    )
+
+
+def _has_grown(reader: Reader, layout: Layout) -> bool:
+    """Look whether the next batch appeared in the meantime: two small requests, no new listing."""
+    for log in (layout.offsets, layout.commits):
+        if log.newest is None:
+            continue
+        try:
+            reader.read(f"{log.folder}/{log.newest + 1}", 0, 1)
+        except StorageError:
+            continue
+        return True
+    return False
+
+
+def _one(content: Mapping[str, object], path: str, kind: type[Entry]) -> Entry | None:
+    entry = content.get(path)
+    return entry if isinstance(entry, kind) else None
+
+
+def _numbered(content: Mapping[str, object], prefix: str, kind: type[Entry]) -> dict[int, Entry]:
+    return {
+        int(path[len(prefix) :]): entry
+        for path, entry in content.items()
+        if path.startswith(prefix) and isinstance(entry, kind)
+    }
+
+
+def _source_logs(
+    layout: Layout, content: Mapping[str, object], file_logs: Iterable[str]
+) -> dict[str, dict[int, FileLog[SourceFile]]]:
+    return {
+        name: {
+            log_id: entry
+            for log_id, item in layout.sources[name].files.items()
+            if isinstance(entry := content.get(item.path), FileLog)
+        }
+        for name in file_logs
+    }
+
+
+def _operators(layout: Layout, content: Mapping[str, object]) -> dict[int, OperatorMetadata]:
+    """Take each operator's newest metadata: version 2 before version 1, the newest batch first."""
+    found: dict[int, OperatorMetadata] = {}
+    for operator in layout.state.operators.values():
+        newest = max(operator.metadata_by_batch, default=None)
+        paths = [operator.metadata_by_batch[newest]] if newest is not None else []
+        for path in (*paths, operator.metadata):
+            entry = content.get(path) if path is not None else None
+            if isinstance(entry, OperatorMetadata):
+                found[operator.id] = entry
+                break
+    return found
+
+
+def _schemas(layout: Layout, content: Mapping[str, object]) -> dict[StoreKey, StateSchema]:
+    """Take each store's newest schema."""
+    found: dict[StoreKey, StateSchema] = {}
+    for operator in layout.state.operators.values():
+        for store in operator.stores.values():
+            names = sorted(store.schema_files, key=lambda name: int(name.partition("_")[0]))
+            paths = [store.schema_files[names[-1]]] if names else [store.partition_schema]
+            entry = content.get(paths[0]) if paths[0] is not None else None
+            if isinstance(entry, StateSchema):
+                found[operator.id, store.name] = entry
+    return found

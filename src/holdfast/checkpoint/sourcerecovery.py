@@ -1,0 +1,72 @@
+"""What of a file source's own log would stop the next start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.sourcefolders import folder_of, matching_position
+from holdfast.format.filelog import effective_interval, needed_ids
+from holdfast.format.offsets import OffsetsEntry
+
+IsRefused = Callable[[str], bool]
+
+
+def source_failure(picture: Picture, is_refused: IsRefused) -> str | None:
+    """Give the reason why a file source would fail, None where every one finds its log whole."""
+    newest_id, newest = picture.newest_offsets_id, picture.newest_offsets
+    if newest_id is None or newest is None:
+        return None
+    before = picture.offsets.get(newest_id - 1)
+    for position, source in enumerate(newest.sources):
+        log_offset = file_log_offset(newest, position)
+        if log_offset is None:
+            continue
+        folder = folder_of(newest, position, picture.layout)
+        reason = _log_failure(picture, folder, source.name, log_offset, is_refused)
+        earlier = matching_position(before, newest, position)
+        previous = file_log_offset(before, earlier) if before and earlier is not None else None
+        if reason is None and previous is not None and previous > log_offset:
+            reason = (
+                f"source {source.name} goes back from log offset {previous} to {log_offset} in "
+                f"offsets/{newest_id}: Spark stops at a bare assertion"
+            )
+        if reason is not None:
+            return reason
+    return None
+
+
+def file_log_offset(entry: OffsetsEntry, position: int) -> int | None:
+    """Give the log offset of a file source's offset, None for any other source."""
+    text = entry.sources[position].text if position < len(entry.sources) else None
+    if text is None or '"logOffset"' not in text:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    log_offset = value.get("logOffset") if isinstance(value, dict) else None
+    return log_offset if isinstance(log_offset, int) else None
+
+
+def _log_failure(
+    picture: Picture, folder: str | None, name: str, log_offset: int, is_refused: IsRefused
+) -> str | None:
+    if log_offset < 0:
+        return None
+    files = picture.layout.sources[folder].files if folder is not None else {}
+    newest = max(files, default=-1)
+    if log_offset > newest:
+        return (
+            f"sources/{folder or name} holds no entry {log_offset}, which the newest offsets "
+            f"point to: Spark stops with \"batch {log_offset} doesn't exist\""
+        )
+    assert folder is not None
+    interval = effective_interval(picture.layout.sources[folder].compact_ids)
+    for log_id in needed_ids(newest, interval):
+        if log_id not in files:
+            return f"sources/{folder}/{log_id} is missing: the file source can't rebuild its list"
+        if is_refused(files[log_id].path):
+            return f"Spark can't read {files[log_id].path}, which the file source needs"
+    return None

@@ -1,0 +1,127 @@
+"""Reads the offsets of one source across entries: what they mean and how far each one moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.sourcefolders import folder_of, matching_position
+from holdfast.checkpoint.sourcerecovery import file_log_offset
+from holdfast.errors import DecodeError
+from holdfast.format.offsets import OffsetsEntry
+from holdfast.format.sources import (
+    Amount,
+    ExplainedOffset,
+    SourceEvidence,
+    amount_between,
+    explain,
+    files_amount,
+    went_back,
+)
+
+Formats = Mapping[str, str]
+"""A source's name in the project to the format declared there; '' for the only source."""
+
+
+def evidence_of(
+    picture: Picture, entry: OffsetsEntry, position: int, formats: Formats
+) -> SourceEvidence | None:
+    """Gather what tells the meaning of an offset; None where the source had none yet."""
+    source = entry.sources[position]
+    if source.text is None:
+        return None
+    folder = folder_of(entry, position, picture.layout)
+    declared = formats.get(source.name) or (formats.get("") if len(entry.sources) == 1 else None)
+    return SourceEvidence(
+        source.text,
+        initial=picture.initial_offsets.get(folder) if folder is not None else None,
+        has_file_log=folder in picture.source_logs,
+        provider=_provider(entry, source.name),
+        declared_format=declared,
+    )
+
+
+def explained(
+    picture: Picture, entry: OffsetsEntry, position: int, formats: Formats
+) -> ExplainedOffset | DecodeError | None:
+    """Explain an offset; the error stands in its place where it is not what its source writes."""
+    evidence = evidence_of(picture, entry, position, formats)
+    if evidence is None:
+        return None
+    try:
+        return explain(evidence)
+    except DecodeError as error:
+        return error
+
+
+def advance(
+    picture: Picture,
+    before: OffsetsEntry | None,
+    after: OffsetsEntry,
+    position: int,
+    formats: Formats,
+) -> Amount | None:
+    """Measure what a batch took from a source; None where it can't be told at all."""
+    now = explained(picture, after, position, formats)
+    evidence = evidence_of(picture, after, position, formats)
+    if evidence is None or not isinstance(now, ExplainedOffset):
+        return None
+    earlier = matching_position(before, after, position)
+    start = evidence_of(picture, before, earlier, formats) if before and earlier is not None else None
+    if now.kind == "file":
+        counted = _files_between(picture, before, after, position, earlier)
+        if counted is not None:
+            return files_amount(counted)
+    try:
+        return amount_between(now.kind, start, evidence)
+    except DecodeError:
+        return None
+
+
+def movement_back(
+    picture: Picture, before: OffsetsEntry, after: OffsetsEntry, position: int
+) -> str | None:
+    """Say how a source's offset moved back from one entry to the next, None where it did not."""
+    earlier = matching_position(before, after, position)
+    if earlier is None:
+        return None
+    start = evidence_of(picture, before, earlier, {})
+    end = evidence_of(picture, after, position, {})
+    if start is None or end is None:
+        return None
+    now = explained(picture, after, position, {})
+    if not isinstance(now, ExplainedOffset):
+        return None
+    try:
+        return went_back(now.kind, start, end)
+    except DecodeError:
+        return None
+
+
+def _provider(entry: OffsetsEntry, name: str) -> str | None:
+    sources = entry.metadata.source_metadata if entry.metadata is not None else None
+    told = sources.get(name) if sources else None
+    provider = told.get("providerName") if isinstance(told, dict) else None
+    return provider if isinstance(provider, str) else None
+
+
+def _files_between(
+    picture: Picture,
+    before: OffsetsEntry | None,
+    after: OffsetsEntry,
+    position: int,
+    earlier: int | None,
+) -> int | None:
+    """Count files in the source's own log; None where an entry that tells was not read."""
+    folder = folder_of(after, position, picture.layout)
+    end = file_log_offset(after, position)
+    if folder is None or end is None:
+        return None
+    start = file_log_offset(before, earlier) if before and earlier is not None else -1
+    logs = picture.source_logs.get(folder, {})
+    count = 0
+    for log_id in range((-1 if start is None else start) + 1, end + 1):
+        if log_id not in logs:
+            return None
+        count += sum(1 for item in logs[log_id].items if item.log_offset == log_id)
+    return count

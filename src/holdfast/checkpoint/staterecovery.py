@@ -1,0 +1,189 @@
+"""What of the state would stop the next start, as far as names and sizes tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from holdfast.checkpoint.outcome import Action, Outcome
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.releases import PARTITIONS, PROVIDER
+from holdfast.checkpoint.statefiles import (
+    DEFAULT_STORE,
+    OperatorFiles,
+    PartitionFiles,
+    StoreFiles,
+    VersionedId,
+)
+from holdfast.storage.reading import Listed
+
+IsRefused = Callable[[str], bool]
+
+_SINGLE_PARTITION = frozenset({"globalLimit"})
+"""Operators that gather all rows in one task keep one partition, whatever the setting says."""
+
+
+@dataclass(frozen=True)
+class StateFailure:
+    """Why state can't be loaded."""
+
+    reason: str
+    folder_missing: bool = False
+    before_sink: bool = False
+
+
+def state_failure(
+    picture: Picture, going_on: Outcome, is_refused: IsRefused
+) -> StateFailure | None:
+    """Give why the state that the next batch reads can't be loaded, None where nothing speaks so."""
+    if going_on.batch_id is None or going_on.action is Action.FRESH:
+        return None
+    version = going_on.batch_id
+    missing = _missing_operator(picture, version)
+    if missing is not None:
+        return missing
+    for operator in picture.layout.state.operators.values():
+        failure = _operator_failure(picture, operator, version, is_refused)
+        if failure is not None:
+            return failure
+    return None
+
+
+def provider_of(picture: Picture) -> str | None:
+    """Give `hdfs`, `rocksdb` or another provider's class as pinned; None for a stateless query."""
+    if not picture.layout.state.operators:
+        return None
+    name = picture.settings.get(PROVIDER, "")
+    if "HDFSBacked" in name:
+        return "hdfs"
+    if "RocksDB" in name:
+        return "rocksdb"
+    return name or None
+
+
+def partition_count(picture: Picture, operator_id: int) -> int | None:
+    """Give the number of partitions that an operator's state has, None where nothing pins it."""
+    if _gathers_all_rows(picture, operator_id):
+        return 1
+    pinned = picture.settings.get(PARTITIONS, "")
+    return int(pinned) if pinned.isdecimal() else None
+
+
+def _gathers_all_rows(picture: Picture, operator_id: int) -> bool:
+    """A streaming limit; Spark 3.5 records no name, but the limit alone has a key of no type."""
+    metadata = picture.operators.get(operator_id)
+    if metadata is not None:
+        return metadata.name in _SINGLE_PARTITION
+    schema = picture.schemas.get((operator_id, DEFAULT_STORE))
+    return schema is not None and '"type":"void"' in schema.families[0].key_json
+
+
+def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
+    """Ids of operators are counted from 0 without gaps; format 2 also names them in the commits."""
+    present = picture.layout.state.operators
+    commit = picture.commits.get(version - 1)
+    named = set(commit.state_ids or ()) if commit is not None else set()
+    for operator_id in sorted(named | set(range(max(present, default=-1) + 1))):
+        if operator_id not in present and version > 0:
+            return StateFailure(f"state/{operator_id} is missing", folder_missing=True)
+    return None
+
+
+def _operator_failure(
+    picture: Picture, operator: OperatorFiles, version: int, is_refused: IsRefused
+) -> StateFailure | None:
+    for store in operator.stores.values():
+        for path in (store.partition_schema, *store.schema_files.values()):
+            if path is not None and is_refused(path):
+                return StateFailure(f"Spark can't read the state schema {path}", before_sink=True)
+    if version == 0:
+        return None
+    count = partition_count(picture, operator.id)
+    if not any(store.partitions for store in operator.stores.values()):
+        return StateFailure(f"state/{operator.id} holds no partition", folder_missing=True)
+    for store in operator.stores.values():
+        if not store.partitions:
+            continue
+        for partition in range(count or max(store.partitions) + 1):
+            place = _place(operator, partition, store)
+            files = store.partitions.get(partition)
+            if files is None:
+                return StateFailure(f"{place} is missing, and with it state version {version}")
+            reason = _unloadable(picture, operator, files, version, partition, store, is_refused)
+            if reason is not None:
+                return StateFailure(f"{place}: {reason}")
+    return None
+
+
+def _place(operator: OperatorFiles, partition: int, store: StoreFiles) -> str:
+    suffix = "" if store.name == "default" else f"/{store.name}"
+    return f"state/{operator.id}/{partition}{suffix}"
+
+
+def _unloadable(
+    picture: Picture,
+    operator: OperatorFiles,
+    files: PartitionFiles,
+    version: int,
+    partition: int,
+    store: StoreFiles,
+    is_refused: IsRefused,
+) -> str | None:
+    provider = provider_of(picture)
+    if provider == "hdfs":
+        chain = _chain(files.deltas, files.snapshots, version)
+    elif provider == "rocksdb":
+        unique_id = _unique_id(picture, operator, store, partition, version)
+        if unique_id:
+            known = (version, unique_id) in files.zips or (version, unique_id) in files.changelogs
+            return None if known else f"no file of state version {version} with id {unique_id}"
+        chain = _chain(_plain(files.changelogs), _plain(files.zips), version)
+    else:
+        return None
+    return _broken_link(chain, version, is_refused)
+
+
+def _plain(files: Mapping[VersionedId, Listed]) -> dict[int, Listed]:
+    return {version: item for (version, unique_id), item in files.items() if not unique_id}
+
+
+def _chain(
+    changes: Mapping[int, Listed], snapshots: Mapping[int, Listed], version: int
+) -> list[tuple[int, Listed | None]]:
+    """Name the files that rebuild a version: the newest snapshot up to it, then every change."""
+    base = max((one for one in snapshots if one <= version), default=0)
+    start: list[tuple[int, Listed | None]] = [(base, snapshots[base])] if base else []
+    return start + [(one, changes.get(one)) for one in range(base + 1, version + 1)]
+
+
+def _broken_link(
+    chain: list[tuple[int, Listed | None]], version: int, is_refused: IsRefused
+) -> str | None:
+    for one, item in chain:
+        if item is None:
+            return f"state version {one} is missing, so version {version} can't be rebuilt"
+        if item.size == 0 or is_refused(item.path):
+            return f"{item.path} is empty or damaged, so version {version} can't be rebuilt"
+    return None
+
+
+def _unique_id(
+    picture: Picture, operator: OperatorFiles, store: StoreFiles, partition: int, version: int
+) -> str:
+    """Look up the id that commit `version - 1` gives this store's files in checkpoint format 2."""
+    commit = picture.commits.get(version - 1) or picture.newest_commit
+    if commit is None or not commit.state_ids:
+        return ""
+    partitions = commit.state_ids.get(operator.id, ())
+    ids = partitions[partition] if partition < len(partitions) else ()
+    position = STORE_ORDER.index(store.name) if store.name in STORE_ORDER else 0
+    return ids[position] if position < len(ids) else ""
+
+
+STORE_ORDER = (
+    "left-keyToNumValues",
+    "left-keyWithIndexToValue",
+    "right-keyToNumValues",
+    "right-keyWithIndexToValue",
+)
+"""The order in which a commit lists the ids of a stream-stream join's four stores."""

@@ -1,0 +1,79 @@
+"""Every check that a picture alone can answer, in one tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.diagnosis.checks.damagedfiles import check_damaged_files
+from holdfast.diagnosis.checks.logids import (
+    check_abandoned_state,
+    check_commit_without_offsets,
+    check_offsets_gaps,
+    check_uncommitted_batches,
+)
+from holdfast.diagnosis.checks.names import (
+    check_blocking_names,
+    check_left_overs,
+    check_misnamed_batches,
+    check_orphan_checksums,
+    check_special_files,
+)
+from holdfast.diagnosis.checks.operators import (
+    check_operator_identity,
+    check_schema_places,
+    check_state_ids,
+)
+from holdfast.diagnosis.checks.progress import (
+    check_batch_times,
+    check_known_settings,
+    check_log_versions,
+    check_offsets_forward,
+    check_pinned_changes,
+    check_repeated_entries,
+    check_source_count,
+    check_watermark,
+)
+from holdfast.diagnosis.checks.queryid import check_query_id
+from holdfast.diagnosis.checks.sourcelogs import check_source_log_entries, check_source_log_whole
+from holdfast.diagnosis.checks.statefolders import check_partition_number, check_state_present
+from holdfast.diagnosis.checks.wholeness import check_wholeness
+from holdfast.findings import Finding
+
+Check = Callable[[Picture], Iterator[Finding]]
+
+CHECKS: tuple[Check, ...] = (
+    check_wholeness,
+    check_damaged_files,
+    check_query_id,
+    check_commit_without_offsets,
+    check_abandoned_state,
+    check_offsets_gaps,
+    check_uncommitted_batches,
+    check_blocking_names,
+    check_misnamed_batches,
+    check_source_count,
+    check_offsets_forward,
+    check_source_log_whole,
+    check_source_log_entries,
+    check_watermark,
+    check_batch_times,
+    check_pinned_changes,
+    check_known_settings,
+    check_log_versions,
+    check_repeated_entries,
+    check_state_present,
+    check_partition_number,
+    check_operator_identity,
+    check_schema_places,
+    check_state_ids,
+    check_special_files,
+    check_orphan_checksums,
+    check_left_overs,
+)
+
+
+def check_picture(picture: Picture) -> tuple[Finding, ...]:
+    """Run every check, the worst findings first."""
+    found = [finding for check in CHECKS for finding in check(picture)]
+    return tuple(sorted(found, key=lambda finding: -finding.severity.rank))

@@ -1,0 +1,38 @@
+"""Files that could not be read, or are not as Spark wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.checkpoint.needed import needed_paths
+from holdfast.checkpoint.picture import Damage, Picture
+from holdfast.checkpoint.recovery import TOLERATED
+from holdfast.errors import StorageError
+from holdfast.findings import Finding, Severity
+
+
+def check_damaged_files(picture: Picture) -> Iterator[Finding]:
+    """Report every file whose bytes were refused, with how much depends on it."""
+    needed = needed_paths(picture)
+    for damage in picture.damages:
+        yield Finding(
+            damage.error.code.number,
+            _severity(damage, needed),
+            damage.error.message,
+            damage.place,
+            {"file": damage.file, "line": damage.place.line, "byte": damage.place.byte},
+            damage.error.why,
+            damage.error.next_steps,
+        )
+
+
+def _severity(damage: Damage, needed: frozenset[str]) -> Severity:
+    if isinstance(damage.error, StorageError):
+        return Severity.ERROR
+    number = damage.error.code.number
+    if number == "HF2112":
+        # A killed writer leaves empty ones; they only take away the means to verify.
+        return Severity.INFO
+    if number in TOLERATED:
+        return Severity.ERROR if number == "HF2111" else Severity.WARNING
+    return Severity.FATAL if damage.file in needed else Severity.WARNING

@@ -1,0 +1,90 @@
+"""The ids of offsets/ and commits/: no gap that hurts, no commit without its offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.checkpoint.gaps import missing_between, skips_like_async
+from holdfast.checkpoint.picture import Picture
+from holdfast.findings import Finding, Place, Severity
+
+
+def check_commit_without_offsets(picture: Picture) -> Iterator[Finding]:
+    """Report commits newer than the newest offsets, and commits beside no offsets at all."""
+    planned, committed = picture.newest_offsets_id, picture.newest_commit_id
+    if committed is None:
+        return
+    if planned is None:
+        yield Finding(
+            "HF2208",
+            Severity.FATAL,
+            f"offsets/ is empty while commits/ reaches batch {committed}",
+            Place("offsets"),
+            {"newest_commit": committed},
+        )
+    elif committed > planned:
+        yield Finding(
+            "HF2203",
+            Severity.FATAL,
+            f"batch {committed} is committed, but offsets/{committed} is missing",
+            Place(f"offsets/{committed}"),
+            {"newest_commit": committed, "newest_offsets": planned},
+        )
+
+
+def check_abandoned_state(picture: Picture) -> Iterator[Finding]:
+    """Report state that was left behind when both logs were emptied."""
+    layout = picture.layout
+    if not layout.offsets.files and not layout.commits.files and layout.state.any_file:
+        yield Finding(
+            "HF2209",
+            Severity.FATAL,
+            "offsets/ and commits/ are empty, but state/ holds state",
+            Place("state"),
+            {"operators": len(layout.state.operators)},
+        )
+
+
+def check_offsets_gaps(picture: Picture) -> Iterator[Finding]:
+    """Report missing ids between kept ones; what it means depends on which id is missing."""
+    ids = picture.layout.offsets.ids
+    missing = missing_between(ids)
+    if not missing:
+        return
+    previous = ids[-1] - 1
+    evidence = {"missing": missing[:20], "count": len(missing), "newest": ids[-1]}
+    if skips_like_async(picture):
+        message = f"offsets/ and commits/ both skip {len(missing)} ids, as async tracking does"
+        yield Finding("HF2206", Severity.INFO, message, Place("offsets"), evidence)
+        return
+    if previous in missing:
+        message = (
+            f"offsets/ has a gap: batch {previous} is missing between {ids[-2]} and {ids[-1]}"
+        )
+        yield Finding("HF2204", Severity.FATAL, message, Place(f"offsets/{previous}"), evidence)
+    for one in [one for one in missing if one != previous][:5]:
+        message = f"offsets/{one} is missing among kept entries"
+        yield Finding("HF2205", Severity.WARNING, message, Place(f"offsets/{one}"), evidence)
+
+
+def check_uncommitted_batches(picture: Picture) -> Iterator[Finding]:
+    """Report planned batches without a commit, other than the newest."""
+    planned, committed = picture.layout.offsets.ids, picture.layout.commits.files
+    skipped = [one for one in planned[:-1] if one not in committed]
+    first_commit = min(committed, default=None)
+    if first_commit is not None:
+        # Purging removes offsets and commits one after the other: the oldest may lag by one.
+        skipped = [one for one in skipped if one >= first_commit]
+    if len(planned) > 1 and skipped:
+        yield Finding(
+            "HF2207",
+            Severity.WARNING,
+            f"{len(skipped)} planned batches have no commit: {_some(skipped)}",
+            Place(f"commits/{skipped[-1]}"),
+            {"batches": skipped[:20], "count": len(skipped)},
+        )
+
+
+def _some(ids: list[int]) -> str:
+    shown = ", ".join(str(one) for one in ids[-5:])
+    return shown if len(ids) <= 5 else f"…, {shown}"

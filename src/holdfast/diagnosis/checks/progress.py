@@ -1,0 +1,160 @@
+"""Each batch must follow from the one before: sources, watermark, time, settings, log version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.releases import PARTITIONS, PINNED_SETTINGS, RELEASES
+from holdfast.checkpoint.sourceview import movement_back
+from holdfast.findings import Finding, Place, Severity
+from holdfast.format.offsets import OffsetsEntry
+
+Step = tuple[int, OffsetsEntry, OffsetsEntry]
+
+
+def check_source_count(picture: Picture) -> Iterator[Finding]:
+    """Report entries whose number of sources differs from the entry before (log version 1)."""
+    for batch_id, before, after in _steps(picture):
+        if before.version == after.version == 1 and len(before.sources) != len(after.sources):
+            severity = _if_newest(picture, batch_id)
+            message = (
+                f"offsets/{batch_id} has {len(after.sources)} sources, the entry before has "
+                f"{len(before.sources)}"
+            )
+            yield Finding("HF2214", severity, message, Place(f"offsets/{batch_id}"))
+
+
+def check_offsets_forward(picture: Picture) -> Iterator[Finding]:
+    """Report sources whose offset goes back from one entry to the next."""
+    for batch_id, before, after in _steps(picture):
+        for position, source in enumerate(after.sources):
+            moved = movement_back(picture, before, after, position)
+            if moved is not None:
+                message = f"source {source.name} goes back in offsets/{batch_id}: {moved}"
+                place = Place(f"offsets/{batch_id}", line=position + 3)
+                yield Finding("HF2215", _if_newest(picture, batch_id), message, place)
+
+
+def check_watermark(picture: Picture) -> Iterator[Finding]:
+    """Report a watermark that is not the greater of the entry's and the commit's before it."""
+    for batch_id, before, after in _steps(picture):
+        if before.metadata is None or after.metadata is None:
+            continue
+        commit = picture.commits.get(batch_id - 1)
+        lowest = before.metadata.watermark_ms
+        if commit is not None:
+            lowest = max(lowest, commit.next_watermark_ms)
+        found = after.metadata.watermark_ms
+        if found < lowest or (commit is not None and found > lowest):
+            yield Finding(
+                "HF2218",
+                Severity.ERROR,
+                f"offsets/{batch_id} has the watermark {found}, after {lowest} before it",
+                Place(f"offsets/{batch_id}", line=2),
+                {"watermark_ms": found, "expected_ms": lowest},
+            )
+
+
+def check_batch_times(picture: Picture) -> Iterator[Finding]:
+    """Report a batch that claims to be older than the one before it."""
+    for batch_id, before, after in _steps(picture):
+        if before.metadata is None or after.metadata is None:
+            continue
+        earlier, later = before.metadata.timestamp_ms, after.metadata.timestamp_ms
+        if later < earlier:
+            yield Finding(
+                "HF2219",
+                Severity.WARNING,
+                f"offsets/{batch_id} is {earlier - later:,} ms older than the entry before it",
+                Place(f"offsets/{batch_id}", line=2),
+                {"timestamp_ms": later, "before_ms": earlier},
+            )
+
+
+def check_pinned_changes(picture: Picture) -> Iterator[Finding]:
+    """Report pinned settings that change or vanish from one entry to the next."""
+    for batch_id, before, after in _steps(picture):
+        if before.metadata is None or after.metadata is None:
+            continue
+        old, new = before.metadata.settings, after.metadata.settings
+        changed = {key: [old[key], new.get(key)] for key in old if new.get(key) != old[key]}
+        # A downgrade of Spark stops writing the keys that only the newer one knows.
+        vanished = {key for key, (_, value) in changed.items() if value is None}
+        if vanished and _is_known_set(set(new)):
+            changed = {key: value for key, value in changed.items() if key not in vanished}
+        if changed:
+            # An offline repartition copies the entry before and changes this one setting.
+            repartitioned = set(changed) == {PARTITIONS} and before.sources == after.sources
+            yield Finding(
+                "HF2220",
+                Severity.INFO if repartitioned else Severity.WARNING,
+                f"offsets/{batch_id} changes {', '.join(sorted(changed))}",
+                Place(f"offsets/{batch_id}", line=2),
+                {"changed": changed},
+            )
+
+
+def check_known_settings(picture: Picture) -> Iterator[Finding]:
+    """Report a newest entry whose pinned settings are no known release's set."""
+    entry, newest = picture.newest_offsets, picture.newest_offsets_id
+    if entry is None or entry.metadata is None:
+        return
+    keys = set(entry.metadata.settings)
+    if keys and not _is_known_set(keys):
+        yield Finding(
+            "HF2235",
+            Severity.WARNING,
+            f"offsets/{newest} pins {len(keys)} settings that are no known Spark's set",
+            Place(f"offsets/{newest}", line=2),
+            {"unknown": sorted(keys - _all_keys())},
+        )
+
+
+def check_log_versions(picture: Picture) -> Iterator[Finding]:
+    """Report entries whose log version goes back."""
+    for batch_id, before, after in _steps(picture):
+        if after.version < before.version:
+            message = f"offsets/{batch_id} is v{after.version}, after v{before.version}"
+            yield Finding("HF2232", Severity.ERROR, message, Place(f"offsets/{batch_id}", line=1))
+    ids = sorted(picture.commits)
+    for earlier, later in zip(ids, ids[1:], strict=False):
+        versions = picture.commits[earlier].version, picture.commits[later].version
+        if versions[1] < versions[0]:
+            message = f"commits/{later} is v{versions[1]}, after v{versions[0]}"
+            yield Finding("HF2232", Severity.ERROR, message, Place(f"commits/{later}", line=1))
+
+
+def check_repeated_entries(picture: Picture) -> Iterator[Finding]:
+    """Report an offsets entry that is the same as the one before, time and all."""
+    for batch_id, before, after in _steps(picture):
+        if before == after and after.metadata is not None:
+            message = f"offsets/{batch_id} is the same as the entry before it"
+            severity = Severity.WARNING
+            yield Finding("HF2236", severity, message, Place(f"offsets/{batch_id}"))
+
+
+def _steps(picture: Picture) -> Iterator[Step]:
+    """Give each read entry whose predecessor was read too."""
+    for batch_id in sorted(picture.offsets):
+        before = picture.offsets.get(batch_id - 1)
+        if before is not None:
+            yield batch_id, before, picture.offsets[batch_id]
+
+
+def _if_newest(picture: Picture, batch_id: int) -> Severity:
+    return Severity.FATAL if batch_id == picture.newest_offsets_id else Severity.ERROR
+
+
+def _all_keys() -> set[str]:
+    return {setting.key for setting in PINNED_SETTINGS}
+
+
+def _is_known_set(keys: set[str]) -> bool:
+    """Tell whether the known keys are those of one release (a vendor may add its own)."""
+    known = keys & _all_keys()
+    for position, _ in enumerate(RELEASES):
+        wanted = {one.key for one in PINNED_SETTINGS if RELEASES.index(one.since) <= position}
+        if known == wanted and not any(key.startswith("spark.sql.") for key in keys - wanted):
+            return True
+    return False

@@ -1,0 +1,44 @@
+"""State as far as names tell: there for the next batch, in as many partitions as are pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery import going_on, refused
+from holdfast.checkpoint.staterecovery import partition_count, state_failure
+from holdfast.findings import Finding, Place, Severity
+
+
+def check_state_present(picture: Picture) -> Iterator[Finding]:
+    """Report state files that the next batch needs and that are not there."""
+    failure = state_failure(picture, going_on(picture), lambda path: _is_refused(picture, path))
+    if failure is not None and not failure.before_sink:
+        place = failure.reason.split(" ", 1)[0].rstrip(":")
+        yield Finding("HF2221", Severity.FATAL, failure.reason, Place(place))
+
+
+def check_partition_number(picture: Picture) -> Iterator[Finding]:
+    """Report partitions with current state beyond the pinned number."""
+    version = going_on(picture).batch_id
+    for operator in picture.layout.state.operators.values():
+        count = partition_count(picture, operator.id)
+        for store in operator.stores.values():
+            current = [
+                partition
+                for partition, files in store.partitions.items()
+                if count is not None and partition >= count and version in files.versions()
+            ]
+            if current and version:
+                yield Finding(
+                    "HF2222",
+                    Severity.FATAL,
+                    f"state/{operator.id} has state in partition {max(current)}, but only "
+                    f"{count} partitions are pinned",
+                    Place(f"offsets/{picture.newest_offsets_id}", line=2),
+                    {"partitions": current[:20], "pinned": count},
+                )
+
+
+def _is_refused(picture: Picture, path: str) -> bool:
+    return refused(picture, path) is not None

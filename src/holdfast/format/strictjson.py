@@ -1,0 +1,140 @@
+"""JSON as Spark writes it: nothing lenient on the way in, byte for byte alike on the way out."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from typing import NoReturn
+
+from holdfast.errors import DecodeError
+
+_MAX_DEPTH = 200
+_ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
+
+
+class _RefusedError(Exception):
+    """A part of the text that the `json` module alone would let pass."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        twice = counts.most_common(1)[0][0]
+        raise _RefusedError("HF2116", f"the key {_shown(twice)} stands twice in one JSON object")
+    return fields
+
+
+def _fraction(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise _RefusedError("HF2107", f"the number {_shown(digits)} is too large")
+    return value
+
+
+def _constant(name: str) -> NoReturn:
+    raise _RefusedError("HF2105", f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_float=_fraction,
+    parse_constant=_constant,
+)
+
+
+def decode_json(text: str, *, what: str, line: int | None = None, byte: int = 0) -> object:
+    """Decode one JSON value that fills the text; `line` and `byte` say where the text begins."""
+    try:
+        value: object = _DECODER.decode(text)
+        _refuse_odd_values(text, value)
+    except json.JSONDecodeError as error:
+        place = byte + len(text[: error.pos].encode("utf-8"))
+        if error.msg == "Extra data":
+            message = f"{what}: something follows the JSON, at {_shown(text[error.pos :])}"
+            raise DecodeError("HF2110", message, line=line, byte=place) from error
+        message = f"{what}: malformed JSON, {error.msg[0].lower()}{error.msg[1:]}"
+        raise DecodeError("HF2105", message, line=line, byte=place) from error
+    except ValueError as error:
+        # Python's own limit on the digits of an integer; what is malformed was caught above.
+        message = f"{what}: a number has thousands of digits"
+        raise DecodeError("HF2107", message, line=line, byte=byte) from error
+    except _RefusedError as refused:
+        message = f"{what}: {refused.message}"
+        raise DecodeError(refused.code, message, line=line, byte=byte) from refused
+    except RecursionError as error:
+        raise DecodeError("HF2109", f"{what}: too deep", line=line, byte=byte) from error
+    return value
+
+
+def decode_object(
+    text: str, *, what: str, line: int | None = None, byte: int = 0
+) -> dict[str, object]:
+    """Decode one JSON object that fills the text."""
+    value = decode_json(text, what=what, line=line, byte=byte)
+    if not isinstance(value, dict):
+        message = f"{what}: a JSON object is expected, not {kind_of(value)}"
+        raise DecodeError("HF2106", message, line=line, byte=byte)
+    return value
+
+
+def encode_json(value: object) -> str:
+    """Encode a value compactly, with the escapes that Jackson (and so Spark) uses."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    if "\\u" in text:
+        # Jackson spells control characters with upper-case digits, Python with lower-case ones.
+        text = _ESCAPE.sub(_as_jackson, text)
+    return text
+
+
+def _as_jackson(escape: re.Match[str]) -> str:
+    return "\\u" + escape[0][2:].upper() if escape[0][1] == "u" else escape[0]
+
+
+def kind_of(value: object) -> str:
+    """Name a JSON value's kind for people."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+def _refuse_odd_values(text: str, value: object) -> None:
+    if text.count("{") + text.count("[") > _MAX_DEPTH and _is_deep(value):
+        raise _RefusedError("HF2109", f"nested deeper than {_MAX_DEPTH} levels")
+    if "\\u" in text:
+        try:
+            encode_json(value).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise _RefusedError("HF2105", "an escape stands for half a character") from error
+
+
+def _is_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [child for item in level for child in _children(item)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "…")

@@ -1,0 +1,16 @@
+"""Keeps secrets out of everything that is printed or written.
+
+`redact` takes a text, `redact_value` JSON-like data. What is known to be a secret
+(`remember_secret`: whatever came from the environment, a file or a command's option) goes wherever
+it stands and however it is encoded; what only looks like one goes by its shape or by the name
+before it. Text without secrets comes out unchanged, and redacting twice changes nothing more.
+"""
+
+from __future__ import annotations
+
+from holdfast.redaction.known import remember_secret
+from holdfast.redaction.marker import REDACTED
+from holdfast.redaction.text import redact
+from holdfast.redaction.values import redact_value
+
+__all__ = ["REDACTED", "redact", "redact_value", "remember_secret"]

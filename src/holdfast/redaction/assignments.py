@@ -1,0 +1,156 @@
+"""Finds secrets by the name before them: key=value, "key": "value", key -> value, <key>value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from holdfast.redaction.expression import expression
+from holdfast.redaction.marker import REDACTED
+from holdfast.redaction.names import HINTS, SECRET_WORD, is_about
+
+_REST_OF_NAME = expression(r"[\w.\-]*")
+# \ue020 stands for a blank that was percent-encoded (see encodings.py): part of a value, but also
+# allowed where a separator has blanks.
+_SEPARATOR = expression(
+    r"\\*[\"'`][\s\ue020]{0,40}(?:=>|->|:=|={1,2}|:)[\s\ue020]{0,40}"
+    r"|[ \t\ue020]{0,8}(?:=>|->|:=|={1,2}|:(?!:|//))[ \t\ue020]{0,8}"
+    r"|\\*[\"']\s{0,8},\s{0,8}\\*[\"']value\\*[\"']\s{0,8}:\s{0,40}"
+    r"|</name>\s{0,40}<value>|>"
+)
+_OPTION = expression(r"[ \t\ue020]{1,8}")
+# spark-defaults.conf: a dotted setting, blanks, and one word that ends the line.
+_PROPERTY = expression(r"[ \t\ue020]{1,80}(?=\S+[ \t]*$)", re.MULTILINE)
+_COMMA = expression(",")
+_QUOTE = expression(r"(\\*)([\"'`])")
+_UNQUOTED = expression(
+    r"(?:\[redacted\]|\$\{[^}\s]*\}|[^\s\"'<>,;&)\]}\\]|\\(?![\"'nrt])"
+    r"|[,;&)\]}](?![\s\"'()\[\]{},;&]|$|\\|[\w.\-]{1,64}(?:[=:]|->| ->)))+"
+)
+_WITH_SCHEME = expression(
+    r"(?:apikey|aws|aws4-hmac-sha256|basic|bearer|digest|negotiate|ntlm|oauth|sharedkey(?:lite)?"
+    r"|token)[ \t\ue020]{1,4}",
+    re.IGNORECASE,
+)
+_JAAS = expression(r"[^\n;\"]*(?:\"[^\"\n]*\"[^\n;\"]*)*(?:;|$)", re.MULTILINE)
+_LINE = expression(r"[^\n]*")
+_ELEMENT = expression(r"[^<]*(?=</)")
+_NOTHING = expression(
+    r"(?:null|none|nil|undefined|true|false|\$\{[^}]*\}"
+    r"|(?:string|int|integer|bigint|long|smallint|short|tinyint|byte|double|float|boolean|binary"
+    r"|date|timestamp(?:_ntz)?|decimal|void|variant|array|map|struct)(?:[(<].*)?)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_PARTITION_OFFSETS = expression(r"\{(?:\s*\\*\"\d+\\*\"\s*:\s*-?\d+\s*,?)*\s*\}$")
+_BRACKET = expression(r"[{}\[\]\"]|\\.", re.DOTALL)
+_LONGEST_NESTED = 16_384
+_PORT = expression(r"\d{2,5}(?![\w.])")
+_IN_NAME = expression(r"[\w.$\-]")
+
+
+def redact_assignments(text: str) -> str:
+    """Replace every value that stands under a name which announces a secret."""
+    lowered = text.lower()
+    if not any(hint in lowered for hint in HINTS):
+        return text
+    pieces: list[str] = []
+    kept = position = 0
+    while found := SECRET_WORD().search(text, position):
+        position = _end_of_name(text, found.end())
+        start, end = _value_of(text, found.start(), position)
+        if start < end:
+            pieces += (text[kept:start], REDACTED)
+            kept = position = end
+    return "".join((*pieces, text[kept:]))
+
+
+def _end_of_name(text: str, position: int) -> int:
+    rest = _REST_OF_NAME().match(text, position)
+    return rest.end() if rest else position
+
+
+def _value_of(text: str, word: int, name_end: int) -> tuple[int, int]:
+    """Give where the name's value starts and ends; an empty span when there is nothing to hide."""
+    name_start = word
+    while name_start and word - name_start < 200 and _IN_NAME().match(text[name_start - 1]):
+        name_start -= 1
+    name, before = text[name_start:name_end], text[max(0, name_start - 12) : name_start]
+    separator = _separator_after(text, name, before, name_end)
+    if separator is None or is_about(name):
+        return name_end, name_end
+    start, end = _span(text, separator.end(), name, separator[0])
+    value = text[start:end]
+    if value == REDACTED or _NOTHING().match(value) or _PARTITION_OFFSETS().match(value):
+        return end, end
+    if before.endswith(("//", "@")) and _PORT().match(value):
+        return end, end
+    if name.lower().endswith("pwd") and value[:1] in "/~":
+        return end, end
+    return start, end
+
+
+def _separator_after(text: str, name: str, before: str, name_end: int) -> re.Match[str] | None:
+    if before.endswith("(") and "." in name and text.startswith(",", name_end):
+        return _COMMA().match(text, name_end)
+    if name.startswith("-") and _OPTION().match(text, name_end):
+        return _OPTION().match(text, name_end)
+    if name.count(".") > 1 and before[-1:] in ("", "\n", "\r"):
+        return _SEPARATOR().match(text, name_end) or _PROPERTY().match(text, name_end)
+    if before.lower().endswith(("unexpected ", "recognized ")):
+        return None
+    separator = _SEPARATOR().match(text, name_end)
+    if separator and separator[0] == ">" and not before.endswith("<"):
+        return None
+    return separator
+
+
+def _span(text: str, start: int, name: str, separator: str) -> tuple[int, int]:
+    if text.startswith(REDACTED, start):
+        return start, start + len(REDACTED)
+    quote = _QUOTE().match(text, start)
+    if quote:
+        return quote.end(), _end_of_quoted(text, quote)
+    if separator.endswith(">") and separator not in ("->", "=>"):
+        return _matched(_ELEMENT, text, start)
+    if text[start : start + 1] in ("{", "["):
+        return start, _end_of_nested(text, start)
+    if name.lower().endswith("jaas.config"):
+        whole = _matched(_JAAS, text, start)
+        return whole if whole[0] < whole[1] else _matched(_LINE, text, start)
+    scheme = _WITH_SCHEME().match(text, start)
+    if scheme:
+        return start, max(scheme.end(), _matched(_UNQUOTED, text, scheme.end())[1])
+    return _matched(_UNQUOTED, text, start)
+
+
+def _matched(pattern: Callable[[], re.Pattern[str]], text: str, start: int) -> tuple[int, int]:
+    match = pattern().match(text, start)
+    return (start, match.end()) if match else (start, start)
+
+
+def _end_of_quoted(text: str, quote: re.Match[str]) -> int:
+    """Give where the quoted text ends; inside a JSON string its quotes wear backslashes."""
+    depth, mark = len(quote[1]), quote[2]
+    position = quote.end()
+    while (found := text.find(mark, position)) >= 0:
+        backslashes = 0
+        while found - backslashes > quote.end() and text[found - backslashes - 1] == "\\":
+            backslashes += 1
+        if backslashes <= depth or (depth == 0 and backslashes % 2 == 0):
+            return found - min(backslashes, depth)
+        position = found + 1
+    return _matched(_LINE, text, quote.end())[1]
+
+
+def _end_of_nested(text: str, start: int) -> int:
+    """Give where the object or list ends; a torn one counts up to a bound, to be safe."""
+    depth, quoted = 0, False
+    longest = min(len(text), start + _LONGEST_NESTED)
+    for mark in _BRACKET().finditer(text, start, longest):
+        if mark[0] == '"':
+            quoted = not quoted
+        elif not quoted:
+            depth += (mark[0] in "{[") - (mark[0] in "}]")
+        if depth == 0:
+            return mark.end()
+    return longest

@@ -1,0 +1,48 @@
+"""Decides which names (of settings, fields, parameters, variables) announce a secret."""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.redaction.expression import expression
+
+# Spark's own default (secret, password, token, access.key) and what Hadoop, Kafka, Azure, JDBC
+# and the clouds' tools call theirs.
+SECRET_WORD = expression(
+    r"secret(?!ar)|passw(?:or)?d|passphrase|(?<![a-z])pwd|(?<=[_.\-\"'])pass(?![a-z])"
+    r"|token(?!i[sz])|credential|jaas\.config|authorization|cookie"
+    r"|(?:access|account|api|encryption|master|private|shared|signing|subscription)[._-]?key"
+    r"|keystore\.key|azure\.sas",
+    re.IGNORECASE,
+)
+
+HINTS = (
+    *("secret", "passw", "passphrase", "pwd", "pass", "token", "credential", "jaas.config"),
+    *("authorization", "cookie", "key", "azure.sas"),
+)
+"""Lower-case texts of which every name that SECRET_WORD finds holds at least one."""
+
+# What is about a secret without being one: where it lies, who makes it, how long it lives; and
+# the classes and source files that handle it, which open lines of logs and traces.
+_ABOUT = expression(
+    r"(?:(?:^|[._\-a-z])(?:algorithm|cache|class|classname|column|count|enabled|endpoint|error"
+    r"|exception|expires|expiry|factory|field|file|generator|handler|helper|identifier|impl|index"
+    r"|interval|kind|length|lifetime|limit|location|manager|mode|name|owner|path|policy|providers?"
+    r"|regex|renewer|required|schema|selector|serializer|server|service|size|spec|store|supported"
+    r"|ttl|type|uri|url|utils?|version)s?(?:\.impl|_ms|_seconds|_in|_at)?"
+    r"|\.(?:cc|cpp|go|h|jar|java|js|json|kt|log|parquet|py|scala|txt|ya?ml|xml))$",
+    re.IGNORECASE,
+)
+_PACKAGES = ("org.apache.", "java.", "scala.", "com.amazonaws.", "software.amazon.")
+
+
+def names_secret(name: str) -> bool:
+    """Tell whether a value under this name is to be kept from everybody's eyes."""
+    if name.lower() == "pass":
+        return True
+    return SECRET_WORD().search(name) is not None and not is_about(name)
+
+
+def is_about(name: str) -> bool:
+    """Tell whether a name with a secret's word in it only speaks about secrets, or is a class."""
+    return "$" in name or name.startswith(_PACKAGES) or _ABOUT().search(name) is not None

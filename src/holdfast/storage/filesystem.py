@@ -1,0 +1,71 @@
+"""Opens the fsspec file system of a remote location, guarded so that it can only read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.errors import StorageError
+from holdfast.redaction import redact
+from holdfast.storage.border import border
+from holdfast.storage.location import Location
+from holdfast.storage.options import FAMILIES, StorageSettings
+from holdfast.storage.readonly import ReadOnlyFilesystem
+from holdfast.storage.translation import Implementation, implementation_for
+
+_WEBHDFS_ADVICE = (
+    "read it through WebHDFS, which needs no Java: --storage-option webhdfs=http://namenode:9870, "
+    "or storage: hdfs: {webhdfs: …} in holdfast.yaml"
+)
+
+
+def open_filesystem(
+    location: Location, settings: StorageSettings
+) -> tuple[ReadOnlyFilesystem, str]:
+    """Give the guarded file system and the root in its own spelling."""
+    implementation = implementation_for(location, settings.for_scheme(location.scheme))
+    kind = _class_of(implementation, location)
+    root = implementation.root
+    if location.scheme == implementation.root.partition("://")[0]:
+        root = kind._strip_protocol(implementation.root)
+    return ReadOnlyFilesystem(_instance(kind, implementation, location)), root
+
+
+def _class_of(implementation: Implementation, location: Location) -> Any:
+    from fsspec import get_filesystem_class
+
+    try:
+        return get_filesystem_class(implementation.protocol)
+    except ImportError as error:
+        family = FAMILIES.get(location.scheme)
+        wanted = f'pip install "holdfast[{family}]"' if family else str(error)
+        message = f"reading {location.scheme}: needs a package that is not installed"
+        steps = (wanted,)
+        raise StorageError("HF7004", message, at=location.shown, next_steps=steps) from error
+
+
+def _instance(kind: Any, implementation: Implementation, location: Location) -> Any:
+    # Nothing is cached: neither a listing, which would be old at the second look, nor the
+    # instance, which would keep credentials and connections in a table of fsspec's.
+    arguments = {**implementation.arguments, "skip_instance_cache": True}
+    if implementation.protocol not in ("hdfs", "memory"):
+        arguments["use_listings_cache"] = False
+    try:
+        with border(location.shown):
+            filesystem = _made(kind, arguments)
+    except StorageError as error:
+        if implementation.protocol == "hdfs":
+            message = f"HDFS's own protocol needs Hadoop's native library and Java: {error.message}"
+            steps = (_WEBHDFS_ADVICE,)
+            raise StorageError("HF7004", message, at=location.shown, next_steps=steps) from error
+        raise
+    if implementation.protocol == "s3":
+        filesystem.retries = 1
+    return filesystem
+
+
+def _made(kind: Any, arguments: dict[str, Any]) -> Any:
+    try:
+        return kind(**arguments)
+    except (TypeError, ValueError, KeyError) as error:
+        message = f"the storage options don't go together: {redact(str(error))}"
+        raise StorageError("HF7010", message) from error

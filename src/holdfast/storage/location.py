@@ -1,0 +1,175 @@
+"""Understands every way to write where a checkpoint is, and says why where it can't be read.
+
+Remote paths are normalised as Hadoop's own `Path` does (no empty, `.` or `..` parts, no trailing
+slash) and, like there, `%` is a plain character: the text means the place that Spark would use.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import posixpath
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.errors import NotFound, StorageError
+from holdfast.storage.schemes import HADOOP_ONLY, SCHEMES, fsspec_schemes
+from holdfast.storage.showing import shown_path, shown_url
+
+_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]+):(?P<slashes>/*)(?P<rest>.*)", re.DOTALL)
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_NEED_HOST = frozenset({"s3", "gs", "abfs", "webhdfs"})
+_HOST_OPTIONAL = frozenset({"file", "hdfs", "memory"})
+
+
+@dataclass(frozen=True)
+class Location:
+    """One place: as written, which storage it is, what to open, and how to show it."""
+
+    text: str = field(repr=False)
+    scheme: str
+    """`file`, `s3`, `gs`, `abfs`, `hdfs`, `webhdfs`, `memory`, or another of fsspec's."""
+    url: str = field(repr=False)
+    """An absolute path for `file`; else a normalised URL."""
+    shown: str
+    """For people: no user info, no values of a query, nothing that a terminal would obey."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the bytes are on this machine's own file system."""
+        return self.scheme == "file"
+
+
+def parse_location(text: str, *, relative_to: Path | None = None) -> Location:
+    """Understand a path or URL; a relative path counts from `relative_to`, else from here."""
+    if not text.strip() or "\0" in text:
+        raise _unreadable(text, "it is empty" if not text.strip() else "it holds a NUL character")
+    if _DRIVE.match(text):
+        return _windows_path(text)
+    match = _URL.fullmatch(text)
+    if match is None:
+        return _local_path(text, relative_to)
+    scheme, slashes, rest = match["scheme"].lower(), len(match["slashes"]), match["rest"]
+    if scheme == "dbfs":
+        raise _dbfs_refusal(text, "/" * slashes + rest)
+    if slashes == 0 and scheme != "file":
+        if "://" in rest:
+            raise _chained_refusal(text)
+        return _local_path(text, relative_to)
+    return _url_location(text, scheme, slashes, rest)
+
+
+def _url_location(text: str, written: str, slashes: int, rest: str) -> Location:
+    scheme = _known_scheme(text, written)
+    if slashes < 2 and scheme not in _HOST_OPTIONAL:
+        raise _unreadable(text, f"a slash is missing after {written}:", f"write {written}://…")
+    host, path = _host_and_path(slashes, rest)
+    if scheme == "file":
+        return _file_url(text, host, path)
+    if scheme == "memory" and host:
+        host, path = "", f"/{host}{path}"
+    if scheme in _NEED_HOST and not host:
+        what = "host" if scheme == "webhdfs" else "bucket or container"
+        raise _unreadable(text, f"it names no {what}", f"write {written}://<{what}>/<path>")
+    if scheme in ("s3", "gs") and ("@" in host or ":" in host):
+        bare = f"{written}://***"
+        raise _unreadable(bare, "its bucket holds credentials", "give them as storage options")
+    if scheme not in SCHEMES.values():
+        return Location(text, scheme, text, shown_url(text))
+    spelled = "swebhdfs" if written == "swebhdfs" else scheme
+    url = f"{spelled}://{_azure_host(text, host) if scheme == 'abfs' else host}{_clean(path)}"
+    return Location(text, scheme, url, shown_url(text, container=scheme == "abfs"))
+
+
+def _host_and_path(slashes: int, rest: str) -> tuple[str, str]:
+    """Split what follows the scheme; three slashes, or one, mean that no host is named."""
+    if slashes != 2:
+        return "", "/" + rest if slashes else rest
+    host, slash, path = rest.partition("/")
+    return host, slash + path
+
+
+def _clean(path: str) -> str:
+    """Drop empty, `.` and `..` parts and the trailing slash, as Hadoop's Path does."""
+    cleaned = posixpath.normpath("/" + path.lstrip("/"))
+    return "" if cleaned == "/" else cleaned
+
+
+def _azure_host(text: str, host: str) -> str:
+    """Bring `container@account.<any endpoint>` to one spelling; fsspec's own has no account."""
+    container, at, account = host.partition("@")
+    if at and not (container and account):
+        raise _unreadable(text, "it needs both a container and an account")
+    if at:
+        account = account.replace(".blob.", ".dfs.", 1)
+    return f"{container}{at}{account}"
+
+
+def _file_url(text: str, host: str, path: str) -> Location:
+    if host not in ("", "localhost") or not path.startswith("/"):
+        why = f"it names another machine, {shown_path(host)}" if host else "its path is relative"
+        raise _unreadable(text, why, "write file:///absolute/path, or the plain path")
+    return Location(text, "file", os.path.normpath("/" + path.lstrip("/")), shown_path(text))
+
+
+def _local_path(text: str, relative_to: Path | None) -> Location:
+    if relative_to is None or Path(text).is_absolute():
+        return Location(text, "file", _absolute(text), shown_path(text))
+    joined = _absolute(f"{relative_to}/{text}")
+    return Location(text, "file", joined, shown_path(joined))
+
+
+def _absolute(path: str) -> str:
+    try:
+        absolute = os.path.normpath(Path(path).absolute())
+    except FileNotFoundError:
+        message = "the working directory does not exist any more"
+        raise NotFound("HF7001", message, at=shown_path(path)) from None
+    return absolute[1:] if absolute.startswith("//") and os.name == "posix" else absolute
+
+
+def _windows_path(text: str) -> Location:
+    if os.name == "nt":
+        return _local_path(text, None)
+    advice = "give the path where that folder is mounted on this machine, or run there"
+    raise _unreadable(text, "it is a Windows path, and this machine is not Windows", advice)
+
+
+def _known_scheme(text: str, scheme: str) -> str:
+    if scheme in SCHEMES:
+        return SCHEMES[scheme]
+    if scheme in HADOOP_ONLY:
+        message = f"{scheme}:// can't be read without Hadoop's own libraries"
+        raise StorageError("HF7003", message, at=shown_url(text), next_steps=(HADOOP_ONLY[scheme],))
+    known = fsspec_schemes()
+    if scheme in known:
+        return scheme
+    nearest = difflib.get_close_matches(scheme, sorted(known | set(SCHEMES)), n=1, cutoff=0.5)
+    message = f"nothing is known that reads {scheme}:" + (
+        f"; is {nearest[0]}: meant?" if nearest else ""
+    )
+    raise StorageError("HF7003", message, at=shown_url(text))
+
+
+def _dbfs_refusal(text: str, path: str) -> StorageError:
+    mounted = "/dbfs/" + path.lstrip("/")
+    advice = (
+        f"give {shown_path(mounted)}, which is that place on this machine"
+        if Path("/dbfs").is_dir()
+        else "give the storage's own URL (s3://, abfss:// or gs://) that lies behind it; "
+        "the mount's source is shown by dbutils.fs.mounts() there"
+    )
+    return _unreadable(text, "dbfs: exists inside of Databricks only", advice)
+
+
+def _chained_refusal(text: str) -> StorageError:
+    message = "chained URLs are not read: they would copy the checkpoint to this disk first"
+    advice = "give the last part of the chain alone"
+    return StorageError("HF7003", message, at=shown_url(text), next_steps=(advice,))
+
+
+def _unreadable(text: str, why: str, advice: str | None = None) -> StorageError:
+    steps = None if advice is None else (advice,)
+    message = f"this location can't be read from here: {why}"
+    return StorageError("HF7005", message, at=shown_url(text), next_steps=steps)

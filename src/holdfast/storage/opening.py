@@ -1,0 +1,36 @@
+"""Chooses the reader for a location."""
+
+from __future__ import annotations
+
+from holdfast.storage.local import LocalReader
+from holdfast.storage.location import Location
+from holdfast.storage.options import StorageSettings
+from holdfast.storage.reading import Reader
+from holdfast.storage.schemes import OBJECT_STORES
+
+
+def open_reader(
+    location: Location, settings: StorageSettings, *, timeout: float | None = None
+) -> Reader:
+    """Open a place for reading; nothing is asked of the storage before the first read."""
+    reader = _local(location) if location.is_local else _remote(location, settings)
+    if timeout is None:
+        return reader
+    from holdfast.storage.timing import TimedReader
+
+    return TimedReader(reader, timeout)
+
+
+def _local(location: Location) -> Reader:
+    return LocalReader(location.url, location.shown)
+
+
+def _remote(location: Location, settings: StorageSettings) -> Reader:
+    # fsspec takes a quarter of a second to import: only who reads remotely pays for it.
+    from holdfast.storage.filesystem import open_filesystem
+    from holdfast.storage.remote import FsspecReader
+    from holdfast.storage.retrying import RetryingReader
+
+    filesystem, root = open_filesystem(location, settings)
+    object_store = location.scheme in OBJECT_STORES
+    return RetryingReader(FsspecReader(filesystem, root, location.shown, object_store=object_store))

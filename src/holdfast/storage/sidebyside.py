@@ -1,0 +1,47 @@
+"""Does the same work for many items at once, in threads that never keep the program alive."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def side_by_side(
+    work: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Mapping[Item, Result]:
+    """Give each item's result in the order of the items; the first exception stops the rest."""
+    ordered = list(dict.fromkeys(items))
+    waiting: queue.SimpleQueue[Item] = queue.SimpleQueue()
+    for item in ordered:
+        waiting.put(item)
+    results: dict[Item, Result] = {}
+    raised: list[BaseException] = []
+
+    def serve() -> None:
+        while not raised:
+            try:
+                item = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                results[item] = work(item)
+            except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+                raised.append(error)
+
+    # Daemon threads: a storage that never answers must not keep a program from ending.
+    threads = [
+        threading.Thread(target=serve, name="holdfast-read", daemon=True)
+        for _ in range(min(workers, len(ordered)))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if raised:
+        raise raised[0]
+    return {item: results[item] for item in ordered}
