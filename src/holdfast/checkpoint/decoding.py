@@ -24,7 +24,10 @@ _DECODERS: tuple[tuple[re.Pattern[str], Decoder], ...] = (
     (re.compile(r"state/\d+/_metadata/v2/\d+"), decode_operator),
     (re.compile(r"state/\d+/\d+/(?:[^/]+/)?_metadata/schema"), decode_state_schema),
     (re.compile(r"state/\d+/_stateSchema/[^/]+/\d+_[0-9a-fA-F-]{36}"), decode_state_schema),
-    (re.compile(r"state/.*/[^./][^/]*\.(?:delta|snapshot|zip|changelog)\.crc"), decode_spark_checksum),
+    (
+        re.compile(r"state/.*/[^./][^/]*\.(?:delta|snapshot|zip|changelog)\.crc"),
+        decode_spark_checksum,
+    ),
 )
 _SOURCE_FILE = re.compile(r"sources/[^/]+/(\d+)(\.compact)?")
 

@@ -8,7 +8,8 @@ from holdfast.checkpoint.picture import Picture
 def skips_like_async(picture: Picture) -> bool:
     """Tell whether both logs skip the same ids; a lost offsets file leaves its commit behind."""
     ids, committed = picture.layout.offsets.ids, set(picture.layout.commits.files)
-    missing = missing_between(ids)
+    settled = tuple(one for one in ids if one in committed)
+    missing = missing_between(settled)
     return bool(missing) and not committed & set(missing) and committed >= set(ids[:-1])
 
 

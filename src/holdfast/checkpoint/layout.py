@@ -187,6 +187,4 @@ def lay_out(listed: Iterable[Listed]) -> Layout:
 
 def _log_files(folder: str, sorter: _Sorter, items: Mapping[str, Listed]) -> LogFiles:
     present = folder in items or bool(sorter.logs[folder])
-    return LogFiles(
-        folder, present, sorter.logs[folder], tuple(sorter.numbered_folders[folder])
-    )
+    return LogFiles(folder, present, sorter.logs[folder], tuple(sorter.numbered_folders[folder]))

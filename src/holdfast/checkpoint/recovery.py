@@ -11,7 +11,7 @@ from collections.abc import Callable
 from holdfast.checkpoint.gaps import skips_like_async
 from holdfast.checkpoint.outcome import Action, Difference, NextStart, Outcome
 from holdfast.checkpoint.picture import Damage, Picture
-from holdfast.checkpoint.releases import PARTITIONS, RELEASES, at_least
+from holdfast.checkpoint.releases import KNOWN_OPERATORS, PARTITIONS, RELEASES, at_least
 from holdfast.checkpoint.sourcerecovery import source_failure
 from holdfast.checkpoint.staterecovery import state_failure
 from holdfast.checkpoint.writer import spark_version
@@ -134,7 +134,7 @@ def _previous_entry(picture: Picture, release: str) -> Outcome | None:
         if skips_like_async(picture):
             return None
         return _fail(
-            f"offsets/{previous} is missing: Spark stops with \"batch {previous} doesn't exist\""
+            f'offsets/{previous} is missing: Spark stops with "batch {previous} doesn\'t exist"'
         )
     damage = refused(picture, f"offsets/{previous}")
     if damage is not None:
@@ -154,11 +154,26 @@ def _source_count(picture: Picture, previous: int, newest: int) -> Outcome | Non
     )
 
 
+def _continuous(picture: Picture, release: str) -> Outcome | None:
+    """Continuous processing writes no metadata and goes on from the newest commit."""
+    newest, newest_id = picture.newest_offsets, picture.newest_offsets_id
+    if newest is None or newest_id is None or newest.metadata is not None:
+        return None
+    before = picture.offsets.get(newest_id - 1)
+    if before is not None and before.metadata is not None:
+        return _fail("the newest offsets entry has no metadata line: Spark needs one")
+    epoch = picture.newest_commit_id
+    if epoch is None:
+        return Outcome(Action.FRESH, 0, "continuous processing: no epoch was ever committed")
+    return Outcome(
+        Action.PLAN,
+        epoch + 1,
+        f"continuous processing: epoch {epoch} is committed, epoch {epoch + 1} follows",
+    )
+
+
 def _pinned_settings(picture: Picture, release: str) -> Outcome | None:
     """A pinned value that is no number stops the start, an unfinished repartition too (4.2+)."""
-    newest = picture.newest_offsets
-    if newest is not None and newest.metadata is None:
-        return _fail("the newest offsets entry has no metadata line: Spark needs one")
     partitions = picture.settings.get(PARTITIONS)
     if partitions is None:
         return None
@@ -232,6 +247,16 @@ def _source_obstacle(picture: Picture) -> str | None:
     return None
 
 
+def _operator_names(picture: Picture, release: str) -> Outcome | None:
+    """From 4.0 on Spark compares each operator's recorded name with the query's."""
+    if not at_least(release, "4.0"):
+        return None
+    for operator in picture.operators.values():
+        if operator.name not in KNOWN_OPERATORS:
+            return _fail(f"no operator of Spark {release} is called {operator.name!r}")
+    return None
+
+
 def _state(picture: Picture, release: str) -> Outcome | None:
     """The state of the batch before must be loadable."""
     ahead = going_on(picture)
@@ -250,7 +275,7 @@ def going_on(picture: Picture) -> Outcome:
     caution = ""
     if skips_like_async(picture) and planned - 1 not in picture.layout.offsets.files:
         caution = (
-            f"; with async progress tracking, as before: without it Spark stops with \"batch "
+            f'; with async progress tracking, as before: without it Spark stops with "batch '
             f"{planned - 1} doesn't exist\""
         )
     if pending is None:
@@ -273,9 +298,11 @@ STEPS: tuple[Step, ...] = (
     _newest_entries,
     _nothing_planned,
     _previous_entry,
+    _continuous,
     _pinned_settings,
     _sources,
     _commit_ahead,
     _blocked_write,
+    _operator_names,
     _state,
 )

@@ -46,14 +46,12 @@ PINNED_SETTINGS: tuple[PinnedSetting, ...] = (
     PinnedSetting(f"{_STORE}encodingFormat", "4.0", "unsaferow", "unsaferow"),
     PinnedSetting(f"{_STORE}rocksdb.mergeOperatorVersion", "4.2", "2", "1"),
     PinnedSetting(f"{_STORE}rowChecksum.enabled", "4.2", "false", "false"),
-    PinnedSetting("spark.sql.function.protobufExtensions.enabled", "4.2", "true", "false"),
+    PinnedSetting("spark.sql.function.protobufExtensions.enabled", "4.2", "false", "false"),
     PinnedSetting(f"{_PREFIX}queryEvolution.enableSourceEvolution", "4.2", "false", "false"),
     PinnedSetting(
         f"{_PREFIX}statefulOperator.alwaysNullableOutput.enabled", "4.3", "true", "false"
     ),
-    PinnedSetting(
-        "spark.sql.dropDuplicates.deterministicKeyOrder.enabled", "4.3", "true", "false"
-    ),
+    PinnedSetting("spark.sql.dropDuplicates.deterministicKeyOrder.enabled", "4.3", "true", "false"),
 )
 
 PARTITIONS = "spark.sql.shuffle.partitions"
@@ -65,3 +63,22 @@ def unusual_settings(settings: Mapping[str, str]) -> dict[str, str]:
     """Keep the pinned settings that differ from what a new query would get."""
     defaults = {setting.key: setting.default for setting in PINNED_SETTINGS}
     return {key: value for key, value in settings.items() if defaults.get(key) != value}
+
+
+KNOWN_OPERATORS = frozenset(
+    {
+        "stateStoreSave",
+        "StatefulStreamlineAggregate",
+        "dedupe",
+        "dedupeWithinWatermark",
+        "sessionWindowStateStoreSaveExec",
+        "globalLimit",
+        "symmetricHashJoin",
+        "flatMapGroupsWithState",
+        "applyInPandasWithState",
+        "transformWithStateExec",
+        "transformWithStateInPandasExec",
+        "transformWithStateInPySparkExec",
+    }
+)
+"""Names of stateful operators that Spark up to 4.3 records."""

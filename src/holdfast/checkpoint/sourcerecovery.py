@@ -24,6 +24,9 @@ def source_failure(picture: Picture, is_refused: IsRefused) -> str | None:
         if log_offset is None:
             continue
         folder = folder_of(newest, position, picture.layout)
+        if folder is None and newest.version > 1 and before and not _knows(before, source.name):
+            # Version 2 goes by name: a source that the query does not have is passed over.
+            continue
         reason = _log_failure(picture, folder, source.name, log_offset, is_refused)
         earlier = matching_position(before, newest, position)
         previous = file_log_offset(before, earlier) if before and earlier is not None else None
@@ -35,6 +38,10 @@ def source_failure(picture: Picture, is_refused: IsRefused) -> str | None:
         if reason is not None:
             return reason
     return None
+
+
+def _knows(entry: OffsetsEntry, name: str) -> bool:
+    return any(source.name == name for source in entry.sources)
 
 
 def file_log_offset(entry: OffsetsEntry, position: int) -> int | None:
@@ -60,7 +67,7 @@ def _log_failure(
     if log_offset > newest:
         return (
             f"sources/{folder or name} holds no entry {log_offset}, which the newest offsets "
-            f"point to: Spark stops with \"batch {log_offset} doesn't exist\""
+            f'point to: Spark stops with "batch {log_offset} doesn\'t exist"'
         )
     assert folder is not None
     interval = effective_interval(picture.layout.sources[folder].compact_ids)

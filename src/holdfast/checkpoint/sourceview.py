@@ -67,7 +67,9 @@ def advance(
     if evidence is None or not isinstance(now, ExplainedOffset):
         return None
     earlier = matching_position(before, after, position)
-    start = evidence_of(picture, before, earlier, formats) if before and earlier is not None else None
+    start = (
+        evidence_of(picture, before, earlier, formats) if before and earlier is not None else None
+    )
     if now.kind == "file":
         counted = _files_between(picture, before, after, position, earlier)
         if counted is not None:

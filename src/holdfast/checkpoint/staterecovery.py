@@ -42,6 +42,9 @@ def state_failure(
     missing = _missing_operator(picture, version)
     if missing is not None:
         return missing
+    if picture.newest_commit_id is not None and picture.newest_commit is None:
+        # The commit is damaged in a way that Spark overlooks: which state it names is not known.
+        return None
     for operator in picture.layout.state.operators.values():
         failure = _operator_failure(picture, operator, version, is_refused)
         if failure is not None:
@@ -81,6 +84,9 @@ def _gathers_all_rows(picture: Picture, operator_id: int) -> bool:
 def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
     """Ids of operators are counted from 0 without gaps; format 2 also names them in the commits."""
     present = picture.layout.state.operators
+    if picture.layout.state.present and not present:
+        # A stateless query never makes the folder.
+        return StateFailure("state/ is empty: the state of the operators is gone", True)
     commit = picture.commits.get(version - 1)
     named = set(commit.state_ids or ()) if commit is not None else set()
     for operator_id in sorted(named | set(range(max(present, default=-1) + 1))):
@@ -135,12 +141,23 @@ def _unloadable(
     elif provider == "rocksdb":
         unique_id = _unique_id(picture, operator, store, partition, version)
         if unique_id:
-            known = (version, unique_id) in files.zips or (version, unique_id) in files.changelogs
-            return None if known else f"no file of state version {version} with id {unique_id}"
+            return _unloadable_by_id(files, (version, unique_id), is_refused)
         chain = _chain(_plain(files.changelogs), _plain(files.zips), version)
     else:
         return None
     return _broken_link(chain, version, is_refused)
+
+
+def _unloadable_by_id(
+    files: PartitionFiles, wanted: VersionedId, is_refused: IsRefused
+) -> str | None:
+    """Checkpoint format 2 loads the one file that the commit names; what it builds on is inside."""
+    item = files.zips.get(wanted) or files.changelogs.get(wanted)
+    if item is None:
+        return f"no file of state version {wanted[0]} with id {wanted[1]}"
+    if item.size == 0 or is_refused(item.path):
+        return f"{item.path} is empty or damaged, so version {wanted[0]} can't be loaded"
+    return None
 
 
 def _plain(files: Mapping[VersionedId, Listed]) -> dict[int, Listed]:
@@ -172,7 +189,7 @@ def _unique_id(
 ) -> str:
     """Look up the id that commit `version - 1` gives this store's files in checkpoint format 2."""
     commit = picture.commits.get(version - 1) or picture.newest_commit
-    if commit is None or not commit.state_ids:
+    if commit is None or commit.version < 2 or not commit.state_ids:
         return ""
     partitions = commit.state_ids.get(operator.id, ())
     ids = partitions[partition] if partition < len(partitions) else ()

@@ -31,15 +31,11 @@ class JavaInput:
 
     def take_text(self) -> str:
         """Read what one `writeUTF` wrote."""
-        return whole_characters(self.take_units(), self)
-
-    def take_units(self) -> str:
-        """Read what one `writeUTF` wrote, halves of characters beyond 16 bits left apart."""
         start = self.byte
         (length,) = struct.unpack(">H", self._take(2))
         encoded = self._take(length)
         try:
-            return _decode_units(encoded)
+            return _decode_text(encoded)
         except UnicodeDecodeError as error:
             raise self.error("text is not as Java encodes it", start + 2 + error.start) from error
 
@@ -54,16 +50,6 @@ class JavaInput:
             raise self.error(f"{length} bytes should follow, but only {len(taken)} do")
         self.byte += length
         return taken
-
-
-def whole_characters(units: str, source: JavaInput) -> str:
-    """Join the halves of characters beyond 16 bits; a half alone is an error."""
-    if units.isascii():
-        return units
-    try:
-        return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
-    except UnicodeDecodeError as error:
-        raise source.error("text holds half a character") from error
 
 
 def java_units(text: str) -> str:
@@ -92,11 +78,12 @@ def encode_text(text: str) -> bytes:
     return struct.pack(">H", len(encoded)) + encoded
 
 
-def _decode_units(encoded: bytes) -> str:
+def _decode_text(encoded: bytes) -> str:
     if encoded.isascii() and b"\0" not in encoded:
         return encoded.decode("ascii")
     for place, byte in enumerate(encoded):
         # Java spells NUL in two bytes, and never uses the four-byte form.
         if byte == 0 or byte >= 0xF0:
             raise UnicodeDecodeError("writeUTF", encoded, place, place + 1, "not Java's")
-    return encoded.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+    halves = encoded.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+    return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le")

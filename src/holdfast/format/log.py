@@ -9,10 +9,11 @@ from holdfast.errors import DecodeError
 
 _VERSION = re.compile(r"v([+-]?[0-9]{1,40})")
 _LONG = re.compile(r"[+-]?[0-9]{1,255}")
+_BYTE_ORDER_MARK = "\ufeff"
 _FOREIGN = {
     "\0": "a zero byte: a part of the file never reached the disk, or was wiped",
     "\r": "a carriage return: something rewrote the line ends",
-    "\ufeff": "a byte order mark: an editor rewrote the file",
+    _BYTE_ORDER_MARK: "a byte order mark: an editor rewrote the file",
 }
 _NEWEST_KNOWN = "Spark 4.3"
 
@@ -28,10 +29,11 @@ def decode_text(data: bytes, what: str) -> str:
         message = f"{what}: byte {error.start} (0x{data[error.start]:02x}) is not UTF-8"
         raise DecodeError("HF2104", message, line=line, byte=error.start) from error
     for character, meaning in _FOREIGN.items():
-        place = data.find(character.encode("utf-8")) if character in text else -1
-        if place == 0 or (place > 0 and character != "\ufeff"):
-            line = data.count(b"\n", 0, place) + 1
-            raise DecodeError("HF2117", f"{what}: {meaning}", line=line, byte=place)
+        place = text.find(character)
+        if place == 0 or (place > 0 and character != _BYTE_ORDER_MARK):
+            line = text.count("\n", 0, place) + 1
+            byte = len(text[:place].encode("utf-8"))
+            raise DecodeError("HF2117", f"{what}: {meaning}", line=line, byte=byte)
     return text
 
 

@@ -12,7 +12,6 @@ from holdfast.format.javadata import (
     encode_short,
     encode_text,
     java_units,
-    whole_characters,
 )
 from holdfast.format.log import decode_version
 from holdfast.format.schematypes import columns
@@ -135,8 +134,7 @@ def _checked(
 
 
 def _chunked(source: JavaInput) -> str:
-    count = source.take_int()
-    return whole_characters("".join(source.take_units() for _ in range(count)), source)
+    return "".join(source.take_text() for _ in range(source.take_int()))
 
 
 def _encode_family(family: ColumnFamilySchema) -> bytes:
@@ -155,6 +153,8 @@ def _encode_family(family: ColumnFamilySchema) -> bytes:
 
 
 def _encode_chunked(text: str) -> bytes:
+    # Spark counts chars where writeUTF counts bytes: like Spark, this fails where a full chunk
+    # holds anything but ASCII.
     units = java_units(text)
     chunks = [units[start : start + _CHUNK] for start in range(0, len(units), _CHUNK)]
     return encode_int(len(chunks)) + b"".join(map(encode_text, chunks))

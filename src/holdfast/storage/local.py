@@ -11,7 +11,7 @@ from holdfast.errors import StorageError
 from holdfast.storage.border import border
 from holdfast.storage.paths import inner_path
 from holdfast.storage.reading import Listing
-from holdfast.storage.showing import shown_path
+from holdfast.storage.showing import place_within, shown_path
 from holdfast.storage.walk import is_inside, walk
 
 # Without O_NONBLOCK a pipe that takes a file's place at the last moment would hang the reader.
@@ -115,7 +115,7 @@ class LocalReader:
             raise StorageError("HF7013", message, at=self._at(path))
 
     def _at(self, path: str) -> str:
-        return f"{self._location}/{shown_path(path)}" if path else self._location
+        return place_within(self._location, path)
 
 
 _KIND_OF_MODE: Mapping[int, str] = {

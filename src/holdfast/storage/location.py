@@ -76,10 +76,10 @@ def _url_location(text: str, written: str, slashes: int, rest: str) -> Location:
         bare = f"{written}://***"
         raise _unreadable(bare, "its bucket holds credentials", "give them as storage options")
     if scheme not in SCHEMES.values():
-        return Location(text, scheme, text, shown_url(text))
+        return Location(text, scheme, text, _trimmed(shown_url(text)))
     spelled = "swebhdfs" if written == "swebhdfs" else scheme
     url = f"{spelled}://{_azure_host(text, host) if scheme == 'abfs' else host}{_clean(path)}"
-    return Location(text, scheme, url, shown_url(text, container=scheme == "abfs"))
+    return Location(text, scheme, url, _trimmed(shown_url(text, container=scheme == "abfs")))
 
 
 def _host_and_path(slashes: int, rest: str) -> tuple[str, str]:
@@ -110,12 +110,20 @@ def _file_url(text: str, host: str, path: str) -> Location:
     if host not in ("", "localhost") or not path.startswith("/"):
         why = f"it names another machine, {shown_path(host)}" if host else "its path is relative"
         raise _unreadable(text, why, "write file:///absolute/path, or the plain path")
-    return Location(text, "file", os.path.normpath("/" + path.lstrip("/")), shown_path(text))
+    return Location(
+        text, "file", os.path.normpath("/" + path.lstrip("/")), _trimmed(shown_path(text))
+    )
+
+
+def _trimmed(shown: str) -> str:
+    """Drop slashes at the end; a root keeps them."""
+    trimmed = shown.rstrip("/")
+    return trimmed if trimmed and not trimmed.endswith(":") else shown
 
 
 def _local_path(text: str, relative_to: Path | None) -> Location:
     if relative_to is None or Path(text).is_absolute():
-        return Location(text, "file", _absolute(text), shown_path(text))
+        return Location(text, "file", _absolute(text), _trimmed(shown_path(text)))
     joined = _absolute(f"{relative_to}/{text}")
     return Location(text, "file", joined, shown_path(joined))
 

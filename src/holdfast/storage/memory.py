@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from holdfast.errors import NotFound, StorageError
 from holdfast.storage.ordering import add_parents, order_of
 from holdfast.storage.reading import Kind, Listed, Listing
-from holdfast.storage.showing import shown_path
+from holdfast.storage.showing import place_within, shown_path
 
 
 class MemoryReader:
@@ -60,7 +60,7 @@ class MemoryReader:
             return error
 
     def _missing(self, path: str) -> StorageError:
-        at = f"{self._location}/{shown_path(path)}"
+        at = place_within(self._location, path)
         prefix = path.rstrip("/") + "/"
         if any(key.startswith(prefix) for key in self._files):
             return StorageError("HF7013", "a folder stands where a file was looked for", at=at)

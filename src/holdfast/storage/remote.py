@@ -11,7 +11,7 @@ from holdfast.storage.objects import Tree
 from holdfast.storage.paths import inner_path
 from holdfast.storage.reading import Listing
 from holdfast.storage.readonly import ReadOnlyFilesystem
-from holdfast.storage.showing import shown_path
+from holdfast.storage.showing import place_within
 from holdfast.storage.sidebyside import side_by_side
 from holdfast.storage.translation import CONNECTIONS
 
@@ -124,7 +124,7 @@ class FsspecReader:
         return f"{self._root}/{path}" if path else self._root or "/"
 
     def _at(self, path: str) -> str:
-        return f"{self._location}/{shown_path(path)}" if path else self._location
+        return place_within(self._location, path)
 
 
 def _has_key(root: str) -> bool:

@@ -16,6 +16,11 @@ def shown_path(path: str) -> str:
     return "".join(map(_shown_character, path))
 
 
+def place_within(location: str, path: str) -> str:
+    """Spell a path below a location that is fit to be shown already."""
+    return f"{location.rstrip('/')}/{shown_path(path)}" if path else location
+
+
 def shown_url(url: str, *, container: bool = False) -> str:
     """Spell a URL without user info and without the values of its query.
 

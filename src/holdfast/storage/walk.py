@@ -14,7 +14,7 @@ from operator import attrgetter
 from holdfast.errors import NotFound, StorageError
 from holdfast.storage.border import translated
 from holdfast.storage.reading import Kind, Listed, Listing
-from holdfast.storage.showing import shown_path
+from holdfast.storage.showing import place_within
 
 _FILE, _FOLDER = Kind.FILE, Kind.FOLDER
 _SCAN_BY_DESCRIPTOR = os.scandir in os.supports_fd
@@ -68,7 +68,7 @@ class _Walk:
             if not folder and isinstance(error, FileNotFoundError):
                 raise NotFound("HF7001", "it vanished", at=self._location) from error
             if not isinstance(error, FileNotFoundError):
-                at = f"{self._location}/{shown_path(folder)}" if folder else self._location
+                at = place_within(self._location, folder)
                 self._failures[folder] = translated(error, at)
         found.sort(key=_BY_PATH)
         self._open.append((real, iter(found)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -43,7 +45,8 @@ def real_time(bench: Bench) -> None:
         reader = bench.spark.readStream.format("kafka").option("subscribe", "orders")
         reader = reader.option("kafka.bootstrap.servers", address)
         frame = reader.option("startingOffsets", "earliest").load().select("key", "value")
-        bench.run_until(into_topic(frame, address).trigger(realTime="5 seconds"), 1)
+        writer: Any = into_topic(frame, address)
+        bench.run_until(writer.trigger(realTime="5 seconds"), 1)
 
 
 def into_topic(frame: DataFrame, address: str) -> DataStreamWriter:

@@ -58,9 +58,7 @@ def check_offsets_gaps(picture: Picture) -> Iterator[Finding]:
         yield Finding("HF2206", Severity.INFO, message, Place("offsets"), evidence)
         return
     if previous in missing:
-        message = (
-            f"offsets/ has a gap: batch {previous} is missing between {ids[-2]} and {ids[-1]}"
-        )
+        message = f"offsets/ has a gap: batch {previous} is missing between {ids[-2]} and {ids[-1]}"
         yield Finding("HF2204", Severity.FATAL, message, Place(f"offsets/{previous}"), evidence)
     for one in [one for one in missing if one != previous][:5]:
         message = f"offsets/{one} is missing among kept entries"

@@ -5,25 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.releases import KNOWN_OPERATORS
 from holdfast.checkpoint.staterecovery import partition_count
 from holdfast.findings import Finding, Place, Severity
-
-KNOWN_OPERATORS = frozenset(
-    {
-        "stateStoreSave",
-        "StatefulStreamlineAggregate",
-        "dedupe",
-        "dedupeWithinWatermark",
-        "sessionWindowStateStoreSaveExec",
-        "globalLimit",
-        "symmetricHashJoin",
-        "flatMapGroupsWithState",
-        "applyInPandasWithState",
-        "transformWithStateExec",
-        "transformWithStateInPandasExec",
-        "transformWithStateInPySparkExec",
-    }
-)
 
 
 def check_operator_identity(picture: Picture) -> Iterator[Finding]:

@@ -1,8 +1,8 @@
 """Connectors from outside of Spark, recognised by the shape of their offsets alone.
 
-Every shape was taken from the connector's own source, or from its maker's documentation: Auto
-Loader, Pub/Sub and Kinesis (Databricks: progress metrics), kinesis-sql (qubole), Pulsar
-(streamnative), Hudi, Paimon, and MongoDB's connector since version 10.
+The shapes of kinesis-sql (qubole), Pulsar (streamnative), Hudi, Paimon and MongoDB's connector were
+read in source code. Those of Databricks' Auto Loader, Pub/Sub and Kinesis, whose code is closed,
+come from a copy of its documentation of progress metrics; Auto Loader's also from published logs.
 """
 
 from __future__ import annotations

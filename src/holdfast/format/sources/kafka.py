@@ -77,10 +77,9 @@ class KafkaOffsetReader(OffsetReader[KafkaOffset]):
             unknown = "where the first batch began is kept in sources/, which is not here"
             return Amount("records", None, note=unknown)
         old, new = _flat(before), _flat(after)
-        back = [name for name in new if _fell(name, old, new)]
-        parts = {
-            name: new[name] - old[name] for name in new if new[name] >= old.get(name, new[name] + 1)
-        }
+        kept = [name for name in new if name in old]
+        back = [name for name in kept if new[name] < old[name]]
+        parts = {name: new[name] - old[name] for name in kept if new[name] >= old[name]}
         notes = (
             _new_note([name for name in new if name not in old]),
             _gone_note([name for name in old if name not in new]),
@@ -93,9 +92,10 @@ class KafkaOffsetReader(OffsetReader[KafkaOffset]):
     def went_back(self, before: KafkaOffset, after: KafkaOffset) -> str | None:
         """Look for a partition that is gone, or whose next record is an earlier one."""
         old, new = _flat(before), _flat(after)
-        back = [f"{name} from {old[name]} to {new[name]}" for name in new if _fell(name, old, new)]
+        back = [name for name in new if name in old and new[name] < old[name]]
+        moves = [f"{name} from {old[name]} to {new[name]}" for name in back]
         said = (
-            f"the next record went back: {_names(back)}" if back else "",
+            f"the next record went back: {_names(moves)}" if moves else "",
             _gone_note([name for name in old if name not in new]),
         )
         return "; ".join(filter(None, said)) or None
@@ -145,10 +145,6 @@ def _flat(offset: KafkaOffset) -> dict[str, int]:
         for topic, partitions in offset.items()
         for partition, record in partitions.items()
     }
-
-
-def _fell(name: str, old: dict[str, int], new: dict[str, int]) -> bool:
-    return name in old and new[name] < old[name]
 
 
 def _names(names: list[str]) -> str:

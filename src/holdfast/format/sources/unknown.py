@@ -32,7 +32,8 @@ class UnknownOffsetReader(OffsetReader[object]):
     def decode(self, text: str) -> object:
         """Decode JSON; give other text as it is, because a custom source may write any."""
         value = SourceEvidence(text).value
-        return text if isinstance(value, NotJson) else value
+        # A null stays text too: None would say that there is no offset.
+        return text if value is None or isinstance(value, NotJson) else value
 
     def summary(self, decoded: object) -> str:
         """Name the likely connector and its position, else the fields."""

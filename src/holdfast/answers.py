@@ -1,0 +1,120 @@
+"""What a command answers: one typed result from which the terminal, JSON and every face is drawn."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, TypeVar
+
+from holdfast.errors import HoldfastError
+from holdfast.findings import Finding, Severity, worst
+from holdfast.redaction import redact, redact_value
+
+FINDINGS_STATUS = 3
+"""Exit status of a command that found something of warning or worse."""
+
+Result = TypeVar("Result", covariant=True)
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Result]):
+    """The result of a command with its findings and the commands that help next."""
+
+    command: str
+    location: str
+    result: Result
+    findings: tuple[Finding, ...] = ()
+    next_steps: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """`findings` where something is of warning or worse, else `ok`."""
+        severity = worst(self.findings)
+        return "findings" if severity and severity.rank >= Severity.WARNING.rank else "ok"
+
+    @property
+    def exit_status(self) -> int:
+        """The status that the command ends with."""
+        return FINDINGS_STATUS if self.status == "findings" else 0
+
+    def document(self, version: str) -> dict[str, object]:
+        """Give the JSON document of this answer, without secrets."""
+        return {
+            **_head(self.command, version, self.status),
+            "result": redact_value(plain(self.result)),
+            "findings": [finding_document(one, self.location) for one in self.findings],
+            "next": [redact(step) for step in self.next_steps],
+            "error": None,
+        }
+
+    def redacted(self) -> Answer[Result]:
+        """Give the same answer without secrets, for a face that draws from the typed result."""
+        clean: Answer[Result] = _redacted(self)  # type: ignore[assignment]
+        return clean
+
+
+def error_document(command: str, version: str, error: HoldfastError) -> dict[str, object]:
+    """Give the JSON document of a command that an error stopped, without secrets."""
+    return {
+        **_head(command, version, "error"),
+        "result": None,
+        "findings": [],
+        "next": [redact(step) for step in error.next_steps],
+        "error": {
+            "code": error.code.number,
+            "message": redact(error.message),
+            "at": redact(error.at) if error.at is not None else None,
+            "why": redact(error.why),
+            "next": [redact(step) for step in error.next_steps],
+        },
+    }
+
+
+def finding_document(finding: Finding, location: str) -> dict[str, object]:
+    """Give a finding's JSON, without secrets."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "message": redact(finding.message),
+        "at": redact(finding.place.within(location)),
+        "evidence": redact_value(plain(finding.evidence)),
+        "why": redact(finding.why),
+        "next": [redact(step) for step in finding.next_steps],
+    }
+
+
+def plain(value: object) -> object:
+    """Turn dataclasses, enums and tuples into what JSON knows; numbers stay numbers."""
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return value
+
+
+def _redacted(value: object) -> object:
+    """Rebuild a value with every text in it redacted; types stay as they are."""
+    if isinstance(value, Enum):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return dataclasses.replace(value, **{one: _redacted(getattr(value, one)) for one in names})
+    if isinstance(value, tuple):
+        return tuple(_redacted(one) for one in value)
+    return redact_value(value)
+
+
+def _head(command: str, version: str, status: str) -> dict[str, object]:
+    return {
+        "schema": f"holdfast.{command}/1",
+        "holdfast": version,
+        "command": command,
+        "status": status,
+    }

@@ -1,0 +1,69 @@
+"""`holdfast inspect TARGET`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from holdfast import library
+from holdfast.checkpoint.reading import SHOWN_BATCHES
+from holdfast.checkpoint.releases import RELEASES
+from holdfast.cli.drawing.progress import ByteProgress
+from holdfast.cli.options import Output, output_options, target_options
+
+
+@click.command("inspect")
+@click.argument("target")
+@click.option(
+    "--batches",
+    type=click.IntRange(1, 100_000),
+    default=SHOWN_BATCHES,
+    show_default=True,
+    help="How many of the newest batches to show.",
+)
+@click.option(
+    "--spark",
+    type=click.Choice(RELEASES),
+    help="Tell what this Spark release would do; otherwise the one that wrote the checkpoint.",
+)
+@click.option(
+    "--verify",
+    "verified",
+    is_flag=True,
+    help="Read every file and compare it with its checksums, not only what the next start needs.",
+)
+@target_options
+@output_options
+def command(
+    target: str,
+    batches: int,
+    spark: str | None,
+    verified: bool,
+    project: Path | None,
+    storage_options: tuple[str, ...],
+    timeout: float | None,
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+) -> int:
+    """Tell what is in a checkpoint and what the next start will do with it.
+
+    TARGET is the path or URL of a checkpoint, or a job's name in holdfast.yaml. Nothing is
+    written, neither to the checkpoint nor beside it. The exit status is 3 when something of
+    warning or worse was found.
+    """
+    with ByteProgress("verifying", silent=quiet or as_json) as progress:
+        answer = library.inspect(
+            target,
+            batches=batches,
+            spark=spark,
+            verify=verified,
+            project=project,
+            storage_options=storage_options,
+            timeout=timeout,
+            progress=progress.advance,
+        )
+    from holdfast.cli.drawing.inspection import draw_inspection
+
+    return Output(as_json, quiet, no_color).give(answer, draw_inspection)

@@ -1,0 +1,1 @@
+"""Draws answers for the terminal; everything here gets data without secrets."""

@@ -1,0 +1,81 @@
+"""Draws the page of `diff`: what one checkpoint has and the other has not."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.answers import Answer
+from holdfast.cli.drawing.findings import draw_findings
+from holdfast.cli.drawing.quantities import amount_text
+from holdfast.diagnosis.comparison import Comparison, LogComparison, Side
+
+MOST_ENTRIES = 20
+
+
+def draw_comparison(answer: Answer[Comparison], console: Console) -> None:
+    """Draw the whole page."""
+    found = answer.result
+    _draw_side("left ", found.left, console)
+    _draw_side("right", found.right, console)
+    console.print()
+    console.print(Text(_headline(found), "bold"))
+    table = _rows(found)
+    if table.row_count:
+        console.print(Padding(table, (0, 0, 0, 2)))
+    if answer.findings:
+        console.print()
+        draw_findings(answer.findings, answer.location, console)
+
+
+def _draw_side(label: str, side: Side, console: Console) -> None:
+    console.print(Text.assemble((f"{label} ", "bold"), side.location))
+    span = f"planned to {side.last_planned}, committed to {side.last_committed}"
+    console.print(f"      query {side.query_id or 'without id'}, {span}")
+
+
+def _headline(found: Comparison) -> str:
+    if found.identical:
+        return "The logs are the same"
+    if found.same_query:
+        return "The same query, with differences"
+    return "Two different queries"
+
+
+def _rows(found: Comparison) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
+    for title in ("what", "left", "right"):
+        table.add_column(title, overflow="fold")
+    _add_log(table, "offsets", found.offsets)
+    _add_log(table, "commits", found.commits)
+    for source in found.sources:
+        if source.left != source.right:
+            distance = f" (+{amount_text(source.amount)})" if source.amount else ""
+            table.add_row(f"source {source.name}", str(source.left), f"{source.right}{distance}")
+    for key, (left, right) in found.settings.items():
+        table.add_row(key, str(left), str(right))
+    for operator, (before, after) in found.operators.items():
+        table.add_row(f"operator {operator}", before or "none", after or "none")
+    for entry in found.entries[:MOST_ENTRIES]:
+        if entry.field != "settings":
+            label = f"batch {entry.batch_id}, {entry.field}"
+            table.add_row(label, str(entry.left), str(entry.right))
+    if len(found.entries) > MOST_ENTRIES:
+        table.add_row(f"… {len(found.entries) - MOST_ENTRIES} more (--json)", "", "")
+    return table
+
+
+def _add_log(table: Table, name: str, log: LogComparison) -> None:
+    if log.only_left or log.only_right:
+        table.add_row(f"{name} only here", _ranges(log.only_left), _ranges(log.only_right))
+    if log.different:
+        shown = ", ".join(str(one) for one in log.different[:8])
+        more = ", …" if len(log.different) > 8 else ""
+        table.add_row(f"{name} that differ", shown + more, "")
+
+
+def _ranges(ranges: tuple[tuple[int, int], ...]) -> str:
+    texts = [str(low) if low == high else f"{low} to {high}" for low, high in ranges[:6]]
+    return ", ".join(texts) + (", …" if len(ranges) > 6 else "")

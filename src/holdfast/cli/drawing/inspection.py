@@ -1,0 +1,181 @@
+"""Draws the page of `inspect`: identity, the next start, batches, sources, state, findings."""
+
+from __future__ import annotations
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.answers import Answer
+from holdfast.checkpoint.operatorview import Operator, Store
+from holdfast.checkpoint.outcome import Action, NextStart
+from holdfast.cli.drawing.findings import draw_findings
+from holdfast.cli.drawing.quantities import amount_text, size_text, time_text
+from holdfast.diagnosis.inspection import Inspection, Source
+
+_HEADLINES = {
+    Action.FRESH: ("begins at batch 0", "green"),
+    Action.PLAN: ("plans batch {batch_id}", "green"),
+    Action.RERUN: ("runs batch {batch_id} again", "yellow"),
+    Action.FAIL: ("fails", "bold red"),
+}
+
+
+def draw_inspection(answer: Answer[Inspection], console: Console) -> None:
+    """Draw the whole page."""
+    found = answer.result
+    console.print(Text(found.location, "bold"))
+    console.print(_indented(_identity(found)))
+    _draw_next_start(found.next_start, console)
+    if found.timeline:
+        _section(console, _batches_title(found), _batches(found))
+    if found.sources:
+        _section(console, "Sources, read up to", _sources(found.sources))
+    if found.operators:
+        _section(console, f"State ({found.provider or 'unknown provider'})", _state(found))
+    if found.unusual_settings:
+        _section(console, "Pinned settings other than the defaults", _settings(found))
+    if answer.findings:
+        console.print()
+        console.print(Text("Findings", "bold"))
+        draw_findings(answer.findings, answer.location, console)
+
+
+def _section(console: Console, title: str, content: RenderableType) -> None:
+    console.print()
+    console.print(Text(title, "bold"))
+    console.print(_indented(content))
+
+
+def _indented(content: RenderableType) -> Padding:
+    return Padding(content, (0, 0, 0, 2))
+
+
+def _pairs() -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _identity(found: Inspection) -> Table:
+    grid = _pairs()
+    grid.add_row("query id", found.query_id or "none")
+    grid.add_row("written by", _written_by(found))
+    parts = ", ".join(f"{part.name} {size_text(part.size_bytes)}" for part in found.parts)
+    total = f"{found.file_count:,} files, {size_text(found.size_bytes)}"
+    grid.add_row("size", f"{total} ({parts})" if parts else total)
+    if found.sink is not None:
+        grid.add_row("sink", f"{found.sink.identity} ({found.sink.kind})")
+    if found.watermark_ms:
+        grid.add_row("watermark", f"{time_text(found.watermark_ms)} for the next batch")
+    if found.verified:
+        grid.add_row("verified", "every file was read and compared with its checksums")
+    return grid
+
+
+def _written_by(found: Inspection) -> str:
+    version = found.spark_version
+    if version.value is not None:
+        return f"Spark {version.value} ({version.basis})"
+    if version.low is None:
+        return f"Spark {version.high} or older ({version.basis})"
+    return f"Spark {version.low} to {version.high} ({version.basis})"
+
+
+def _draw_next_start(start: NextStart, console: Console) -> None:
+    text, style = _HEADLINES[start.action]
+    console.print()
+    headline = text.format(batch_id=start.batch_id)
+    console.print(Text.assemble(("The next start ", "bold"), (headline, style)))
+    grid = _pairs()
+    grid.add_row("", start.reason)
+    if start.sink_touched:
+        grid.add_row("", f"Batch {start.batch_id} reaches the sink before that.")
+    grid.add_row("", f"This holds for Spark {start.assumes_spark} and an unchanged query.")
+    for other in start.differs:
+        grid.add_row("", f"Spark {other.spark}: {other.action.value}, {other.reason}")
+    console.print(grid)
+
+
+def _batches_title(found: Inspection) -> str:
+    batches = found.batches
+    first = batches.first_kept
+    last = batches.last_planned
+    span = f"{first} to {last} kept" if first is not None else "none planned"
+    return f"Batches ({span}; the newest {len(found.timeline)}, newest last)"
+
+
+def _batches(found: Inspection) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
+    table.add_column("batch", justify="right")
+    table.add_column("planned", no_wrap=True)
+    table.add_column("committed", no_wrap=True)
+    if any(batch.watermark_ms for batch in found.timeline):
+        table.add_column("watermark", no_wrap=True)
+    with_watermark = len(table.columns) == 4
+    for source in found.sources[:3]:
+        table.add_column(_source_title(source, len(found.sources)), overflow="fold")
+    for batch in found.timeline:
+        committed = Text("yes") if batch.committed else Text("no", "yellow")
+        row: list[RenderableType] = [
+            str(batch.id),
+            time_text(batch.timestamp_ms) if batch.planned else Text("missing", "red"),
+            committed,
+        ]
+        if with_watermark:
+            row.append(time_text(batch.watermark_ms) if batch.watermark_ms else "")
+        row += [amount_text(one) for one in batch.advances[:3]]
+        table.add_row(*row)
+    return table
+
+
+def _source_title(source: Source, count: int) -> str:
+    return source.kind if count == 1 else f"{source.name}: {source.kind}"
+
+
+def _sources(sources: tuple[Source, ...]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for source in sources:
+        grid.add_row(source.name, source.kind, source.summary)
+        if source.pending_amount is not None:
+            grid.add_row("", "", f"pending: {amount_text(source.pending_amount)}")
+        if source.note:
+            grid.add_row("", "", Text(source.note, "dim"))
+    return grid
+
+
+def _state(found: Inspection) -> Table:
+    grid = _pairs()
+    for operator in found.operators:
+        grid.add_row(f"operator {operator.id}", _operator_line(operator))
+        for store in operator.stores:
+            grid.add_row("", Text(_store_line(store), "dim"))
+    return grid
+
+
+def _operator_line(operator: Operator) -> str:
+    name = operator.name or "not named (Spark 3.5 records no names)"
+    partitions = operator.partitions
+    return f"{name}, {partitions} partitions" if partitions else name
+
+
+def _store_line(store: Store) -> str:
+    key = ", ".join(f"{one.name} {one.type_text}" for one in store.key_schema or ())
+    value = ", ".join(f"{one.name} {one.type_text}" for one in store.value_schema or ())
+    versions = f"versions {store.versions[0]} to {store.versions[1]}" if store.versions else "empty"
+    schema = f": {key} → {value}" if key else ""
+    return f"{store.name}, {versions}{schema}"
+
+
+def _settings(found: Inspection) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold")
+    for key, value in found.unusual_settings.items():
+        grid.add_row(key, value.rpartition(".")[2] if key.endswith("providerClass") else value)
+    return grid

@@ -1,0 +1,51 @@
+"""A progress bar on standard error, shown only for work that takes longer than two seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+PATIENCE_SECONDS = 2.0
+
+
+class ByteProgress:
+    """Counts bytes; stays silent in a pipe and while the work is quick."""
+
+    def __init__(self, label: str, *, silent: bool) -> None:
+        self._label = label
+        self._silent = silent or not sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> ByteProgress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, done: int, total: int) -> None:
+        """Show how far the work has come."""
+        if self._silent or time.monotonic() - self._started < PATIENCE_SECONDS:
+            return
+        if self._bar is None:
+            self._bar = Progress(
+                TextColumn(self._label),
+                BarColumn(),
+                DownloadColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.add_task(self._label, total=total)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total)

@@ -1,0 +1,105 @@
+"""`holdfast`: finds the command, and turns every error into a sentence and an exit status."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from holdfast import __version__
+from holdfast.cli.commandtable import COMMANDS
+from holdfast.errors import HoldfastError, UsageError
+
+
+class CommandTable(click.Group):
+    """Loads a command's module only when it is called, so that `--help` stays quick."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Name the commands in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Load one command."""
+        if name not in COMMANDS:
+            return None
+        import importlib
+
+        module = importlib.import_module(f"holdfast.cli.commands.{name}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their summaries, without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; name the nearest one where there is none."""
+        name = arguments[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"No such command {name!r}.{hint}", context)
+        return super().resolve_command(context, arguments)
+
+
+@click.command(cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="holdfast")
+def holdfast() -> None:
+    """Keep Spark Structured Streaming pipelines safe across every restart.
+
+    A TARGET is the path or URL of a checkpoint, or a job's name in holdfast.yaml.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command and leave with its exit status; no traceback ever reaches the user."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(run(words))
+
+
+def run(words: list[str]) -> int:
+    """Run a command and give its exit status."""
+    try:
+        status: Any = holdfast.main(words, prog_name="holdfast", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.Abort:
+        return 130
+    except click.ClickException as error:
+        return _report(words, UsageError("HF1001", error.format_message()))
+    except HoldfastError as error:
+        return _report(words, error)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output, such as `head`, has seen enough; nothing is wrong.
+        sys.stderr.close()
+        return 0
+    except Exception as error:  # noqa: BLE001  (the last border: no traceback passes it)
+        return _report(words, _unforeseen(error))
+    return status if isinstance(status, int) else 0
+
+
+def _report(words: list[str], error: HoldfastError) -> int:
+    from holdfast.cli.drawing.errors import report_error
+
+    command = next((word for word in words if word in COMMANDS), "holdfast")
+    report_error(error, command, as_json="--json" in words)
+    return error.exit_status
+
+
+def _unforeseen(error: Exception) -> HoldfastError:
+    from traceback import extract_tb
+
+    frames = extract_tb(error.__traceback__)
+    at = f"{frames[-1].name}, line {frames[-1].lineno}" if frames else None
+    return HoldfastError("HF1003", f"{type(error).__name__}: {error}", at=at)

@@ -1,0 +1,79 @@
+"""The options that every command shares, and how an answer leaves the program."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from holdfast import __version__
+from holdfast.answers import Answer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Output:
+    """How the user wants to see the answer."""
+
+    as_json: bool
+    quiet: bool
+    no_color: bool
+
+    def give(self, answer: Answer[Result], draw: Callable[[Answer[Result], Console], None]) -> int:
+        """Print the answer to standard output and return the exit status."""
+        if self.as_json:
+            json.dump(answer.document(__version__), sys.stdout, indent=2, ensure_ascii=False)
+            sys.stdout.write("\n")
+        elif not self.quiet:
+            from holdfast.cli.drawing.console import open_console
+
+            draw(answer.redacted(), open_console(no_color=self.no_color))
+        return answer.exit_status
+
+
+def output_options(function: Function) -> Function:
+    """Add --json, --quiet and --no-color."""
+    for option in (
+        click.option("--no-color", is_flag=True, help="No colour; NO_COLOR works as well."),
+        click.option("--quiet", is_flag=True, help="No text; the exit status tells."),
+        click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
+    ):
+        function = option(function)
+    return function
+
+
+def target_options(function: Function) -> Function:
+    """Add --project, --storage-option and --timeout."""
+    for option in (
+        click.option(
+            "--timeout",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            help="Give up when the storage takes longer.",
+        ),
+        click.option(
+            "--storage-option",
+            "storage_options",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="A setting of the storage, such as endpoint=…; may be repeated.",
+        ),
+        click.option(
+            "--project",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="The project file; otherwise holdfast.yaml is looked for upward.",
+        ),
+    ):
+        function = option(function)
+    return function

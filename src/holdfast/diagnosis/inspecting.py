@@ -1,0 +1,55 @@
+"""Inspects a checkpoint: reads it, checks it, and gives the answer of `inspect`."""
+
+from __future__ import annotations
+
+from holdfast.answers import Answer
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
+from holdfast.checkpoint.sourceview import Formats
+from holdfast.checkpoint.verification import Progress, verify
+from holdfast.diagnosis.checks import check_picture
+from holdfast.diagnosis.inspection import Inspection, inspection_of
+from holdfast.errors import NotFound
+from holdfast.storage.memory import MemoryReader
+from holdfast.storage.reading import Reader
+
+VERIFIED_HISTORY = 1000
+"""How many of the newest batches are compared with each other when everything is verified."""
+
+
+def inspect_checkpoint(
+    reader: Reader,
+    *,
+    formats: Formats | None = None,
+    shown: int = SHOWN_BATCHES,
+    spark: str | None = None,
+    verified: bool = False,
+    may_be_missing: bool = False,
+    progress: Progress | None = None,
+) -> Answer[Inspection]:
+    """Tell what is in a checkpoint and what the next start does; nothing is written.
+
+    `verified` reads every file and compares it with its checksums, not only what the next start
+    needs. `may_be_missing` takes a place that is not there for a job that never ran.
+    """
+    history = max(shown, VERIFIED_HISTORY) if verified else shown
+    picture = _picture(reader, history, may_be_missing)
+    if verified:
+        picture = verify(reader, picture, progress)
+    return Answer(
+        command="inspect",
+        location=picture.location,
+        result=inspection_of(
+            picture, formats=formats or {}, shown=shown, spark=spark, verified=verified
+        ),
+        findings=check_picture(picture),
+    )
+
+
+def _picture(reader: Reader, history: int, may_be_missing: bool) -> Picture:
+    try:
+        return read_picture(reader, history=history)
+    except NotFound:
+        if not may_be_missing:
+            raise
+    return read_picture(MemoryReader({}, location=reader.location), history=history)

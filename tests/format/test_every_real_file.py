@@ -1,0 +1,71 @@
+"""Every file that a real Spark wrote decodes, and encodes to the bytes that it was."""
+
+from __future__ import annotations
+
+import pytest
+from tests.corpus.loading import Sample, corpus
+from tests.format.realfiles import KINDS, real_files
+
+from holdfast.format.hadoopcrc import decode_checksum, encode_checksum, first_mismatch
+from holdfast.format.initial import decode_initial
+from holdfast.format.query import decode_query
+from holdfast.format.schematypes import columns
+from holdfast.format.sparkchecksum import decode_spark_checksum, matches
+from holdfast.format.stateschema import decode_state_schema
+
+SAMPLES = corpus()
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_it_comes_out_as_it_went_in(sample: Sample) -> None:
+    seen = set()
+    for kind, path, data in real_files(sample):
+        assert kind.encode(kind.decode(data)) == data, path
+        seen.add(kind.name)
+    assert "query" in seen
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_its_checksums_fit(sample: Sample) -> None:
+    files = sample.files()
+    for path, data in files.items():
+        folder, _, name = path.rpartition("/")
+        main = f"{folder}/{name[1:-4]}" if folder else name[1:-4]
+        if name.startswith(".") and name.endswith(".crc") and main in files:
+            checksum = decode_checksum(data)
+            assert first_mismatch(checksum, files[main]) is None, path
+            assert encode_checksum(files[main], checksum.bytes_per_sum) == data, path
+    for kind, path, data in real_files(sample):
+        if kind.name == "Spark checksum":
+            assert matches(decode_spark_checksum(data), files[path.removesuffix(".crc")]), path
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_its_schemas_have_columns_and_its_id_is_well_formed(sample: Sample) -> None:
+    for kind, path, data in real_files(sample):
+        if kind.name == "query":
+            assert decode_query(data).well_formed
+        if kind.name == "state schema":
+            for family in decode_state_schema(data).families:
+                assert columns(family.key_json) and columns(family.value_json), path
+
+
+def test_no_kind_and_no_version_is_missing_from_the_corpus() -> None:
+    found = {
+        (kind.name, getattr(kind.decode(data), "version", 1))
+        for sample in SAMPLES
+        for kind, _, data in real_files(sample)
+    }
+    assert {name for name, _ in found} == {kind.name for kind in KINDS}
+    assert {("offsets", 2), ("commit", 2), ("commit", 3), ("operator", 2)} <= found
+    assert {("state schema", 2), ("state schema", 3)} <= found
+
+
+def test_kafka_and_rate_keep_where_they_began() -> None:
+    kinds = {
+        decode_initial(data).kind
+        for sample in SAMPLES
+        for path, data in sample.files().items()
+        if path.startswith("sources/") and path.endswith("/0")
+    }
+    assert {"kafka", "rate"} <= kinds
