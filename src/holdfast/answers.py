@@ -1,4 +1,4 @@
-"""What a command answers: one typed result from which the terminal, JSON and every face is drawn."""
+"""What a command answers: one typed result from which every face, JSON included, is drawn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdfast.redaction import redact, redact_value
 FINDINGS_STATUS = 3
 """Exit status of a command that found something of warning or worse."""
 
-Result = TypeVar("Result", covariant=True)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 HoldfastError
 ├── UsageError            HF10xx  the command line asks for something that can't be
-├── ProjectError          HF11xx  holdfast.yaml: unreadable, unknown key, wrong value, missing secret
+├── ProjectError          HF11xx  holdfast.yaml: unreadable, unknown key, wrong value, no secret
 ├── CheckpointError       HF20xx  the place holds no checkpoint, or one that can't be read
 │   └── DecodeError       HF21xx  bytes that are not what Spark writes; knows line and byte
 └── StorageError          HF70xx  the place can't be reached, listed or read
-    └── NotFound          HF7001  nothing is there (any more)
+    └── NotFoundError          HF7001  nothing is there (any more)
 
 Every error carries a code of the registry; the code decides the exit status and, where the raiser
 has nothing better to say, the `why` and the `next` step. Foreign errors become one of these at one
@@ -67,15 +67,18 @@ class DecodeError(CheckpointError):
         line: int | None = None,
         byte: int | None = None,
         why: str | None = None,
+        overlooked: bool = False,
     ) -> None:
         super().__init__(code, message, why=why)
         self.line = line
         self.byte = byte
+        self.overlooked = overlooked
+        """Spark itself does not notice: it reads on, with whatever the bytes now say."""
 
 
 class StorageError(HoldfastError):
     """The place where bytes live can't be reached, listed or read."""
 
 
-class NotFound(StorageError):
+class NotFoundError(StorageError):
     """Nothing is at that place, or it vanished while we looked."""

@@ -1,4 +1,4 @@
-"""What a check reports: a code, how bad, where, the evidence, why it matters and what to do next."""
+"""What a check reports: a code, how bad, where, the evidence, why it matters, what to do next."""
 
 from __future__ import annotations
 

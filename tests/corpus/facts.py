@@ -17,6 +17,21 @@ from .shapes.shape import Shape
 
 REFUSAL_LENGTH = 300
 TIMERS = "TimerState"
+JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
+JOIN_COLUMN_FAMILIES = {
+    "3": (
+        "left-keyToNumValues",
+        "left-keyWithIndexToValue",
+        "right-keyToNumValues",
+        "right-keyWithIndexToValue",
+    ),
+    "4": (
+        "left-keyWithTsToValues",
+        "left-tsWithKey",
+        "right-keyWithTsToValues",
+        "right-tsWithKey",
+    ),
+}
 
 
 def collect_facts(bench: Bench, shape: Shape) -> dict[str, Any]:
@@ -52,11 +67,11 @@ def read_state(
     return [
         {**options, **attempt(spark, checkpoint, options)}
         for operator in operators
-        for options in reading_options(operator)
+        for options in reading_options(operator, spark.conf.get(JOIN_FORMAT) or "2")
     ]
 
 
-def reading_options(operator: dict[str, Any]) -> list[dict[str, str]]:
+def reading_options(operator: dict[str, Any], join_format: str) -> list[dict[str, str]]:
     """Returns the options with which Spark's reader reaches each part of one store."""
     base = {"operatorId": str(operator["operatorId"]), "storeName": operator["stateStoreName"]}
     properties = json.loads(operator.get("operatorProperties") or "{}")
@@ -64,7 +79,7 @@ def reading_options(operator: dict[str, Any]) -> list[dict[str, str]]:
     if variables:
         return [{**base, **variable_option(variable)} for variable in variables]
     if operator["operatorName"] == "symmetricHashJoin" and base["storeName"] == "default":
-        return [{"operatorId": base["operatorId"], "joinSide": side} for side in ("left", "right")]
+        return [{**base, "storeName": name} for name in JOIN_COLUMN_FAMILIES[join_format]]
     return [base]
 
 

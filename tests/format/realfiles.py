@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.corpus.loading import Sample
-
 from holdfast.format.commits import decode_commit, encode_commit
 from holdfast.format.filelog import (
     decode_sink_log,
@@ -22,6 +20,7 @@ from holdfast.format.operators import decode_operator, encode_operator
 from holdfast.format.query import decode_query, encode_query
 from holdfast.format.sparkchecksum import decode_spark_checksum, encode_spark_checksum
 from holdfast.format.stateschema import decode_state_schema, encode_state_schema
+from tests.corpus.loading import Sample
 
 
 @dataclass(frozen=True)

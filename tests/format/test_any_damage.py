@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.corpus.loading import corpus
-from tests.format.realfiles import KINDS, real_files
 
 from holdfast.errors import DecodeError
 from holdfast.format.hadoopcrc import decode_checksum, encode_checksum
 from holdfast.format.initial import decode_initial
 from holdfast.format.javadata import encode_int, encode_text
 from holdfast.format.stateschema import decode_state_schema
+from tests.corpus.loading import corpus
+from tests.format.realfiles import KINDS, real_files
 
 DECODERS: dict[str, Callable[[bytes], Any]] = {
     **{kind.name: kind.decode for kind in KINDS},

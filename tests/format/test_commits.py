@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from holdfast.errors import DecodeError
+from holdfast.format.commits import CommitEntry, SinkRecord, decode_commit, encode_commit
 from tests.format.expecting import refusal
 from tests.format.strategies import INT64, TEXTS, extras
-
-from holdfast.format.commits import CommitEntry, SinkRecord, decode_commit, encode_commit
 
 V1 = b'v1\n{"nextBatchWatermarkMs":7}'
 V2 = b'v2\n{"nextBatchWatermarkMs":7,"stateUniqueIds":{"0":[["a","b"],["c","d"]],"1":[]}}'
@@ -118,3 +119,9 @@ def test_spark_trims_the_version_line_of_a_commit() -> None:
 )
 def test_damage_is_refused_where_it_is(data: bytes, answer: tuple[str, int, int]) -> None:
     assert refusal(decode_commit, data) == answer
+
+
+def test_spark_overlooks_what_follows_the_second_line() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_commit(V1 + b"\n{}")
+    assert caught.value.overlooked

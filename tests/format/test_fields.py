@@ -45,6 +45,7 @@ def test_defaults_stand_in_for_missing_fields_alone() -> None:
         ('{"x":[]}', lambda f: f.take_object("x"), "HF2106"),
         ('{"x":{}}', lambda f: f.take_list("x"), "HF2106"),
         ('{"x":{"a":1}}', lambda f: f.take_texts("x"), "HF2106"),
+        ('{"x":null}', lambda f: f.take_texts("x"), "HF2106"),
         ('{"x":1}', lambda f: f.inner("x", 1), "HF2106"),
     ],
 )
@@ -61,3 +62,25 @@ def test_a_wrong_field_is_refused_where_its_object_begins(
 def test_the_ends_of_the_ranges_are_inside() -> None:
     fields = fields_of('{"a":9223372036854775807,"b":-9223372036854775808}')
     assert (fields.take_integer("a"), fields.take_integer("b")) == (2**63 - 1, -(2**63))
+
+
+@pytest.mark.parametrize(
+    ("text", "take", "overlooked"),
+    [
+        ('{"x":1.5}', lambda f: f.take_integer("x"), True),
+        ('{"x":9223372036854775808}', lambda f: f.take_integer("x"), True),
+        ('{"x":"1"}', lambda f: f.take_integer("x"), False),
+        ('{"x":null}', lambda f: f.take_integer("x", default=0), True),
+        ('{"x":null}', lambda f: f.take_integer("x"), False),
+        ('{"x":null}', lambda f: f.take_texts("x"), True),
+        ('{"x":{"a":1}}', lambda f: f.take_texts("x"), True),
+        ('{"x":{"a":[]}}', lambda f: f.take_texts("x"), False),
+        ("{}", lambda f: f.take_texts("x"), False),
+    ],
+)
+def test_what_spark_would_overlook_is_told(
+    text: str, take: Callable[[Fields], object], overlooked: bool
+) -> None:
+    with pytest.raises(DecodeError) as caught:
+        take(fields_of(text))
+    assert caught.value.overlooked is overlooked

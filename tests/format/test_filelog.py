@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.expecting import refusal
-from tests.format.strategies import INT32, INT64, TEXTS, extras
 
 from holdfast.format.filelog import (
     FileLog,
@@ -23,6 +21,8 @@ from holdfast.format.filelog import (
     log_name,
     needed_ids,
 )
+from tests.format.expecting import refusal
+from tests.format.strategies import INT32, INT64, TEXTS, extras
 
 SOURCE = b'v1\n{"path":"file:///in/a%20b.json","timestamp":5,"batchId":2}'
 SINK = (
@@ -96,6 +96,11 @@ def test_damage_of_a_source_log_is_refused_where_it_is(
 @pytest.mark.parametrize("key", SINK_KEYS)
 def test_every_field_of_a_sink_log_is_needed(key: str) -> None:
     assert refusal(decode_sink_log, SINK.replace(f'"{key}"'.encode(), b'"x"'))[0] == "HF2106"
+
+
+def test_a_replication_has_32_bits() -> None:
+    too_many = SINK.replace(b'"blockReplication":1', b'"blockReplication":2147483648')
+    assert refusal(decode_sink_log, too_many) == ("HF2107", 2, 3)
 
 
 def test_the_source_log_s_own_id_may_be_missing() -> None:

@@ -7,7 +7,6 @@ import zlib
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.format.expecting import refusal
 
 from holdfast.format.hadoopcrc import (
     HadoopChecksum,
@@ -15,6 +14,7 @@ from holdfast.format.hadoopcrc import (
     encode_checksum,
     first_mismatch,
 )
+from tests.format.expecting import refusal
 
 DATA = st.binary(max_size=2_000)
 SIZES = st.integers(1, 700)
@@ -57,6 +57,11 @@ def test_fewer_bytes_do_not_fit(data: bytes, size: int, draw: st.DataObject) -> 
     end = draw.draw(st.integers(0, len(data) - 1))
     checksum = decode_checksum(encode_checksum(data, size))
     assert first_mismatch(checksum, data[:end]) == end // size * size
+
+
+def test_the_sum_of_nothing_fits_no_chunk() -> None:
+    assert zlib.crc32(b"") == 0
+    assert first_mismatch(HadoopChecksum(512, (zlib.crc32(b"abc"), 0)), b"abc") == 3
 
 
 def test_a_huge_chunk_size_reads_only_what_is_there() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.format.expecting import refusal
 
 from holdfast.format.initial import InitialOffset, decode_initial
+from tests.format.expecting import refusal
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.expecting import refusal
 
 from holdfast.errors import DecodeError
 from holdfast.format.log import (
@@ -15,6 +14,7 @@ from holdfast.format.log import (
     located_lines,
     split_lines,
 )
+from tests.format.expecting import refusal
 
 KNOWN = {1: "every Spark", 2: "Spark 4.2 and later"}
 
@@ -36,6 +36,13 @@ def test_bytes_that_spark_never_writes_are_refused_where_they_are(
     data: bytes, answer: tuple[str, int, int]
 ) -> None:
     assert refusal(lambda raw: decode_text(raw, "entry"), data) == answer
+
+
+def test_spark_overlooks_carriage_returns_alone() -> None:
+    for data, overlooked in ((b"v1\r\n{}", True), (b"v1\n\0", False)):
+        with pytest.raises(DecodeError) as caught:
+            decode_text(data, "entry")
+        assert caught.value.overlooked is overlooked
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1))

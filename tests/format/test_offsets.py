@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.expecting import refusal
-from tests.format.strategies import INT64, JSON, TEXTS, extras
 
 from holdfast.format.offsets import (
     OffsetsEntry,
@@ -16,6 +14,8 @@ from holdfast.format.offsets import (
     encode_offsets,
 )
 from holdfast.format.strictjson import encode_json
+from tests.format.expecting import refusal
+from tests.format.strategies import INT64, JSON, TEXTS, extras
 
 METADATA = (
     b'{"batchWatermarkMs":5,"batchTimestampMs":9,"conf":{"spark.sql.shuffle.partitions":"2"}}'
@@ -26,7 +26,7 @@ V2 = b"v2\n" + V2_METADATA + b'\nclicks:{"logOffset":3}\n1:-'
 KEYS = ("batchWatermarkMs", "batchTimestampMs", "conf", "sourceMetadataInfo", "controlBatchInfo")
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters=":\n\r\0"), max_size=10)
-OFFSETS = st.none() | JSON.map(encode_json)
+OFFSETS = st.none() | JSON.filter(lambda value: value is not None).map(encode_json)
 OBJECTS = st.dictionaries(TEXTS, JSON, max_size=2)
 
 
@@ -125,6 +125,7 @@ AT_SOURCES = len(b"v1\n" + METADATA + b"\n")
         (V1.replace(b"batchTimestampMs", b"batchWatermarkMs"), ("HF2116", 2, 3)),
         (V1[:AT_SOURCES] + b'{"logOffset":3', ("HF2105", 3, AT_SOURCES + 14)),
         (V1[:AT_SOURCES] + b"\n5", ("HF2105", 3, AT_SOURCES)),
+        (V1[:AT_SOURCES] + b"null", ("HF2106", 3, AT_SOURCES)),
         (V1[:AT_SOURCES] + b"offset", ("HF2105", 3, AT_SOURCES)),
         (V1[:AT_SOURCES] + b"3\nNaN", ("HF2105", 4, AT_SOURCES + 2)),
         (V1[:AT_SOURCES] + b'{"a":1}{', ("HF2110", 3, AT_SOURCES + 7)),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.expecting import refusal
-from tests.format.strategies import INT32, INT64, JSON, TEXTS, extras
 
 from holdfast.format.operators import (
     OperatorMetadata,
@@ -14,6 +12,8 @@ from holdfast.format.operators import (
     decode_operator,
     encode_operator,
 )
+from tests.format.expecting import refusal
+from tests.format.strategies import INT32, INT64, JSON, TEXTS, extras
 
 INFO = b'"operatorInfo":{"operatorId":0,"operatorName":"dedupe"}'
 STORE = b'{"storeName":"default","numColsPrefixKey":1,"numPartitions":2}'

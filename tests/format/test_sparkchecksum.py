@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.expecting import refusal
-from tests.format.strategies import INT32, INT64, JSON, TEXTS, extras
 
 from holdfast.format.sparkchecksum import (
     SparkChecksum,
@@ -14,6 +12,8 @@ from holdfast.format.sparkchecksum import (
     encode_spark_checksum,
     matches,
 )
+from tests.format.expecting import refusal
+from tests.format.strategies import INT32, INT64, JSON, TEXTS, extras
 
 REAL = (
     b'{"algorithm":"CRC32C","value":-486108541,"mainFileSize":9,"timestampMs":5,'

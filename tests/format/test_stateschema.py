@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.expecting import refusal
-from tests.format.strategies import TEXTS
 
 from holdfast.format.javadata import encode_int, encode_short, encode_text
 from holdfast.format.stateschema import (
@@ -16,6 +14,8 @@ from holdfast.format.stateschema import (
     encode_state_schema,
 )
 from holdfast.format.strictjson import encode_json
+from tests.format.expecting import refusal
+from tests.format.strategies import TEXTS
 
 KEY = '{"type":"struct","fields":[{"name":"k","type":"string","nullable":true,"metadata":{}}]}'
 VALUE = '{"type":"struct","fields":[{"name":"v","type":"long","nullable":true,"metadata":{}}]}'

@@ -7,10 +7,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.strategies import JSON
 
 from holdfast.errors import DecodeError
 from holdfast.format.strictjson import decode_json, decode_object, encode_json
+from tests.format.strategies import JSON
 
 
 def refused(text: str) -> tuple[str, int | None, int | None]:
@@ -63,6 +63,13 @@ def test_control_characters_are_escaped_as_jackson_does() -> None:
 )
 def test_what_spark_never_writes_is_refused_and_located(text: str, code: str, byte: int) -> None:
     assert refused(text) == (code, 3, byte)
+
+
+@pytest.mark.parametrize(("text", "overlooked"), [(' {"a":1}x', True), ("5 6", False)])
+def test_jackson_overlooks_what_follows_an_object(text: str, overlooked: bool) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_json(text, what="entry")
+    assert (caught.value.code.number, caught.value.overlooked) == ("HF2110", overlooked)
 
 
 def test_what_is_unusual_but_json_is_taken() -> None:

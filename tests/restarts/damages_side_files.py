@@ -93,7 +93,7 @@ SIDE_DAMAGES: tuple[Damage, ...] = (
         "crc-stale-in-sources",
         "a digit in the newest source log entry is changed, not its .crc",
         named("stateless", "stateless-pending"),
-        _stale("sources/0", b'"timestamp":1', b'"timestamp":2'),
+        _stale("sources/0", b'000,"batchId"', b'001,"batchId"'),
     ),
     Damage("no-checksums", "every .crc file is removed", _MORE, _no_checksums),
     Damage(

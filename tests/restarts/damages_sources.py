@@ -53,6 +53,11 @@ def _ahead(files: Files) -> Files:
     return {**files, f"{_LOG}/{number + 1}": b"v1\n" + entry}
 
 
+def _timestamp_ahead(files: Files) -> Files:
+    path = newest(files, _LOG)
+    return replaced(files, path, files[path].replace(b'"timestamp":1', b'"timestamp":2', 1))
+
+
 def _sink_ahead(files: Files) -> Files:
     number = numbers(files, _SINK_LOG)[-1]
     return {**files, f"{_SINK_LOG}/{number + 1}": files[f"{_SINK_LOG}/{number}"]}
@@ -126,6 +131,12 @@ SOURCE_DAMAGES: tuple[Damage, ...] = (
         lambda files: without(files, f"{_LOG}/0"),
     ),
     Damage("source-ahead", "the source log is one entry ahead of the offsets", _SOME, _ahead),
+    Damage(
+        "source-timestamp-ahead",
+        "the timestamp in the newest source log entry is years ahead",
+        _SOME,
+        _timestamp_ahead,
+    ),
     Damage(
         "second-source-removed",
         "the log of the second source is removed",

@@ -13,7 +13,15 @@ from holdfast.storage.location import parse_location
 @pytest.mark.parametrize(
     "spellings",
     [
-        ("/x/y", "/x//y/", "/x/./y", "/x/z/../y", "file:/x/y", "file:///x/y", "file://localhost/x/y"),
+        (
+            "/x/y",
+            "/x//y/",
+            "/x/./y",
+            "/x/z/../y",
+            "file:/x/y",
+            "file:///x/y",
+            "file://localhost/x/y",
+        ),
         ("s3://b/k", "s3a://b/k/", "s3n://B//k", "S3A://b/./k", "s3a://b/j/../k"),
         ("hdfs://nn/p", "hdfs://NN:8020/p/", "hdfs://me@nn//p"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.faulty import Fault, FaultyReader
 from holdfast.storage.memory import MemoryReader
 
@@ -32,7 +32,7 @@ def test_a_fault_for_good_stays() -> None:
 def test_a_vanished_file_is_listed_and_not_found() -> None:
     reader = FaultyReader(MemoryReader(FILES), vanished=["a"])
     assert "a" in {item.path for item in reader.list().items}
-    assert isinstance(reader.read_many(["a", "b"])["a"], NotFound)
+    assert isinstance(reader.read_many(["a", "b"])["a"], NotFoundError)
 
 
 def test_slowness_is_told_before_each_operation() -> None:

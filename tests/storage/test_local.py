@@ -9,16 +9,17 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from holdfast.errors import NotFound, StorageError
-from holdfast.storage import local as reading_locally
-from holdfast.storage.local import LocalReader
 from tests.storage.places import write_tree
+
+from holdfast.errors import NotFoundError, StorageError
+from holdfast.storage.local import LocalReader
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    write_tree(tmp_path / "ckpt", {"offsets/0": b"zero", "metadata": b"m", "state/0/0/1": b"s" * 99})
+    write_tree(
+        tmp_path / "ckpt", {"offsets/0": b"zero", "metadata": b"m", "state/0/0/1": b"s" * 99}
+    )
     return tmp_path / "ckpt"
 
 
@@ -51,7 +52,7 @@ def test_reading_everything_changes_nothing(root: Path) -> None:
 
 
 def test_a_missing_root_is_not_found(tmp_path: Path) -> None:
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(NotFoundError) as caught:
         LocalReader(str(tmp_path / "nothing"), "shown").list()
     assert (caught.value.code.number, caught.value.at) == ("HF7001", "shown")
 
@@ -111,7 +112,7 @@ def test_a_pipe_that_takes_a_files_place_does_not_hang(
             os.mkfifo(root / "metadata")
         return seen
 
-    monkeypatch.setattr(reading_locally.os, "lstat", replaced_after_the_look)
+    monkeypatch.setattr(os, "lstat", replaced_after_the_look)
     assert code_of_reading(root, "metadata") == "HF7013"
 
 
@@ -128,7 +129,7 @@ def test_a_link_that_takes_a_files_place_is_not_followed(
             (root / "metadata").symlink_to(tmp_path / "secret")
         return seen
 
-    monkeypatch.setattr(reading_locally.os, "lstat", replaced_after_the_look)
+    monkeypatch.setattr(os, "lstat", replaced_after_the_look)
     assert code_of_reading(root, "metadata") == "HF7013"
 
 
@@ -141,7 +142,7 @@ def test_a_file_that_vanished_since_the_listing_is_not_found(root: Path) -> None
     reader = LocalReader(str(root))
     reader.list()
     (root / "offsets" / "0").unlink()
-    assert isinstance(reader.read_many(["offsets/0", "metadata"])["offsets/0"], NotFound)
+    assert isinstance(reader.read_many(["offsets/0", "metadata"])["offsets/0"], NotFoundError)
 
 
 def test_a_file_that_grows_while_it_is_read_is_read_to_its_end(
@@ -157,17 +158,17 @@ def test_a_file_that_grows_while_it_is_read_is_read_to_its_end(
                 file.write(left.pop() * 20_000)
         return content
 
-    monkeypatch.setattr(reading_locally.os, "read", growing)
+    monkeypatch.setattr(os, "read", growing)
     assert LocalReader(str(root)).read("metadata") == b"m" + b"and more" * 20_000
 
 
 def test_no_descriptor_stays_open(root: Path) -> None:
     os.mkfifo(root / "pipe")
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     reader = LocalReader(str(root))
     reader.list()
     reader.read_many(["metadata", "pipe", "nothing", "offsets"])
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_names_that_are_not_utf_8_are_read_and_shown_safely(root: Path) -> None:
@@ -175,7 +176,7 @@ def test_names_that_are_not_utf_8_are_read_and_shown_safely(root: Path) -> None:
     reader = LocalReader(str(root))
     [odd] = [item.path for item in reader.list().items if "name" in item.path]
     assert reader.read(odd) == b"odd"
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(NotFoundError) as caught:
         reader.read(odd + "x")
     assert str(caught.value.at).endswith("/\\xffname\\nx")
 

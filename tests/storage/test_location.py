@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage import location as locating
 from holdfast.storage.location import parse_location
 
@@ -144,7 +144,9 @@ def test_refusals_say_why_and_what_to_do(text: str, code: str, message: str, adv
     assert advice in " ".join(caught.value.next_steps)
 
 
-@pytest.mark.parametrize("text", ["s3a://AKIAX:hush@b/x", "s3://AKIAX:hu/sh@b/x", "s3://AKIAX:hush"])
+@pytest.mark.parametrize(
+    "text", ["s3a://AKIAX:hush@b/x", "s3://AKIAX:hu/sh@b/x", "s3://AKIAX:hush"]
+)
 def test_credentials_in_a_bucket_are_refused_and_never_shown(text: str) -> None:
     with pytest.raises(StorageError) as caught:
         parse_location(text)
@@ -155,16 +157,16 @@ def test_credentials_in_a_bucket_are_refused_and_never_shown(text: str) -> None:
 
 
 def test_dbfs_names_the_mount_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locating.Path, "is_dir", lambda _: True)
+    monkeypatch.setattr(Path, "is_dir", lambda _: True)
     with pytest.raises(StorageError) as caught:
         parse_location("dbfs:/mnt/x")
     assert caught.value.next_steps == ("give /dbfs/mnt/x, which is that place on this machine",)
 
 
 def test_windows_paths_are_understood_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locating.os, "name", "nt")
+    monkeypatch.setattr(os, "name", "nt")
     monkeypatch.setattr(locating, "_absolute", lambda path: path)
-    monkeypatch.setattr(locating, "Path", lambda text: text)
+    monkeypatch.setattr("holdfast.storage.location.Path", lambda text: text)
     location = parse_location("C:\\ckpt")
     assert (location.scheme, location.url) == ("file", "C:\\ckpt")
 
@@ -176,6 +178,6 @@ def test_a_working_directory_that_is_gone_is_told(
         raise FileNotFoundError(2, "No such file or directory")
 
     monkeypatch.setattr(os, "getcwd", gone)
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(NotFoundError) as caught:
         parse_location("x")
     assert "working directory" in caught.value.message

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-
-from holdfast.errors import NotFound, StorageError
-from holdfast.storage.reading import Kind, Reader
 from tests.storage.places import PLACES
 from tests.storage.s3server import S3Server
+
+from holdfast.errors import NotFoundError, StorageError
+from holdfast.storage.reading import Kind, Reader
 
 CHECKPOINT: Mapping[str, bytes] = {
     "metadata": b'{"id":"x"}',
@@ -115,14 +115,14 @@ def test_a_part_of_an_empty_file_is_empty(opened: Open) -> None:
 
 def test_a_missing_file_is_not_found(opened: Open) -> None:
     reader = opened(CHECKPOINT)
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(NotFoundError) as caught:
         reader.read("offsets/2")
     assert caught.value.code.number == "HF7001"
     assert caught.value.at == f"{reader.location}/offsets/2"
 
 
 def test_a_part_of_a_missing_file_is_not_found(opened: Open) -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         opened(CHECKPOINT).read("offsets/2", 3, 5)
 
 
@@ -143,7 +143,7 @@ def test_many_files_come_together_and_failures_stand_in_place(opened: Open) -> N
     wanted = ["offsets/1", "offsets/2", "metadata", "offsets/10", "odd names/a b%20[c]*?é.txt"]
     results = opened(CHECKPOINT).read_many(wanted)
     assert list(results) == wanted
-    assert isinstance(results["offsets/2"], NotFound)
+    assert isinstance(results["offsets/2"], NotFoundError)
     assert {path: results[path] for path in wanted if path != "offsets/2"} == {
         path: CHECKPOINT[path] for path in wanted if path != "offsets/2"
     }

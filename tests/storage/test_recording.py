@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.errors import NotFound
+from holdfast.errors import NotFoundError
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.recording import Operation, RecordingReader
 
@@ -15,7 +15,7 @@ def test_every_operation_is_remembered_with_its_bytes() -> None:
     reader.names("f")
     reader.read("f/b", 1, 2)
     reader.read_many(["a", "missing"])
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         reader.read("gone")
     assert reader.operations == [
         Operation("list", ""),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.faulty import Fault, FaultyReader
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Listing, Reader
@@ -30,10 +32,16 @@ def test_a_failure_of_a_moment_is_asked_again_after_growing_pauses(code: str) ->
 def test_what_stays_is_not_asked_again(code: str) -> None:
     pauses: list[float] = []
     faulty = FaultyReader(MemoryReader(FILES), Fault(1, StorageError(code, "x")))
-    for act in (lambda r: r.read("a"), lambda r: r.list(), lambda r: r.names("")):
+    reader = retrying(faulty, pauses)
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: reader.read("a"),
+        reader.list,
+        lambda: reader.names(""),
+    )
+    for act in acts:
         faulty.count = 0
         with pytest.raises(StorageError) as caught:
-            act(retrying(faulty, pauses))
+            act()
         assert caught.value.code.number == code
         assert faulty.count == 1
     assert pauses == []
@@ -41,7 +49,7 @@ def test_what_stays_is_not_asked_again(code: str) -> None:
 
 def test_what_is_not_there_is_not_asked_again() -> None:
     faulty = FaultyReader(MemoryReader(FILES))
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         retrying(faulty, []).read("nothing")
     assert faulty.count == 1
 
@@ -60,7 +68,7 @@ def test_of_many_only_those_that_failed_for_a_moment_are_read_again() -> None:
     faulty = FaultyReader(MemoryReader(FILES), Fault(2, BUSY, times=1), vanished=["c"])
     results = retrying(faulty, pauses).read_many(["a", "b", "c"])
     assert (results["a"], results["b"]) == (b"1", b"2")
-    assert isinstance(results["c"], NotFound)
+    assert isinstance(results["c"], NotFoundError)
     assert (faulty.count, pauses) == (4, [0.25])
 
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.faulty import FaultyReader
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.timing import TimedReader
@@ -16,7 +16,11 @@ FILES = {"a": b"1", "b": b"2"}
 
 def test_a_storage_that_never_answers_is_left_behind() -> None:
     never = threading.Event()
-    hanging = FaultyReader(MemoryReader(FILES), slow=lambda _: bool(never.wait()) and None)
+
+    def wait(_: str) -> None:
+        never.wait()
+
+    hanging = FaultyReader(MemoryReader(FILES), slow=wait)
     try:
         with pytest.raises(StorageError) as caught:
             TimedReader(hanging, 0.02).read("a")
@@ -43,5 +47,5 @@ def test_the_time_counts_for_everything_together() -> None:
 
 
 def test_errors_pass_as_they_are() -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         TimedReader(MemoryReader(FILES), 3600).read("nothing")

@@ -8,14 +8,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.storage.places import write_tree
 
-from holdfast.storage import walk as walking
 from holdfast.storage.reading import Kind, Listing
 from holdfast.storage.walk import walk
-from tests.storage.places import write_tree
 
 
 def listed(root: Path) -> dict[str, Kind]:
@@ -114,17 +114,24 @@ def test_names_that_are_not_utf_8_keep_their_bytes(root: Path) -> None:
     assert "offsets/\udcff\udcfe" in listed(root)
 
 
-def test_a_root_that_is_very_deep_is_walked(tmp_path: Path) -> None:
-    deep = "/".join(["d"] * 1200)
+@pytest.fixture
+def bottomless(tmp_path: Path) -> Iterator[Path]:
+    """A folder that is cleaned up without recursion, which pytest's own cleaning is not."""
     (tmp_path / "ckpt").mkdir()
-    folder = os.open(tmp_path / "ckpt", os.O_RDONLY)
+    yield tmp_path / "ckpt"
+    subprocess.run(["rm", "-rf", str(tmp_path / "ckpt")], check=True)
+
+
+def test_a_root_that_is_very_deep_is_walked(bottomless: Path) -> None:
+    deep = "/".join(["d"] * 1200)
+    folder = os.open(bottomless, os.O_RDONLY)
     for _ in range(1200):
         os.mkdir("d", dir_fd=folder)
         inner = os.open("d", os.O_RDONLY, dir_fd=folder)
         os.close(folder)
         folder = inner
     os.close(folder)
-    listing = walk(str(tmp_path / "ckpt"), "here")
+    listing = walk(str(bottomless), "here")
     assert listing.items[-1].path == deep
     assert listing.failures == {}
 
@@ -139,7 +146,7 @@ def test_a_folder_that_vanishes_while_walking_is_just_empty(
             raise FileNotFoundError(2, "gone", path)
         return real_open(path, flags)
 
-    monkeypatch.setattr(walking.os, "open", vanishing)
+    monkeypatch.setattr(os, "open", vanishing)
     assert listed(root) == {"metadata": Kind.FILE, "offsets": Kind.FOLDER}
 
 
@@ -155,7 +162,7 @@ def test_commits_are_looked_at_before_offsets_before_state(
         looked.append(path.removeprefix(str(tmp_path / "ckpt")))
         return real_open(path, flags)
 
-    monkeypatch.setattr(walking.os, "open", remembering)
+    monkeypatch.setattr(os, "open", remembering)
     walk(str(tmp_path / "ckpt"), "here")
     assert looked == [
         "",
@@ -216,7 +223,7 @@ def test_a_root_that_refuses_is_a_failure_of_the_root(
     def refusing(path: str, flags: int) -> int:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(walking.os, "open", refusing)
+    monkeypatch.setattr(os, "open", refusing)
     listing: Listing = walk(str(root), "here")
     assert listing.items == ()
     assert listing.failures[""].code.number == "HF7002"

@@ -21,7 +21,7 @@ def checksum_damage(path: str, pieces: Iterable[bytes], side: bytes) -> list[Dam
     if mismatch is None:
         return []
     message = f"{path} does not match the checksum that Hadoop wrote beside it"
-    return [Damage(path, DecodeError("HF2111", message, byte=mismatch))]
+    return [Damage(path, DecodeError("HF2111", message, byte=mismatch, overlooked=True))]
 
 
 def spark_checksum_damage(path: str, data: bytes, own: bytes) -> list[Damage]:

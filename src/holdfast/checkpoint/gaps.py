@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from holdfast.checkpoint.picture import Picture
 
 
 def skips_like_async(picture: Picture) -> bool:
     """Tell whether both logs skip the same ids; a lost offsets file leaves its commit behind."""
-    ids, committed = picture.layout.offsets.ids, set(picture.layout.commits.files)
+    ids = picture.layout.offsets.ids
+    if not missing_between(ids):
+        return False
+    committed = set(picture.layout.commits.files)
     settled = tuple(one for one in ids if one in committed)
     missing = missing_between(settled)
     return bool(missing) and not committed & set(missing) and committed >= set(ids[:-1])
@@ -16,7 +21,9 @@ def skips_like_async(picture: Picture) -> bool:
 def missing_between(ids: tuple[int, ...]) -> list[int]:
     """Give the ids that are missing between the first and the last, at most 10 000 of them."""
     missing: list[int] = []
-    for before, after in zip(ids, ids[1:], strict=False):
+    if not ids or ids[-1] - ids[0] == len(ids) - 1:
+        return missing
+    for before, after in pairwise(ids):
         if len(missing) >= 10_000:
             break
         missing += range(before + 1, min(after, before + 10_001))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from holdfast.checkpoint.statefiles import StateFiles, StateSorter
 from holdfast.format.filelog import log_id_of
@@ -17,19 +18,19 @@ _PARTS = frozenset({"metadata", "offsets", "commits", "sources", "state"})
 
 @dataclass(frozen=True)
 class LogFiles:
-    """offsets/ or commits/: the files that Spark takes for batches, and what else bears a number."""
+    """offsets/ or commits/: the files that Spark takes for batches, and folders named like one."""
 
     folder: str
     present: bool
     files: Mapping[int, Listed]
     numbered_folders: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def ids(self) -> tuple[int, ...]:
         """Batch ids with a file, ascending."""
         return tuple(sorted(self.files))
 
-    @property
+    @cached_property
     def newest(self) -> int | None:
         """The greatest batch id with a file, None for an empty log."""
         return max(self.files, default=None)

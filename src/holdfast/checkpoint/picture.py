@@ -34,9 +34,9 @@ class Damage:
         return Place(self.file)
 
     @property
-    def undecodable(self) -> bool:
-        """The content could not be had at all (a checksum that differs leaves it readable)."""
-        return self.error.code.number not in ("HF2111", "HF2112", "HF2113", "HF2114")
+    def overlooked(self) -> bool:
+        """Spark does not notice this damage: it reads on, with whatever the bytes now say."""
+        return isinstance(self.error, DecodeError) and self.error.overlooked
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,6 @@ class Picture:
         """The settings that the newest offsets entry pins."""
         entry = self.newest_offsets
         return entry.metadata.settings if entry is not None and entry.metadata is not None else {}
-
-    def damage_of(self, file: str) -> Damage | None:
-        """Give the damage that makes a file unreadable, None when it could be decoded."""
-        return next((one for one in self.damages if one.file == file and one.undecodable), None)
 
     def with_damages(self, damages: tuple[Damage, ...]) -> Picture:
         """The same picture with more damage known."""

@@ -11,7 +11,7 @@ from holdfast.checkpoint.decoding import Decoder, decoder_of
 from holdfast.checkpoint.layout import Layout, checksum_name, lay_out
 from holdfast.checkpoint.picture import Damage, Picture, StoreKey
 from holdfast.checkpoint.sourcefolders import file_log_folders, wanted_log_ids
-from holdfast.errors import CheckpointError, DecodeError, NotFound, StorageError
+from holdfast.errors import CheckpointError, DecodeError, NotFoundError, StorageError
 from holdfast.format.commits import CommitEntry
 from holdfast.format.filelog import FileLog, SourceFile
 from holdfast.format.offsets import OffsetsEntry
@@ -83,10 +83,10 @@ class _Taking:
 
     def _log_paths(self, layout: Layout) -> list[str]:
         planned = layout.offsets.ids[-(self.history + 1) :]
-        committed = [id for id in layout.commits.ids if planned and id >= planned[0]]
+        committed = [one for one in layout.commits.ids if planned and one >= planned[0]]
         newest = layout.commits.ids[-1:]
-        paths = [layout.offsets.files[id].path for id in planned]
-        paths += [layout.commits.files[id].path for id in sorted({*committed[-100:], *newest})]
+        paths = [layout.offsets.files[one].path for one in planned]
+        paths += [layout.commits.files[one].path for one in sorted({*committed, *newest})]
         return [*(["metadata"] if layout.has_file("metadata") else []), *paths]
 
     def _source_and_state_paths(
@@ -104,7 +104,7 @@ class _Taking:
                     paths.append(item.path)
         for operator in layout.state.operators.values():
             paths += [path for path in (operator.metadata,) if path is not None]
-            paths += [operator.metadata_by_batch[id] for id in operator.metadata_by_batch]
+            paths += operator.metadata_by_batch.values()
             for store in operator.stores.values():
                 paths += [path for path in (store.partition_schema,) if path is not None]
                 paths += list(store.schema_files.values())
@@ -141,7 +141,7 @@ class _Taking:
 
     def _bytes(self, read: Mapping[str, bytes | StorageError], path: str) -> bytes | None:
         data = read[path]
-        if isinstance(data, NotFound):
+        if isinstance(data, NotFoundError):
             self.vanished = True
             return None
         if isinstance(data, StorageError):

@@ -13,13 +13,10 @@ from holdfast.checkpoint.outcome import Action, Difference, NextStart, Outcome
 from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.releases import KNOWN_OPERATORS, PARTITIONS, RELEASES, at_least
 from holdfast.checkpoint.sourcerecovery import source_failure
-from holdfast.checkpoint.staterecovery import state_failure
+from holdfast.checkpoint.staterecovery import provider_of, state_failure
 from holdfast.checkpoint.writer import spark_version
 
 Step = Callable[[Picture, str], Outcome | None]
-
-TOLERATED = frozenset({"HF2107", "HF2110", "HF2112", "HF2111", "HF2117"})
-"""Damage that Spark does not notice: it reads on, with whatever the bytes now say."""
 
 
 def next_start(picture: Picture, spark: str | None = None) -> NextStart:
@@ -53,7 +50,7 @@ def outcome_with(picture: Picture, release: str) -> Outcome:
 def refused(picture: Picture, path: str) -> Damage | None:
     """Give the damage for which Spark refuses a file, None where it would read it."""
     for damage in picture.damages:
-        if damage.file == path and damage.error.code.number not in TOLERATED:
+        if damage.file == path and not damage.overlooked:
             return damage
     return None
 
@@ -99,7 +96,18 @@ def _log_versions(picture: Picture, release: str) -> Outcome | None:
     greatest = 3 if at_least(release, "4.2") else 2 if at_least(release, "4.0") else 1
     if commit is not None and commit.version > greatest:
         return _fail(f"commit log v{commit.version} is not known to Spark {release}")
-    return None
+    return _commit_version_changes(picture) if release in ("4.0", "4.1") else None
+
+
+def _commit_version_changes(picture: Picture) -> Outcome | None:
+    """4.0 and 4.1 want every commit in the version that the session's state format asks for."""
+    versions = {entry.version for entry in picture.commits.values()}
+    if len(versions) < 2:
+        return None
+    return _fail(
+        f"commits/ mixes {' and '.join(f'v{one}' for one in sorted(versions))}: Spark stops with "
+        "INVALID_LOG_VERSION.EXACT_MATCH_VERSION"
+    )
 
 
 def _nothing_planned(picture: Picture, release: str) -> Outcome | None:
@@ -124,7 +132,7 @@ def _nothing_planned(picture: Picture, release: str) -> Outcome | None:
     return Outcome(Action.FRESH, 0, f"no batch was ever planned here: batch 0 comes first{left}")
 
 
-def _previous_entry(picture: Picture, release: str) -> Outcome | None:
+def _previous_entry(picture: Picture, _release: str) -> Outcome | None:
     """Spark needs the offsets before the newest to know where that batch begins."""
     newest = picture.newest_offsets_id
     if newest is None or newest == 0:
@@ -161,7 +169,9 @@ def _continuous(picture: Picture, release: str) -> Outcome | None:
         return None
     before = picture.offsets.get(newest_id - 1)
     if before is not None and before.metadata is not None:
-        return _fail("the newest offsets entry has no metadata line: Spark needs one")
+        reached = picture.pending is not None and not at_least(release, "4.2")
+        reason = "the newest offsets entry has no metadata line: Spark needs one"
+        return _fail(reason, picture.pending, sink_touched=reached)
     epoch = picture.newest_commit_id
     if epoch is None:
         return Outcome(Action.FRESH, 0, "continuous processing: no epoch was ever committed")
@@ -191,13 +201,13 @@ def _pinned_settings(picture: Picture, release: str) -> Outcome | None:
     return None
 
 
-def _sources(picture: Picture, release: str) -> Outcome | None:
+def _sources(picture: Picture, _release: str) -> Outcome | None:
     """A file source must find its own log whole."""
     reason = source_failure(picture, lambda path: refused(picture, path) is not None)
     return None if reason is None else _fail(reason)
 
 
-def _commit_ahead(picture: Picture, release: str) -> Outcome | None:
+def _commit_ahead(picture: Picture, _release: str) -> Outcome | None:
     """A commit without its offsets: the batch before runs again, then its commit collides."""
     planned, committed = picture.newest_offsets_id, picture.newest_commit_id
     if planned is None or committed is None or committed <= planned:
@@ -210,7 +220,7 @@ def _commit_ahead(picture: Picture, release: str) -> Outcome | None:
     )
 
 
-def _blocked_write(picture: Picture, release: str) -> Outcome | None:
+def _blocked_write(picture: Picture, _release: str) -> Outcome | None:
     """A left-over side file, or a folder, where the next entry must be created."""
     ahead = going_on(picture)
     batch_id = ahead.batch_id
@@ -260,6 +270,11 @@ def _operator_names(picture: Picture, release: str) -> Outcome | None:
 def _state(picture: Picture, release: str) -> Outcome | None:
     """The state of the batch before must be loadable."""
     ahead = going_on(picture)
+    commit = picture.newest_commit
+    with_ids = commit is not None and commit.version == 2 and at_least(release, "4.3")
+    if with_ids and provider_of(picture) == "hdfs":
+        reason = "commit log v2 asks for state ids, which this state store does not have"
+        return _fail(reason, ahead.batch_id, sink_touched=True)
     failure = state_failure(picture, ahead, lambda path: refused(picture, path) is not None)
     if failure is None:
         return None

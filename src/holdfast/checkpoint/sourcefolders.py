@@ -41,7 +41,7 @@ def file_log_folders(layout: Layout, offsets: Mapping[int, OffsetsEntry]) -> fro
 
 
 def wanted_log_ids(source: SourceFiles, offsets: Mapping[int, OffsetsEntry]) -> list[int]:
-    """Name the entries of a file log to read: those that Spark needs, and those of shown batches."""
+    """Name the entries of a file log to read: what Spark needs, and what the shown batches took."""
     if not source.files:
         return []
     newest = max(source.files)

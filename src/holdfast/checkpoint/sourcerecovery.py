@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 from holdfast.checkpoint.picture import Picture
@@ -11,6 +12,9 @@ from holdfast.format.filelog import effective_interval, needed_ids
 from holdfast.format.offsets import OffsetsEntry
 
 IsRefused = Callable[[str], bool]
+
+_OLD_OFFSET = re.compile(r"-?\d+")
+"""Very old logs hold a file source's offset as a bare number."""
 
 
 def source_failure(picture: Picture, is_refused: IsRefused) -> str | None:
@@ -22,6 +26,8 @@ def source_failure(picture: Picture, is_refused: IsRefused) -> str | None:
     for position, source in enumerate(newest.sources):
         log_offset = file_log_offset(newest, position)
         if log_offset is None:
+            if _is_no_offset(picture, newest, position):
+                return f"offsets/{newest_id}: the text of source {source.name} is no offset of it"
             continue
         folder = folder_of(newest, position, picture.layout)
         if folder is None and newest.version > 1 and before and not _knows(before, source.name):
@@ -38,6 +44,14 @@ def source_failure(picture: Picture, is_refused: IsRefused) -> str | None:
         if reason is not None:
             return reason
     return None
+
+
+def _is_no_offset(picture: Picture, entry: OffsetsEntry, position: int) -> bool:
+    """A file source's own log lies there, but the offset is not one of a file source."""
+    folder, text = folder_of(entry, position, picture.layout), entry.sources[position].text
+    if text is None or folder is None or not picture.source_logs.get(folder):
+        return False
+    return not _OLD_OFFSET.fullmatch(text)
 
 
 def _knows(entry: OffsetsEntry, name: str) -> bool:

@@ -35,7 +35,7 @@ class StateFailure:
 def state_failure(
     picture: Picture, going_on: Outcome, is_refused: IsRefused
 ) -> StateFailure | None:
-    """Give why the state that the next batch reads can't be loaded, None where nothing speaks so."""
+    """Give why the state that the next batch reads can't be loaded, None where it seems it can."""
     if going_on.batch_id is None or going_on.action is Action.FRESH:
         return None
     version = going_on.batch_id
@@ -98,10 +98,9 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
 def _operator_failure(
     picture: Picture, operator: OperatorFiles, version: int, is_refused: IsRefused
 ) -> StateFailure | None:
-    for store in operator.stores.values():
-        for path in (store.partition_schema, *store.schema_files.values()):
-            if path is not None and is_refused(path):
-                return StateFailure(f"Spark can't read the state schema {path}", before_sink=True)
+    schema = _refused_schema(operator, is_refused)
+    if schema is not None:
+        return StateFailure(f"Spark can't read the state schema {schema}", before_sink=True)
     if version == 0:
         return None
     count = partition_count(picture, operator.id)
@@ -118,6 +117,14 @@ def _operator_failure(
             reason = _unloadable(picture, operator, files, version, partition, store, is_refused)
             if reason is not None:
                 return StateFailure(f"{place}: {reason}")
+    return None
+
+
+def _refused_schema(operator: OperatorFiles, is_refused: IsRefused) -> str | None:
+    for store in operator.stores.values():
+        for path in (store.partition_schema, *store.schema_files.values()):
+            if path is not None and is_refused(path):
+                return path
     return None
 
 

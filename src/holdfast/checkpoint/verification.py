@@ -9,7 +9,7 @@ from holdfast.checkpoint.decoding import decoder_of
 from holdfast.checkpoint.layout import checked_name, checksum_name
 from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES, decode_file
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.reading import Kind, Reader
 
 BATCH_FILES = 256
@@ -35,7 +35,7 @@ def verify(reader: Reader, picture: Picture, progress: Progress | None = None) -
             if isinstance(data, bytes):
                 done += len(data)
                 damages += _file_damage(picture, path, data, read)
-            elif not isinstance(data, NotFound):
+            elif not isinstance(data, NotFoundError):
                 damages.append(Damage(path, data))
         if progress is not None:
             progress(done, total)
@@ -100,7 +100,7 @@ def _compare_in_pieces(reader: Reader, path: str, size: int, side: str) -> list[
         starts = range(0, size, BATCH_BYTES)
         pieces = (reader.read(path, start, BATCH_BYTES) for start in starts)
         return checksum_damage(path, pieces, sums)
-    except NotFound:
+    except NotFoundError:
         return []
     except StorageError as error:
         return [Damage(path, error)]

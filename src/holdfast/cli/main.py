@@ -16,11 +16,11 @@ from holdfast.errors import HoldfastError, UsageError
 class CommandTable(click.Group):
     """Loads a command's module only when it is called, so that `--help` stays quick."""
 
-    def list_commands(self, context: click.Context) -> list[str]:
+    def list_commands(self, _context: click.Context) -> list[str]:
         """Name the commands in the order of the table."""
         return list(COMMANDS)
 
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
         """Load one command."""
         if name not in COMMANDS:
             return None
@@ -31,7 +31,7 @@ class CommandTable(click.Group):
         assert isinstance(command, click.Command)
         return command
 
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with their summaries, without loading any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from holdfast.codes.code import Code
 
 _BACKUP = "put the missing file back byte-identical from a backup"
-_NO_DELETE = "do not delete other entries to make the numbers fit: a batch planned anew is lost or doubled in the sink"
+_NO_DELETE = (
+    "do not delete other entries to make the numbers fit: a batch planned anew is lost or doubled "
+    "in the sink"
+)
 
 CHECKPOINT_CODES: tuple[Code, ...] = (
     Code(

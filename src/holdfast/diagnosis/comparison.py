@@ -184,9 +184,9 @@ def _entry_differences(batch_id: int, left: Picture, right: Picture) -> list[Ent
     texts = {source.name: source.text for source in other.sources}
     for source in one.sources:
         found[f"source {source.name}"] = (source.text, texts.get(source.name))
-    for name in texts:
+    for name, text in texts.items():
         if name not in names:
-            found[f"source {name}"] = (None, texts[name])
+            found[f"source {name}"] = (None, text)
     return [
         EntryDifference(batch_id, name, *pair) for name, pair in found.items() if pair[0] != pair[1]
     ]

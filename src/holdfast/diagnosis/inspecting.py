@@ -9,7 +9,7 @@ from holdfast.checkpoint.sourceview import Formats
 from holdfast.checkpoint.verification import Progress, verify
 from holdfast.diagnosis.checks import check_picture
 from holdfast.diagnosis.inspection import Inspection, inspection_of
-from holdfast.errors import NotFound
+from holdfast.errors import NotFoundError
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 
@@ -49,7 +49,7 @@ def inspect_checkpoint(
 def _picture(reader: Reader, history: int, may_be_missing: bool) -> Picture:
     try:
         return read_picture(reader, history=history)
-    except NotFound:
+    except NotFoundError:
         if not may_be_missing:
             raise
     return read_picture(MemoryReader({}, location=reader.location), history=history)

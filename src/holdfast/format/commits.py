@@ -58,7 +58,8 @@ def decode_commit(data: bytes) -> CommitEntry:
     byte = len(lines[0]) + 1
     if len(lines) > 2:
         message = f"{_WHAT}: something follows the second line, where Spark stops reading"
-        raise DecodeError("HF2110", message, line=3, byte=byte + len(lines[1].encode("utf-8")) + 1)
+        place = byte + len(lines[1].encode("utf-8")) + 1
+        raise DecodeError("HF2110", message, line=3, byte=place, overlooked=True)
     fields = Fields.of(lines[1] if len(lines) > 1 else "{}", what=_WHAT, line=2, byte=byte)
     return CommitEntry(
         version,

@@ -32,10 +32,14 @@ class Fields:
         """Take an integer; a missing one is an error unless there is a default."""
         value = self._take(name, default)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise self.wrong(name, "an integer", value)
+            # json4s cuts a fraction off, and bits that do not fit, without a word; and it takes
+            # null for a missing field.
+            defaulted = value is None and default is not None
+            overlooked = defaulted or isinstance(value, float)
+            raise self.wrong(name, "an integer", value, overlooked=overlooked)
         if not bounds[0] <= value <= bounds[1]:
             bits = 32 if bounds == INT32 else 64
-            raise self.error("HF2107", f"{name} does not fit into {bits} bits")
+            raise self.error("HF2107", f"{name} does not fit into {bits} bits", overlooked=True)
         return value
 
     def take_text(self, name: str) -> str:
@@ -68,10 +72,13 @@ class Fields:
 
     def take_texts(self, name: str) -> dict[str, str]:
         """Take an object whose values are all strings."""
+        if self.left.get(name, "") is None:
+            raise self.wrong(name, "an object", None, overlooked=True)
         texts: dict[str, str] = {}
         for key, value in self.take_object(name).items():
             if not isinstance(value, str):
-                raise self.wrong(f"{name}.{key}", "a string", value)
+                scalar = isinstance(value, bool | int | float)
+                raise self.wrong(f"{name}.{key}", "a string", value, overlooked=scalar)
             texts[key] = value
         return texts
 
@@ -85,13 +92,16 @@ class Fields:
         """Give what nobody took: what a later Spark added."""
         return self.left
 
-    def error(self, code: str, message: str) -> DecodeError:
+    def error(self, code: str, message: str, overlooked: bool = False) -> DecodeError:
         """Make an error that knows where this object begins."""
-        return DecodeError(code, f"{self.what}: {message}", line=self.line, byte=self.byte)
+        text = f"{self.what}: {message}"
+        return DecodeError(code, text, line=self.line, byte=self.byte, overlooked=overlooked)
 
-    def wrong(self, name: str, expected: str, value: object) -> DecodeError:
+    def wrong(
+        self, name: str, expected: str, value: object, overlooked: bool = False
+    ) -> DecodeError:
         """Make the error for a value of the wrong type."""
-        return self.error("HF2106", f"{name} is {kind_of(value)}, not {expected}")
+        return self.error("HF2106", f"{name} is {kind_of(value)}, not {expected}", overlooked)
 
     def _take(self, name: str, default: object) -> object:
         if name not in self.left:

@@ -49,6 +49,11 @@ def _kafka(data: bytes) -> str:
         decode_object(rest, what=_WHAT, line=2, byte=len(version) + 1)
     except DecodeError as error:
         byte = None if error.byte is None else error.byte + 1
-        number = error.code.number
-        raise DecodeError(number, error.message, line=error.line, byte=byte) from error
+        raise DecodeError(
+            error.code.number,
+            error.message,
+            line=error.line,
+            byte=byte,
+            overlooked=error.overlooked,
+        ) from error
     return rest

@@ -33,7 +33,10 @@ def decode_text(data: bytes, what: str) -> str:
         if place == 0 or (place > 0 and character != _BYTE_ORDER_MARK):
             line = text.count("\n", 0, place) + 1
             byte = len(text[:place].encode("utf-8"))
-            raise DecodeError("HF2117", f"{what}: {meaning}", line=line, byte=byte)
+            # Java's readers of lines take a carriage return for part of the line's end.
+            overlooked = character == "\r"
+            message = f"{what}: {meaning}"
+            raise DecodeError("HF2117", message, line=line, byte=byte, overlooked=overlooked)
     return text
 
 
@@ -74,7 +77,7 @@ def batch_id_of(name: str) -> int | None:
 
     Spark parses the whole name as a Java long, so it counts `007` and `+7` as batch 7, but then
     opens the plain name `7`: where `str(batch_id) != name`, the file makes Spark look for another
-    one. Negative numbers, which no Spark writes, are no batches here.
+    one. Negative numbers and digits beyond ASCII, which no Spark writes, are no batches here.
     """
     if not _LONG.fullmatch(name):
         return None

@@ -116,7 +116,9 @@ def _named_source(line: int, byte: int, text: str) -> SourceOffset:
 def _offset(text: str, line: int, byte: int) -> str | None:
     if text == _NO_OFFSET:
         return None
-    decode_json(text, what=f"{_WHAT}, a source's offset", line=line, byte=byte)
+    if decode_json(text, what=f"{_WHAT}, a source's offset", line=line, byte=byte) is None:
+        message = f"{_WHAT}: a source's offset is null; one without an offset is written as `-`"
+        raise DecodeError("HF2106", message, line=line, byte=byte)
     return text
 
 

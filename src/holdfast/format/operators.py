@@ -131,5 +131,9 @@ def _properties(fields: Fields) -> Mapping[str, object] | None:
     except DecodeError as error:
         # The text stands escaped inside of other JSON: only where that begins is known.
         raise DecodeError(
-            error.code.number, error.message, line=fields.line, byte=fields.byte
+            error.code.number,
+            error.message,
+            line=fields.line,
+            byte=fields.byte,
+            overlooked=error.overlooked,
         ) from error

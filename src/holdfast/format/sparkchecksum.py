@@ -44,7 +44,13 @@ def decode_spark_checksum(data: bytes) -> SparkChecksum:
         if checksum.algorithm != _ALGORITHM:
             raise fields.error("HF2113", f"no Spark writes the algorithm {checksum.algorithm!r}")
     except DecodeError as error:
-        raise DecodeError("HF2113", error.message, line=error.line, byte=error.byte) from error
+        raise DecodeError(
+            "HF2113",
+            error.message,
+            line=error.line,
+            byte=error.byte,
+            overlooked=error.overlooked,
+        ) from error
     return checksum
 
 

@@ -59,7 +59,11 @@ def decode_json(text: str, *, what: str, line: int | None = None, byte: int = 0)
         place = byte + len(text[: error.pos].encode("utf-8"))
         if error.msg == "Extra data":
             message = f"{what}: something follows the JSON, at {_shown(text[error.pos :])}"
-            raise DecodeError("HF2110", message, line=line, byte=place) from error
+            # Jackson stops reading where an object ends; a bare number it would refuse.
+            overlooked = text.lstrip().startswith("{")
+            raise DecodeError(
+                "HF2110", message, line=line, byte=place, overlooked=overlooked
+            ) from error
         message = f"{what}: malformed JSON, {error.msg[0].lower()}{error.msg[1:]}"
         raise DecodeError("HF2105", message, line=line, byte=place) from error
     except ValueError as error:

@@ -15,7 +15,7 @@ _REST_OF_NAME = expression(r"[\w.\-]*")
 _SEPARATOR = expression(
     r"\\*[\"'`][\s\ue020]{0,40}(?:=>|->|:=|={1,2}|:)[\s\ue020]{0,40}"
     r"|[ \t\ue020]{0,8}(?:=>|->|:=|={1,2}|:(?!:|//))[ \t\ue020]{0,8}"
-    r"|\\*[\"']\s{0,8},\s{0,8}\\*[\"']value\\*[\"']\s{0,8}:\s{0,40}"
+    r"|\\*[\"'][\s\ue020]{0,8},[\s\ue020]{0,8}\\*[\"']value\\*[\"'][\s\ue020]{0,8}:[\s\ue020]{0,40}"
     r"|</name>\s{0,40}<value>|>"
 )
 _OPTION = expression(r"[ \t\ue020]{1,8}")
@@ -42,10 +42,10 @@ _NOTHING = expression(
     re.IGNORECASE | re.DOTALL,
 )
 _PARTITION_OFFSETS = expression(r"\{(?:\s*\\*\"\d+\\*\"\s*:\s*-?\d+\s*,?)*\s*\}$")
-_BRACKET = expression(r"[{}\[\]\"]|\\.", re.DOTALL)
+_BRACKET = expression(r"[{}\[\]]|(\\*)\"")
 _LONGEST_NESTED = 16_384
-_PORT = expression(r"\d{2,5}(?![\w.])")
-_IN_NAME = expression(r"[\w.$\-]")
+_PORT_OR_VERSION = expression(r"\d{2,5}(?![\w.])|\d+(?:\.\d+)+")
+_IN_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-"
 
 
 def redact_assignments(text: str) -> str:
@@ -71,9 +71,7 @@ def _end_of_name(text: str, position: int) -> int:
 
 def _value_of(text: str, word: int, name_end: int) -> tuple[int, int]:
     """Give where the name's value starts and ends; an empty span when there is nothing to hide."""
-    name_start = word
-    while name_start and word - name_start < 200 and _IN_NAME().match(text[name_start - 1]):
-        name_start -= 1
+    name_start = max(0, word - 200) + len(text[max(0, word - 200) : word].rstrip(_IN_NAME))
     name, before = text[name_start:name_end], text[max(0, name_start - 12) : name_start]
     separator = _separator_after(text, name, before, name_end)
     if separator is None or is_about(name):
@@ -82,7 +80,7 @@ def _value_of(text: str, word: int, name_end: int) -> tuple[int, int]:
     value = text[start:end]
     if value == REDACTED or _NOTHING().match(value) or _PARTITION_OFFSETS().match(value):
         return end, end
-    if before.endswith(("//", "@")) and _PORT().match(value):
+    if before.endswith(("//", "@", ":")) and _PORT_OR_VERSION().match(value):
         return end, end
     if name.lower().endswith("pwd") and value[:1] in "/~":
         return end, end
@@ -144,11 +142,12 @@ def _end_of_quoted(text: str, quote: re.Match[str]) -> int:
 
 def _end_of_nested(text: str, start: int) -> int:
     """Give where the object or list ends; a torn one counts up to a bound, to be safe."""
-    depth, quoted = 0, False
+    depth, quoted, level = 0, False, None
     longest = min(len(text), start + _LONGEST_NESTED)
     for mark in _BRACKET().finditer(text, start, longest):
-        if mark[0] == '"':
-            quoted = not quoted
+        if mark[0].endswith('"'):
+            level = len(mark[1]) if level is None else level
+            quoted ^= len(mark[1]) == level
         elif not quoted:
             depth += (mark[0] in "{[") - (mark[0] in "}]")
         if depth == 0:

@@ -21,6 +21,8 @@ _SHORTEST_LINE = 16
 _SHORTEST_BASE64 = 5
 _ORDINARY = frozenset({"true", "false", "null", "none", "http", "https"})
 
+# JSON in JSON in JSON doubles them each time; without a bound, a run of them takes for ever.
+_BACKSLASHES = r"\\{1,8}"
 _JSON_LETTERS = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 
 
@@ -114,18 +116,21 @@ def _bounded(pattern: str, value: str) -> str:
 
 def _forms_of(letter: str) -> str:
     """Give an expression for one letter in every way that URLs and JSON write it."""
-    percent = "".join(f"%(?:25)*(?i:{byte:02x})" for byte in letter.encode("utf-8", "replace"))
+    percent = "".join(
+        f"%(?:25){{0,3}}(?i:{byte:02x})" for byte in letter.encode("utf-8", "replace")
+    )
     units = letter.encode("utf-16-be", "surrogatepass")
     unicode = "".join(
-        rf"\\+u(?i:{units[index : index + 2].hex()})" for index in range(0, len(units), 2)
+        rf"{_BACKSLASHES}u(?i:{units[index : index + 2].hex()})"
+        for index in range(0, len(units), 2)
     )
     forms = [percent, unicode]
     if letter in _JSON_LETTERS:
-        forms += [re.escape(letter), rf"\\+{_JSON_LETTERS[letter]}"]
+        forms += [re.escape(letter), _BACKSLASHES + _JSON_LETTERS[letter]]
     elif letter == "\\":
-        forms += [r"\\+"]
+        forms += [_BACKSLASHES]
     elif letter in "\"'/":
-        forms += [rf"\\*{letter}"]
+        forms += [rf"(?:{_BACKSLASHES})?{letter}"]
     else:
         forms += [re.escape(letter)] + ([r"\+"] if letter == " " else [])
     return f"(?:{'|'.join(forms)})"

@@ -33,6 +33,8 @@ _ABOUT = expression(
     r"|\.(?:cc|cpp|go|h|jar|java|js|json|kt|log|parquet|py|scala|txt|ya?ml|xml))$",
     re.IGNORECASE,
 )
+# The names of S3's errors: ExpiredToken, InvalidAccessKeyId, MissingSecurityHeader.
+_ERROR_NAME = expression(r"(?:Expired|Invalid|Malformed|Missing)[A-Z]")
 _PACKAGES = ("org.apache.", "java.", "scala.", "com.amazonaws.", "software.amazon.")
 
 
@@ -45,4 +47,6 @@ def names_secret(name: str) -> bool:
 
 def is_about(name: str) -> bool:
     """Tell whether a name with a secret's word in it only speaks about secrets, or is a class."""
-    return "$" in name or name.startswith(_PACKAGES) or _ABOUT().search(name) is not None
+    if "$" in name or name.startswith(_PACKAGES):
+        return True
+    return bool(_ERROR_NAME().match(name) or _ABOUT().search(name))

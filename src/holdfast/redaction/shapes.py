@@ -9,8 +9,8 @@ from holdfast.redaction.expression import expression
 from holdfast.redaction.marker import REDACTED
 
 _PRIVATE_KEY = expression(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r".*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    r"-----BEGIN[ \ue020][A-Z0-9 \ue020]{0,40}PRIVATE[ \ue020]KEY[A-Z \ue020]{0,8}-----"
+    r".*?(?:-----END[ \ue020][A-Z0-9 \ue020]{0,40}PRIVATE[ \ue020]KEY[A-Z \ue020]{0,8}-----|\Z)",
     re.DOTALL,
 )
 _AUTHORITY = expression(r"//([^\s/?#\"'<>\\;]*)@")
@@ -88,7 +88,7 @@ def _redact_known_forms(text: str) -> str:
 
 # Each step with texts of which one must occur before its expression is worth a try.
 _STEPS: tuple[tuple[tuple[str, ...], Callable[[str], str]], ...] = (
-    (("PRIVATE KEY",), _redact_private_keys),
+    (("PRIVATE",), _redact_private_keys),
     (("@",), _redact_user_info),
     (("=",), _redact_queries),
     (("earer", "EARER"), _redact_bearers),

@@ -10,7 +10,7 @@ import errno
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from holdfast.errors import HoldfastError, NotFound, StorageError
+from holdfast.errors import HoldfastError, NotFoundError, StorageError
 from holdfast.redaction import redact
 
 TRANSIENT = frozenset({"HF7007", "HF7011", "HF7012"})
@@ -44,7 +44,7 @@ _ERRNO: Mapping[int, str] = {
 _SERVICE_CODE: Mapping[str, str] = {
     "NoSuchBucket": "HF7001",
     "NoSuchKey": "HF7001",
-    "NotFound": "HF7001",
+    "NotFoundError": "HF7001",
     "AccessDenied": "HF7002",
     "AllAccessDisabled": "HF7002",
     "InvalidAccessKeyId": "HF7008",
@@ -119,7 +119,7 @@ def translated(error: BaseException, at: str) -> StorageError:
         return error
     number = code_for(error)
     message = f"{_MESSAGE[number]}{_detail(error)}"
-    return (NotFound if number == "HF7001" else StorageError)(number, message, at=at)
+    return (NotFoundError if number == "HF7001" else StorageError)(number, message, at=at)
 
 
 _MESSAGE: Mapping[str, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.reading import Listing, Reader
 
 
@@ -58,7 +58,7 @@ class FaultyReader:
         """Read a file, or fail as was ordered."""
         self._suffer(path)
         if path in self._vanished:
-            raise NotFound("HF7001", f"there is no file {path}", at=f"{self.location}/{path}")
+            raise NotFoundError("HF7001", f"there is no file {path}", at=f"{self.location}/{path}")
         return self._reader.read(path, start, length)
 
     def read_many(self, paths: Iterable[str]) -> Mapping[str, bytes | StorageError]:

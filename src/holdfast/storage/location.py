@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.schemes import HADOOP_ONLY, SCHEMES, fsspec_schemes
 from holdfast.storage.showing import shown_path, shown_url
 
@@ -133,7 +133,7 @@ def _absolute(path: str) -> str:
         absolute = os.path.normpath(Path(path).absolute())
     except FileNotFoundError:
         message = "the working directory does not exist any more"
-        raise NotFound("HF7001", message, at=shown_path(path)) from None
+        raise NotFoundError("HF7001", message, at=shown_path(path)) from None
     return absolute[1:] if absolute.startswith("//") and os.name == "posix" else absolute
 
 

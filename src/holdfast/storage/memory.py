@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.ordering import add_parents, order_of
 from holdfast.storage.reading import Kind, Listed, Listing
 from holdfast.storage.showing import place_within, shown_path
@@ -64,4 +64,4 @@ class MemoryReader:
         prefix = path.rstrip("/") + "/"
         if any(key.startswith(prefix) for key in self._files):
             return StorageError("HF7013", "a folder stands where a file was looked for", at=at)
-        return NotFound("HF7001", f"there is no file {shown_path(path)}", at=at)
+        return NotFoundError("HF7001", f"there is no file {shown_path(path)}", at=at)

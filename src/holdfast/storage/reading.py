@@ -55,13 +55,13 @@ class Reader(Protocol):
         """Where this is, as shown to people (no secrets in it)."""
 
     def list(self) -> Listing:
-        """List everything below the root once. Raise NotFound when the root is not there."""
+        """List everything below the root once. Raise NotFoundError when the root is not there."""
 
     def names(self, folder: str) -> frozenset[str]:
         """Names directly in a folder, cheaply; empty when the folder is not there."""
 
     def read(self, path: str, start: int = 0, length: int | None = None) -> bytes:
-        """Read a file, or `length` bytes of it from `start`. Raise NotFound when it vanished."""
+        """Read a file or a part of it; raise NotFoundError when it is not there any more."""
 
     def read_many(self, paths: Iterable[str]) -> Mapping[str, bytes | StorageError]:
         """Read several whole files side by side; a failure stands in place of the bytes."""

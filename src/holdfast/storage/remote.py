@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.border import border, is_beyond_end, translated
 from holdfast.storage.objects import Tree
 from holdfast.storage.paths import inner_path
@@ -76,7 +76,7 @@ class FsspecReader:
         if tree.root_is_file:
             raise StorageError("HF7005", "this is a file, not a folder", at=self._location)
         if not exists:
-            raise NotFound("HF7001", "nothing is there", at=self._location)
+            raise NotFoundError("HF7001", "nothing is there", at=self._location)
         return Listing(tree.items(), failures or {})
 
     def names(self, folder: str) -> frozenset[str]:

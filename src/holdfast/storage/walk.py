@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator
 from operator import attrgetter
 
-from holdfast.errors import NotFound, StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.border import translated
 from holdfast.storage.reading import Kind, Listed, Listing
 from holdfast.storage.showing import place_within
@@ -66,7 +66,7 @@ class _Walk:
             self._scan(folder, real, found)
         except OSError as error:
             if not folder and isinstance(error, FileNotFoundError):
-                raise NotFound("HF7001", "it vanished", at=self._location) from error
+                raise NotFoundError("HF7001", "it vanished", at=self._location) from error
             if not isinstance(error, FileNotFoundError):
                 at = place_within(self._location, folder)
                 self._failures[folder] = translated(error, at)

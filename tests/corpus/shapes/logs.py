@@ -36,12 +36,14 @@ def continuous(bench: Bench) -> None:
 
 
 def named_sources(bench: Bench) -> None:
-    """Two sources with names; in the second run they come in another order, one is new."""
+    """Two sources with names; in the second run they come in another order, on 4.3 one is new."""
     orders, refunds = named(bench, "orders", range(2)), named(bench, "refunds", range(2))
     bench.finish(orders.union(refunds).writeStream.format("noop"))
     orders, refunds = named(bench, "orders", range(2, 3)), named(bench, "refunds", range(0))
-    returns = named(bench, "returns", range(1))
-    bench.finish(refunds.union(returns).union(orders).writeStream.format("noop"))
+    if bench.spark.version >= "4.3":
+        # 4.2.1 stops here: "There are [2] sources in the checkpoint offsets".
+        refunds = refunds.union(named(bench, "returns", range(1)))
+    bench.finish(refunds.union(orders).writeStream.format("noop"))
 
 
 def named(bench: Bench, name: str, numbers: range) -> DataFrame:

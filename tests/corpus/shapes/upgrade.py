@@ -9,6 +9,7 @@ import zipfile
 from ..bench import Bench
 from ..inputs import write_batches
 from .aggregations import totals
+from .joins import inner, sides, within_a_minute
 from .shape import CHANGELOG, OLDEST_AND_NEWEST, ROCKSDB, Shape
 
 OLDEST = OLDEST_AND_NEWEST[0]
@@ -22,6 +23,17 @@ def upgrade(bench: Bench) -> None:
     take_over(bench)
     write_batches(bench.source, range(3))
     run(bench, 3, 2)
+
+
+def upgrade_refused(bench: Bench) -> None:
+    """An inner join whose key 3.5 stored as not null; 4.0 and later call it nullable and stop."""
+    if bench.spark.version == OLDEST:
+        inner(bench)
+        return
+    take_over(bench)
+    left, right = sides(bench, 4)
+    joined = left.join(right, within_a_minute(), "inner")
+    bench.fail(joined.writeStream.format("noop").outputMode("append"))
 
 
 def run(bench: Bench, start: int, count: int) -> None:
@@ -49,5 +61,11 @@ SHAPES = (
         upgrade,
         OLDEST_AND_NEWEST,
         {**ROCKSDB, **CHANGELOG},
+    ),
+    Shape(
+        "upgrade-refused",
+        "an inner join begun on 3.5, which 4.3 refuses to continue",
+        upgrade_refused,
+        OLDEST_AND_NEWEST,
     ),
 )

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from holdfast.checkpoint.needed import needed_paths
 from holdfast.checkpoint.picture import Damage, Picture
-from holdfast.checkpoint.recovery import TOLERATED
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Severity
 
@@ -33,6 +32,6 @@ def _severity(damage: Damage, needed: frozenset[str]) -> Severity:
     if number == "HF2112":
         # A killed writer leaves empty ones; they only take away the means to verify.
         return Severity.INFO
-    if number in TOLERATED:
+    if damage.overlooked:
         return Severity.ERROR if number == "HF2111" else Severity.WARNING
     return Severity.FATAL if damage.file in needed else Severity.WARNING

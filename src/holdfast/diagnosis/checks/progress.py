@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import PARTITIONS, PINNED_SETTINGS, RELEASES
@@ -118,7 +119,7 @@ def check_log_versions(picture: Picture) -> Iterator[Finding]:
             message = f"offsets/{batch_id} is v{after.version}, after v{before.version}"
             yield Finding("HF2232", Severity.ERROR, message, Place(f"offsets/{batch_id}", line=1))
     ids = sorted(picture.commits)
-    for earlier, later in zip(ids, ids[1:], strict=False):
+    for earlier, later in pairwise(ids):
         versions = picture.commits[earlier].version, picture.commits[later].version
         if versions[1] < versions[0]:
             message = f"commits/{later} is v{versions[1]}, after v{versions[0]}"

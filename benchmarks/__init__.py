@@ -1,0 +1,1 @@
+"""Measures Holdfast against what it replaces, both sides in one run."""

@@ -1,0 +1,62 @@
+"""Writes docs/reference from the code: `python -m docs.generate`; `--check` exits 1 when stale."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from docs.generating.codes import codes_page
+from docs.generating.commands import commands_page
+from docs.generating.exitstatuses import exit_statuses_page
+from docs.generating.results import results_page
+from docs.generating.schemas import schema_files
+
+REFERENCE = Path(__file__).resolve().parent / "reference"
+
+
+def pages() -> dict[str, str]:
+    """Give every generated file: its path below docs/reference, and its text."""
+    return {
+        "commands.md": commands_page(),
+        "results.md": results_page(),
+        "codes.md": codes_page(),
+        "exit-statuses.md": exit_statuses_page(),
+        **{f"schemas/{name}": text for name, text in schema_files().items()},
+    }
+
+
+def stale(folder: Path = REFERENCE) -> list[str]:
+    """Name the files that differ from what the code says now, and those that nothing writes."""
+    wanted = pages()
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    differing = [
+        name
+        for name, text in wanted.items()
+        if name not in found or (folder / name).read_text(encoding="utf-8") != text
+    ]
+    return sorted([*differing, *(found - set(wanted))])
+
+
+def write(folder: Path = REFERENCE) -> None:
+    """Write every page."""
+    for name, text in pages().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    """Write the reference, or tell whether it is current."""
+    parser = argparse.ArgumentParser(prog="docs.generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 when stale")
+    if not parser.parse_args().check:
+        write()
+        return 0
+    names = stale()
+    for name in names:
+        print(f"docs/reference/{name} is stale: run `make docs`", file=sys.stderr)
+    return 1 if names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

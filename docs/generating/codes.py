@@ -1,0 +1,51 @@
+"""The page of codes, from the registry."""
+
+from __future__ import annotations
+
+from docs.generating.markdown import page, sentence, table
+from holdfast.codes import CODES, Code
+
+FAMILIES = {
+    "HF10": "Usage",
+    "HF11": "Project file",
+    "HF20": "What a place is",
+    "HF21": "One file of a checkpoint",
+    "HF22": "Across the files of a checkpoint",
+    "HF70": "Storage",
+}
+FINDINGS = ("HF21", "HF22")
+"""Families that inspect and diff report as findings: damage never stops them."""
+
+
+def codes_page() -> str:
+    """Give the page: every code with its meaning, why it matters and what to do next."""
+    intro = (
+        "Every error and every finding has a code. Its number never changes meaning and is never "
+        "used again. `holdfast explain HF2204` prints the same page offline."
+    )
+    overview = table(
+        ("code", "what"), ((f"[{one.number}](#{one.number.lower()})", one.title) for one in CODES)
+    )
+    return page("Codes", intro, overview, *_sections())
+
+
+def _sections() -> list[str]:
+    parts: list[str] = []
+    for prefix, title in FAMILIES.items():
+        family = [one for one in CODES if one.number.startswith(prefix)]
+        parts.append(f"## {title} ({prefix}xx)")
+        parts += [_entry(one) for one in family]
+    return parts
+
+
+def _entry(code: Code) -> str:
+    steps = "\n".join(f"- {sentence(step)}" for step in code.next_steps)
+    status = (
+        "Reported as a finding; the exit status is 3 where it is of warning or worse."
+        if code.number.startswith(FINDINGS)
+        else f"Exit status {code.exit_status} where it stops a command."
+    )
+    return (
+        f"### {code.number}\n\n**{sentence(code.title)}** {sentence(code.why)}\n\n"
+        f"What to do next:\n\n{steps}\n\n{status}"
+    )

@@ -1,0 +1,56 @@
+"""The page of commands, from what click knows of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from docs.generating.markdown import code, page, table
+from holdfast.cli.commandtable import COMMANDS
+from holdfast.cli.main import holdfast
+
+
+def commands_page() -> str:
+    """Give the page: every command with its arguments and options."""
+    context = click.Context(holdfast, info_name="holdfast", **holdfast.context_settings)
+    summary = table(
+        ("command", "does"),
+        ((f"[`{name}`](#holdfast-{name})", text) for name, text in COMMANDS.items()),
+    )
+    everywhere = (
+        "`holdfast --version` tells the version; `-h` or `--help` stands behind `holdfast` and "
+        "behind every command. Results go to standard output, everything else to standard error. "
+        "The JSON is described in [results](results.md), the exit status in "
+        "[exit statuses](exit-statuses.md)."
+    )
+    target = (
+        "A `TARGET` is the path or URL of a checkpoint, or a job's name in `holdfast.yaml`. "
+        "No command here writes anything, neither to a checkpoint nor beside it."
+    )
+    sections = [_section(context, name) for name in COMMANDS]
+    return page("Commands", summary, target, everywhere, *sections)
+
+
+def _section(group: click.Context, name: str) -> str:
+    command = holdfast.get_command(group, name)
+    assert command is not None
+    context = click.Context(command, info_name=name, parent=group)
+    usage = f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```"
+    text = "\n\n".join(" ".join(part.split()) for part in (command.help or "").split("\n\n"))
+    options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
+    rows = table(("option", "meaning"), (_option(one, context) for one in options))
+    return "\n\n".join([f"## holdfast {name}", usage, text, rows])
+
+
+def _option(option: click.Option, context: click.Context) -> tuple[str, str]:
+    names = ", ".join(option.opts)
+    if not option.is_flag:
+        names += f" {option.make_metavar(context).removesuffix(' RANGE')}"
+    notes = [option.help or ""]
+    info: dict[str, Any] = option.to_info_dict()
+    if option.show_default:
+        notes.append(f"Default: {info['default']}.")
+    if option.multiple and "repeated" not in notes[0]:
+        notes.append("May be repeated.")
+    return code(names), " ".join(notes)

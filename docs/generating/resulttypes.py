@@ -1,0 +1,60 @@
+"""What each command's result is, and what the docstrings say of its fields."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import re
+import textwrap
+import typing
+from enum import Enum
+
+from holdfast.cli.commands.explain import Explanation
+from holdfast.diagnosis.comparison import Comparison
+from holdfast.diagnosis.inspection import Inspection
+
+RESULTS: dict[str, type] = {"inspect": Inspection, "diff": Comparison, "explain": Explanation}
+"""Command to the dataclass under `result`."""
+
+
+def attribute_docs(cls: type) -> dict[str, str]:
+    """Give the docstring under each attribute of a class, on one line and in the words of JSON."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    body = tree.body[0]
+    assert isinstance(body, ast.ClassDef)
+    found: dict[str, str] = {}
+    name: str | None = None
+    for node in body.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            name = node.target.id
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+        elif name is not None and isinstance(node, ast.Expr):
+            text = node.value.value if isinstance(node.value, ast.Constant) else None
+            if isinstance(text, str):
+                found[name] = re.sub(r"\bNone\b", "null", " ".join(text.split()))
+            name = None
+        else:
+            name = None
+    return found
+
+
+def types_within(cls: type) -> list[type]:
+    """Give a dataclass and every dataclass or enum that its fields lead to, in reading order."""
+    found: list[type] = []
+    _collect(cls, found)
+    return found
+
+
+def _collect(hint: object, found: list[type]) -> None:
+    if isinstance(hint, type) and hint not in found:
+        if issubclass(hint, Enum):
+            found.append(hint)
+        elif dataclasses.is_dataclass(hint):
+            found.append(hint)
+            hints = typing.get_type_hints(hint)
+            for field in dataclasses.fields(hint):
+                _collect(hints[field.name], found)
+    for argument in typing.get_args(hint):
+        _collect(argument, found)

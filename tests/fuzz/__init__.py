@@ -1,0 +1,1 @@
+"""Derives damaged checkpoints from real ones and judges what Holdfast says of them."""
