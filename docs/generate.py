@@ -11,6 +11,7 @@ from docs.generating.commands import commands_page
 from docs.generating.exitstatuses import exit_statuses_page
 from docs.generating.results import results_page
 from docs.generating.schemas import schema_files
+from docs.generating.storage import storage_page
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 
@@ -22,6 +23,7 @@ def pages() -> dict[str, str]:
         "results.md": results_page(),
         "codes.md": codes_page(),
         "exit-statuses.md": exit_statuses_page(),
+        "storage.md": storage_page(),
         **{f"schemas/{name}": text for name, text in schema_files().items()},
     }
 

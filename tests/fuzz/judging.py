@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import resource
 import signal
 import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 
 from holdfast.diagnosis.inspecting import inspect_checkpoint
@@ -19,7 +21,9 @@ from tests.fuzz.cases import Case, make_case
 from tests.fuzz.expecting import Effect, expect
 from tests.fuzz.kinds import without_hadoop_sides
 
-LONGEST_SECONDS = 20
+LONGEST_SECONDS = 10
+MOST_BYTES = 256 * 1024 * 1024
+"""What one inspection may take beyond what the process holds already."""
 NOT_A_CHECKPOINT = "HF2001"
 _UNVERIFIED_EVERY = 4
 
@@ -123,15 +127,19 @@ def _points(found: Look, places: frozenset[str]) -> bool:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Stop what hangs; only the main thread of a process can be stopped so."""
+    """Stop what hangs or takes all memory; only a process's main thread can be stopped so."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise TimeoutError(f"took longer than {LONGEST_SECONDS} s")
 
     earlier = signal.signal(signal.SIGALRM, stop)
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
     signal.alarm(LONGEST_SECONDS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MOST_BYTES, hard))
     try:
         yield
     finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         signal.alarm(0)
         signal.signal(signal.SIGALRM, earlier)

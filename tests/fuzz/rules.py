@@ -88,6 +88,9 @@ def decode(files: Files, kinds: dict[str, str]) -> Decoded:
     return Decoded(files, kinds, content)
 
 
+_MOST = 2000
+"""Enough ids to see that some are missing; damaged names count up to 2^63."""
+
 Rule = Callable[[Decoded], Iterator[Broken]]
 
 
@@ -273,7 +276,7 @@ def source_log_whole(found: Decoded) -> Iterator[Broken]:
         ids = _log_ids(found, name)
         compact = [one for one, path in ids.items() if path.endswith(".compact")]
         first = max(compact, default=0)
-        for one in range(first, min(max(ids), first + 1000)):
+        for one in range(first, min(max(ids), first + _MOST)):
             if one not in ids:
                 yield _broken(
                     "a source log is whole", f"sources/{name}/{one}", f"sources/{name}"
@@ -287,8 +290,9 @@ def source_log_entries(found: Decoded) -> Iterator[Broken]:
             items = found.content.get(path)
             if not isinstance(items, list):
                 continue
-            wanted = set(range(log_id + 1)) if path.endswith(".compact") else {log_id}
-            if {item["batchId"] for item in items} != wanted:
+            numbers = {item["batchId"] for item in items}
+            wanted = {*range(min(log_id, _MOST)), log_id} if path.endswith(".compact") else {log_id}
+            if numbers != wanted:
                 yield _broken("an entry holds its own files", path)
     yield from _compacted(found)
 
@@ -373,7 +377,8 @@ def versions_without_gaps(found: Decoded) -> Iterator[Broken]:
     """The kept versions of one store follow each other."""
     for (operator, partition, store), versions in _partitions(found).items():
         folder = f"state/{operator}/{partition}" + (f"/{store}" if store else "")
-        lost = [one for one in range(min(versions), max(versions)) if one not in versions]
+        last = min(max(versions), min(versions) + _MOST)
+        lost = [one for one in range(min(versions), last) if one not in versions]
         for one in lost:
             yield Broken("state versions follow", frozenset({folder, *_version_names(folder, one)}))
 
@@ -395,7 +400,7 @@ def state_is_there(found: Decoded) -> Iterator[Broken]:
     if not pinned.isdecimal() or version == 0:
         return
     for operator, store in {(one, store) for one, _, store in held}:
-        for partition in range(1 if operator in single else min(int(pinned), 1000)):
+        for partition in range(1 if operator in single else min(int(pinned), _MOST)):
             versions = held.get((operator, str(partition), store), {})
             if version not in versions:
                 folder = f"state/{operator}/{partition}"
@@ -421,7 +426,7 @@ def operators_counted(found: Decoded) -> Iterator[Broken]:
     committed = found.ids("commits")
     newest = found.commits.get(committed[-1]) if committed else None
     named = {int(one) for one in (newest[1].get("stateUniqueIds") or {})} if newest else set()
-    for one in {*range(max(present, default=-1) + 1), *named} - present:
+    for one in {*range(min(max(present, default=-1) + 1, _MOST)), *named} - present:
         yield _broken(
             "operators are counted", f"state/{one}", "state", f"commits/{committed[-1]}"
         ) if committed else _broken("operators are counted", f"state/{one}", "state")

@@ -82,4 +82,11 @@ PROJECT_CODES: tuple[Code, ...] = (
         ("write the path as a fixed text",),
         exit_status=10,
     ),
+    Code(
+        "HF1109",
+        "two jobs have one checkpoint",
+        "two queries on one checkpoint overwrite each other's batches; rows are lost or doubled",
+        ("give each job a checkpoint of its own",),
+        exit_status=10,
+    ),
 )

@@ -16,6 +16,7 @@ from holdfast.checkpoint.sourceview import Formats, advance, explained
 from holdfast.checkpoint.staterecovery import provider_of
 from holdfast.checkpoint.timeline import Batch, timeline
 from holdfast.checkpoint.writer import SparkVersion, spark_version
+from holdfast.diagnosis.additions import Addition, additions_of
 from holdfast.diagnosis.ranges import id_ranges
 from holdfast.errors import DecodeError
 from holdfast.format.sources import Amount, ExplainedOffset
@@ -123,6 +124,8 @@ class Inspection:
     """The newest batches, oldest first."""
     parts: tuple[Part, ...]
     """Size by part."""
+    additions: tuple[Addition, ...]
+    """Fields in the newest entries that no known Spark writes."""
     verified: bool
     """Every file was read and compared with its checksums, not only those that were needed."""
 
@@ -157,6 +160,7 @@ def inspection_of(
         sink=_sink(picture),
         timeline=timeline(picture, formats, shown),
         parts=_parts(picture),
+        additions=additions_of(picture),
         verified=verified,
     )
 

@@ -47,6 +47,6 @@ def names_secret(name: str) -> bool:
 
 def is_about(name: str) -> bool:
     """Tell whether a name with a secret's word in it only speaks about secrets, or is a class."""
-    if "$" in name or name.startswith(_PACKAGES):
+    if "$" in name[1:] or name.startswith(_PACKAGES):
         return True
     return bool(_ERROR_NAME().match(name) or _ABOUT().search(name))

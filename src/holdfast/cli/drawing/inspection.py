@@ -36,6 +36,8 @@ def draw_inspection(answer: Answer[Inspection], console: Console) -> None:
         _section(console, f"State ({found.provider or 'unknown provider'})", _state(found))
     if found.unusual_settings:
         _section(console, "Pinned settings other than the defaults", _settings(found))
+    if found.additions:
+        _section(console, "Fields that no known Spark writes", _additions(found))
     if answer.findings:
         console.print()
         console.print(Text("Findings", "bold"))
@@ -170,6 +172,13 @@ def _store_line(store: Store) -> str:
     versions = f"versions {store.versions[0]} to {store.versions[1]}" if store.versions else "empty"
     schema = f": {key} → {value}" if key else ""
     return f"{store.name}, {versions}{schema}"
+
+
+def _additions(found: Inspection) -> Table:
+    grid = _pairs()
+    for one in found.additions:
+        grid.add_row(one.file, f"{one.field} = {one.value}")
+    return grid
 
 
 def _settings(found: Inspection) -> Table:

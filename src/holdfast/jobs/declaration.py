@@ -1,0 +1,44 @@
+"""What all parts of a project file have in common: strict, frozen, closed, and the same texts."""
+
+from __future__ import annotations
+
+from typing import Annotated, NoReturn
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+
+class Declaration(BaseModel):
+    """A mapping in the project file: no unknown keys, no values that are quietly converted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def refuse(code: str, key: str, message: str) -> NoReturn:
+    """Stop a rule across several keys; `key` is the one that the problem is shown at."""
+    raise PydanticCustomError("rule", "rule", {"code": code, "key": key, "message": message})
+
+
+def _as_spark_writes_it(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
+"""The name of a project or a job: it becomes a part of a path and of a URL."""
+
+ViewName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""The name of one of several sources: SQL sees a view with this name."""
+
+Function = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*$")
+]
+"""`module:function` in the project's folder."""
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+
+SparkText = Annotated[
+    str,
+    BeforeValidator(_as_spark_writes_it),
+    WithJsonSchema({"type": ["string", "number", "boolean"]}),
+]
+"""A setting or option: whatever scalar was written, as the text that Spark gets."""

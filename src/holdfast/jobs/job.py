@@ -1,0 +1,69 @@
+"""The model of one job: sources, a transform, a sink, and how it is started."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import model_validator
+
+from holdfast.jobs.declaration import Declaration, Function, SparkText, Text, ViewName, refuse
+from holdfast.jobs.sink import Sink
+from holdfast.jobs.source import Source
+
+_ONLY_SOURCE = "source"
+_INTERVAL = re.compile(
+    r"(?:interval\s+)?(?:\d+\s+(?:(?:micro|milli)?second|minute|hour|day|week)s?\s*)+",
+    re.IGNORECASE,
+)
+
+
+class Trigger(Declaration):
+    """When a batch is started."""
+
+    available_now: bool | None = None
+    processing_time: Text | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Trigger:
+        if self.available_now is False:
+            refuse("HF1104", "available_now", "available_now is true, or is left out")
+        if (self.available_now is None) == (self.processing_time is None):
+            message = "a trigger is either available_now: true or processing_time: an interval"
+            refuse("HF1104", "available_now", message)
+        if self.processing_time and not _INTERVAL.fullmatch(self.processing_time.strip()):
+            message = "processing_time is an interval such as 10 seconds"
+            refuse("HF1104", "processing_time", message)
+        return self
+
+
+class Job(Declaration):
+    """One streaming query that the user declared."""
+
+    source: Source | None = None
+    sources: dict[ViewName, Source] = {}
+    transform: Function | None = None
+    sql: Text | None = None
+    sink: Sink
+    output_mode: Literal["append", "update", "complete"] | None = None
+    trigger: Trigger = Trigger(available_now=True)
+    conf: dict[str, SparkText] = {}
+    checkpoint: Text | None = None
+
+    @property
+    def named_sources(self) -> Mapping[str, Source]:
+        """Every source by its name; the only one of a job is called `source`."""
+        return self.sources if self.source is None else {_ONLY_SOURCE: self.source}
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Job:
+        if self.source is not None and self.sources:
+            refuse("HF1104", "sources", "source and sources exclude each other; keep one")
+        if self.source is None and not self.sources:
+            refuse("HF1105", "", "it lacks source: where its rows come from")
+        if self.transform is not None and self.sql is not None:
+            refuse("HF1104", "sql", "transform and sql exclude each other; keep one")
+        if self.transform is None and self.sql is None:
+            refuse("HF1105", "", "it lacks transform: module:function, or sql: a query")
+        return self

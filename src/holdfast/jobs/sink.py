@@ -1,0 +1,94 @@
+"""The model of a job's sink, and the rules between its keys."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from holdfast.jobs.declaration import Declaration, Function, SparkText, Text, refuse
+from holdfast.jobs.substitution import has_reference
+
+_FILES = frozenset({"parquet", "csv", "json", "orc"})
+_DATABASES = frozenset({"postgres", "jdbc"})
+_WITH_PATH = _FILES | {"delta"}
+_CAN_UPSERT = _DATABASES | {"delta", "custom"}
+
+_REQUIRED: tuple[tuple[str, frozenset[str], str], ...] = (
+    ("path", _WITH_PATH, "the folder to write"),
+    ("url", _DATABASES, "the database"),
+    ("table", _DATABASES, "the table to write"),
+    ("function", frozenset({"custom"}), "module:function"),
+)
+"""Keys that some formats need and no other may have."""
+
+_OPTIONAL: tuple[tuple[str, frozenset[str]], ...] = (
+    ("batch_column", _DATABASES),
+    ("partition_by", _WITH_PATH),
+)
+"""Keys that some formats may have and no other."""
+
+_URLS: dict[str, tuple[str, ...]] = {
+    "postgres": ("postgresql://", "postgres://", "jdbc:postgresql:"),
+    "jdbc": ("jdbc:",),
+}
+
+
+class Sink(Declaration):
+    """Where a job's rows go."""
+
+    format: Literal[
+        "delta",
+        "parquet",
+        "csv",
+        "json",
+        "orc",
+        "postgres",
+        "jdbc",
+        "kafka",
+        "custom",
+        "memory",
+        "console",
+    ]
+    mode: Literal["append", "upsert", "complete"] = "append"
+    key: tuple[Text, ...] = ()
+    order_by: Text | None = None
+    batch_column: Text | None = None
+    path: Text | None = None
+    url: Text | None = None
+    table: Text | None = None
+    function: Function | None = None
+    partition_by: tuple[Text, ...] = ()
+    options: dict[str, SparkText] = {}
+
+    @model_validator(mode="after")
+    def _keys_that_the_format_takes(self) -> Sink:
+        for key, formats, what in _REQUIRED:
+            if self.format in formats and getattr(self, key) is None:
+                refuse("HF1105", "format", f"a {self.format} sink needs {key}: {what}")
+        for key, formats in (*((key, formats) for key, formats, _ in _REQUIRED), *_OPTIONAL):
+            if self.format not in formats and getattr(self, key):
+                refuse("HF1104", key, f"a {self.format} sink has no {key}")
+        return self
+
+    @model_validator(mode="after")
+    def _keys_that_the_mode_takes(self) -> Sink:
+        if self.mode == "upsert" and self.format not in _CAN_UPSERT:
+            refuse("HF1104", "mode", f"a {self.format} sink can't upsert")
+        if self.mode == "complete" and self.format == "kafka":
+            refuse("HF1104", "mode", "a kafka sink can't be complete: nothing is ever replaced")
+        if self.mode == "upsert" and not self.key:
+            refuse("HF1105", "mode", "mode upsert needs key: the columns that name a row")
+        for key in ("key", "order_by"):
+            if self.mode != "upsert" and getattr(self, key):
+                refuse("HF1104", key, f"{key} is for mode upsert; this one is {self.mode}")
+        if self.mode != "append" and self.batch_column:
+            refuse("HF1104", "batch_column", "batch_column is for mode append")
+        return self
+
+    @model_validator(mode="after")
+    def _url_of_the_format(self) -> Sink:
+        starts = _URLS.get(self.format)
+        if starts and self.url and not has_reference(self.url) and not self.url.startswith(starts):
+            refuse("HF1104", "url", f"the url of a {self.format} sink begins with {starts[0]}")
+        return self

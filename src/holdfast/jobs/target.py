@@ -1,0 +1,129 @@
+"""Decides which checkpoint a TARGET means, and with which storage settings it is read.
+
+A text without a separator is a job's name first: where the project has such a job and a folder
+of that name exists too, the job wins (write `./name` for the folder). Everything else is a path
+or URL. A local path needs nothing from a project file, so one that happens to lie above is not
+even opened; for a URL it has to load, because the endpoint and the credentials may stand in it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.errors import ProjectError, UsageError
+from holdfast.jobs.discovery import find_project, load_project
+from holdfast.storage.hadoop import settings_from_spark
+from holdfast.storage.location import Location, parse_location
+from holdfast.storage.options import (
+    FAMILIES,
+    StorageSettings,
+    parse_storage_option,
+    settings_for,
+)
+
+if TYPE_CHECKING:
+    from holdfast.jobs.project import Project
+
+
+@dataclass(frozen=True)
+class Target:
+    """A checkpoint that a command is asked about."""
+
+    location: Location
+    settings: StorageSettings
+    job: str | None = None
+    source_formats: Mapping[str, str] = field(default_factory=dict)
+    """The declared sources' names and formats, in their order; empty where no job is known."""
+
+
+def resolve_target(
+    text: str, *, project: Path | None, storage_options: Sequence[str], working_folder: Path
+) -> Target:
+    """Find the checkpoint that the text means; `project` is a file that the user named."""
+    options = [parse_storage_option(option) for option in storage_options]
+    if _could_be_a_job(text):
+        loaded = _load_for_name(text, project, working_folder)
+        if loaded and text in loaded.jobs:
+            return _job_target(text, loaded, options)
+        if not (working_folder / text).exists():
+            raise _neither(text, loaded)
+    location = parse_location(text, relative_to=working_folder)
+    file = project if location.is_local else project or find_project(working_folder)
+    loaded = load_project(file, working_folder=working_folder) if file else None
+    return Target(location, _settings(location, loaded, options))
+
+
+def _could_be_a_job(text: str) -> bool:
+    return text not in ("", ".", "..") and not {*text} & {*"/\\:"}
+
+
+def _load_for_name(text: str, project: Path | None, working_folder: Path) -> Project | None:
+    file = project or find_project(working_folder)
+    if file is None:
+        return None
+    try:
+        return load_project(file, working_folder=working_folder)
+    except ProjectError as error:
+        if (working_folder / text).exists():
+            error.next_steps = (*error.next_steps, f"or write ./{text} if the folder is meant")
+        raise
+
+
+def _job_target(name: str, project: Project, options: Sequence[tuple[str, str]]) -> Target:
+    job = project.jobs[name]
+    location = project.checkpoint_of(name)
+    formats = {source: declared.format for source, declared in job.named_sources.items()}
+    return Target(location, _settings(location, project, options), name, formats)
+
+
+def _settings(
+    location: Location, project: Project | None, options: Sequence[tuple[str, str]]
+) -> StorageSettings:
+    """Give what counts for the location: Spark's settings, then `storage:`, then the options."""
+    given = settings_for(location.scheme, options)
+    if project is None or location.is_local:
+        return given
+    from_spark = settings_from_spark(_s3a_settings(project, location), location)
+    from_storage = StorageSettings(_declared_options(project, location))
+    return from_spark.overridden_by(from_storage).overridden_by(given)
+
+
+def _s3a_settings(project: Project, location: Location) -> dict[str, str]:
+    """Give Spark's settings for S3, filled in; a secret that another place needs is not asked for."""
+    if location.scheme != "s3":
+        return {}
+    return {
+        name: project.filled_in(value, "spark", "conf", name)
+        for name, value in project.spark.conf.items()
+        if "fs.s3a." in name
+    }
+
+
+def _declared_options(project: Project, location: Location) -> dict[str, dict[str, str | bool]]:
+    """Give what stands under `storage:` for this kind of place, filled in; the rest is not read."""
+    family = FAMILIES.get(location.scheme)
+    if family is None:
+        return {}
+    declared: dict[str, str | bool] = getattr(project.storage, family).model_dump(exclude_none=True)
+    filled = {
+        key: project.filled_in(value, "storage", family, key) if isinstance(value, str) else value
+        for key, value in declared.items()
+    }
+    return {family: filled} if filled else {}
+
+
+def _neither(text: str, project: Project | None) -> UsageError:
+    jobs = sorted(project.jobs) if project else []
+    nearest = difflib.get_close_matches(text, jobs, n=1, cutoff=0.5)
+    message = f"{text} is neither a job nor a folder here" + (
+        f"; is {nearest[0]} meant?" if nearest else ""
+    )
+    if project is None:
+        step = "work in the project's folder, give --project FILE, or give a path or URL"
+    else:
+        step = f"give one of the jobs ({', '.join(jobs) or 'there are none'}), or a path or URL"
+    return UsageError("HF1002", message, next_steps=(step,))

@@ -1,0 +1,34 @@
+"""Runs the command line in this process and keeps what it printed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.cli.main import run
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command did."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The one JSON document on standard output."""
+        parsed: dict[str, Any] = json.loads(self.out)
+        return parsed
+
+
+def holdfast(*words: str) -> Printed:
+    """Run `holdfast` with these words."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = run(list(words))
+    return Printed(status, out.getvalue(), err.getvalue())

@@ -1,0 +1,116 @@
+"""The command line's border: help, mistakes, signals and failures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from holdfast.cli import main as cli_main
+from holdfast.cli.commandtable import COMMANDS
+from tests.cli.running import holdfast
+from tests.corpus.loading import sample
+
+HEAVY = ("pyspark", "py4j", "pydantic", "fsspec", "yaml", "asyncio", "pandas", "pyarrow")
+
+
+def modules_after(*words: str) -> set[str]:
+    """Run a command in a fresh interpreter and name the modules that it loaded."""
+    program = (
+        "import sys\n"
+        "from holdfast.cli.main import run\n"
+        f"run({list(words)!r})\n"
+        "sys.stderr.write(' '.join(sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+def test_help_names_every_command() -> None:
+    """With its summary, without loading any."""
+    shown = holdfast("--help")
+    assert shown.status == 0
+    for name, summary in COMMANDS.items():
+        assert name in shown.out
+        assert summary.split()[0] in shown.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_the_common_options(name: str) -> None:
+    """--json on every command."""
+    shown = holdfast(name, "--help")
+    assert shown.status == 0
+    for option in ("--json", "--quiet", "--no-color"):
+        assert option in shown.out
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """It must answer at once."""
+    loaded = modules_after("--help")
+    assert not loaded & {*HEAVY, "rich", "holdfast.checkpoint", "holdfast.diagnosis"}
+
+
+def test_inspecting_a_local_path_loads_nothing_heavy(tmp_path: Path) -> None:
+    """No Spark, no YAML, no remote storage."""
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    assert not modules_after("inspect", str(root)) & set(HEAVY)
+
+
+def test_an_unknown_command_names_the_nearest() -> None:
+    """Status 2."""
+    shown = holdfast("inspct", "x")
+    assert shown.status == 2
+    assert "HF1001" in shown.err
+    assert "'inspect'" in shown.err
+
+
+def test_a_missing_argument_is_a_usage_error_in_json_too() -> None:
+    """One document, also for mistakes."""
+    answered = holdfast("inspect", "--json")
+    assert answered.status == 2
+    assert answered.document["error"]["code"] == "HF1001"
+
+
+def test_the_version_is_told() -> None:
+    """As `holdfast --version`."""
+    assert holdfast("--version").out.startswith("holdfast, version ")
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Make every command fail with this."""
+
+    def fail(*_words: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cli_main.holdfast, "main", fail)
+
+
+def test_a_bug_is_told_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And without the secret in its text."""
+    failing(monkeypatch, RuntimeError("at s3://me:hunter2secret@bucket/x"))
+    shown = holdfast("inspect", "x")
+    assert shown.status == 1
+    assert shown.err.startswith("error HF1003: RuntimeError")
+    assert "Traceback" not in shown.err
+    assert "hunter2secret" not in shown.err
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), click.Abort()])
+def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """As shells expect."""
+    failing(monkeypatch, error)
+    assert holdfast("inspect", "x").status == 130
+
+
+def test_a_closed_pipe_is_no_failure(tmp_path: Path) -> None:
+    """`holdfast inspect … | head -1` ends quietly."""
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    command = f"{sys.executable} -m holdfast inspect {root} --json | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stdout == "{\n"
+    assert "Traceback" not in done.stderr

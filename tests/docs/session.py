@@ -1,0 +1,67 @@
+"""Runs the commands of one page in one shell, in a folder that holds a copy of the demo."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.docs.pages import REPOSITORY
+
+NOT_RUN = ("pip ", "make ")
+"""Commands that would change the environment of the tests; they are checked in another way."""
+_MARK = "@@ next @@"
+_ANY = "…"
+
+
+def prepare(folder: Path) -> Path:
+    """Copy what the pages work with."""
+    shutil.copytree(REPOSITORY / "demo", folder / "demo")
+    return folder
+
+
+def environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables of a plain shell where `holdfast` is installed."""
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("AWS_") and key not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")
+    }
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return {**kept, "PATH": path, "PYTHONUTF8": "1", **extra}
+
+
+def run_all(commands: Sequence[str], folder: Path, extra: Mapping[str, str]) -> list[str]:
+    """Run the commands one after another in one shell; give what each printed."""
+    lines: list[str] = []
+    for command in commands:
+        # The status of the command before is handed on, so that a page can show `echo $?`.
+        lines += [f"__status=$?; printf '{_MARK}\\n'; (exit $__status)"]
+        lines += [":" if command.startswith(NOT_RUN) else command]
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)],
+        cwd=folder,
+        env=environment(extra),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=300,
+        check=False,
+    )
+    return done.stdout.decode().split(f"{_MARK}\n")[1:]
+
+
+def fits(shown: str, printed: str) -> bool:
+    """Compare what a page shows with what was printed; a line of `…` stands for any lines."""
+    pattern = ""
+    for line in _lines(shown):
+        pattern += r"(?:[^\n]*\n)*?" if line == _ANY else re.escape(line) + r"\n"
+    text = "".join(f"{line}\n" for line in _lines(printed))
+    return re.fullmatch(pattern, text) is not None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().split("\n")]

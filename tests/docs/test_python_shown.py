@@ -1,0 +1,30 @@
+"""Every Python session that a page shows runs, and answers what the page says."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import blocks, name_of, pages
+from tests.docs.session import prepare
+
+PAGES = [page for page in pages() if blocks(page, "pycon", "python")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_sessions_answer_what_the_page_shows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(prepare(tmp_path))
+    text = "\n".join(blocks(page, "pycon", "python"))
+    session = doctest.DocTestParser().get_doctest(text, {}, name_of(page), str(page), 0)
+    assert session.examples, "a block of Python without >>> is not run"
+    said: list[str] = []
+    outcome = doctest.DocTestRunner(verbose=False).run(session, out=said.append)
+    assert outcome.failed == 0, "".join(said)
+
+
+def test_the_guide_for_python_is_among_them() -> None:
+    assert "docs/how-to/inspect-from-python.md" in {name_of(page) for page in PAGES}

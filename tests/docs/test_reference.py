@@ -1,0 +1,150 @@
+"""The reference is current and complete: commands, options, fields, codes, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import pytest
+
+from docs.generate import REFERENCE, stale, write
+from docs.generating.envelope import ENVELOPE, ERROR, FINDING
+from docs.generating.resulttypes import RESULTS
+from docs.generating.schemas import document_schema
+from holdfast.answers import Answer, error_document
+from holdfast.cli.commandtable import COMMANDS
+from holdfast.cli.main import holdfast, run
+from holdfast.codes import CODES
+from holdfast.errors import UsageError
+from holdfast.findings import Finding, Place, Severity
+from tests.corpus.loading import corpus
+from tests.docs.pages import REPOSITORY
+
+SAMPLE = REPOSITORY / "demo" / "orders"
+
+
+def text_of(name: str) -> str:
+    """Give the text of a page of the reference."""
+    return (REFERENCE / name).read_text(encoding="utf-8")
+
+
+def test_the_reference_is_current() -> None:
+    assert stale() == [], "run `make docs`"
+
+
+def test_a_stale_page_is_found(tmp_path: Path) -> None:
+    write(tmp_path)
+    assert stale(tmp_path) == []
+    (tmp_path / "codes.md").write_text("old")
+    (tmp_path / "left-over.md").write_text("nobody writes this")
+    (tmp_path / "schemas" / "diff.json").unlink()
+    assert stale(tmp_path) == ["codes.md", "left-over.md", "schemas/diff.json"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_described(name: str) -> None:
+    context = click.Context(holdfast, info_name="holdfast")
+    command = holdfast.get_command(context, name)
+    assert command is not None
+    section = text_of("commands.md").partition(f"## holdfast {name}\n")[2].partition("\n## ")[0]
+    names = [text for one in command.params for text in one.opts if text.startswith("-")]
+    assert names
+    assert [one for one in names if one not in section] == []
+
+
+def test_every_code_has_its_page() -> None:
+    text = text_of("codes.md")
+    assert [one.number for one in CODES if f"### {one.number}\n" not in text] == []
+
+
+def test_every_exit_status_is_described() -> None:
+    text = text_of("exit-statuses.md")
+    assert {one.exit_status for one in CODES} | {0, 3, 130, 143} == {
+        int(line.split("|")[1]) for line in _rows(text.partition("## Kept")[0])
+    }
+
+
+def _rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("| ") and line[2].isdigit()]
+
+
+def test_every_command_has_a_result() -> None:
+    assert list(RESULTS) == list(COMMANDS)
+
+
+def test_the_document_is_as_the_code_writes_it() -> None:
+    finding = Finding("HF2204", Severity.FATAL, "a gap", Place("offsets/4"))
+    document = Answer("inspect", "here", None, (finding,)).document("0")
+    assert list(document) == list(ENVELOPE)
+    findings: Any = document["findings"]
+    assert list(findings[0]) == list(FINDING)
+    error: Any = error_document("inspect", "0", UsageError("HF1001", "what?"))["error"]
+    assert list(error) == list(ERROR)
+
+
+def documents(capsys: pytest.CaptureFixture[str], *commands: list[str]) -> list[dict[str, Any]]:
+    """Run commands with --json and give what they print."""
+    found: list[dict[str, Any]] = []
+    for words in commands:
+        run([*words, "--json"])
+        found.append(json.loads(capsys.readouterr().out))
+    return found
+
+
+def test_schemas_fit_what_commands_print(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(SAMPLE, broken)
+    (broken / "offsets" / "4").unlink()
+    printed = documents(
+        capsys,
+        ["inspect", str(SAMPLE)],
+        ["inspect", "--verify", str(broken)],
+        ["inspect", str(tmp_path / "nowhere")],
+        ["diff", str(SAMPLE), str(broken)],
+        ["explain", "HF2204"],
+    )
+    assert [one["status"] for one in printed] == ["ok", "findings", "error", "ok", "ok"]
+    for document in printed:
+        schema = document_schema(document["command"])
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.validate(document, _closed_schema(schema))
+
+
+def test_the_schema_fits_every_checkpoint_of_the_corpus(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    schema = _closed_schema(document_schema("inspect"))
+    validator = jsonschema.Draft202012Validator(schema)
+    newest = [one for one in corpus() if one.spark in ("4.3.0", "4.2.0")]
+    assert newest
+    for sample in newest:
+        place = sample.extract(tmp_path / sample.spark / sample.name)
+        (document,) = documents(capsys, ["inspect", str(place)])
+        assert [error.message for error in validator.iter_errors(document)] == [], str(sample)
+
+
+def _closed_schema(schema: Any) -> Any:
+    """Give the schema with objects closed: a field that it does not describe is an error."""
+    if isinstance(schema, dict):
+        closed = {key: _closed_schema(value) for key, value in schema.items()}
+        if schema.get("type") == "object" and "properties" in schema:
+            closed["additionalProperties"] = False
+        return closed
+    return [_closed_schema(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def test_every_field_is_described() -> None:
+    text = text_of("results.md")
+    for name in RESULTS:
+        section = text.partition(f"## {name}: result")[2].partition("\n## ")[0]
+        schema = document_schema(name)
+        for kind, definition in schema["$defs"].items():
+            if kind not in ("finding", "error"):
+                fields = definition.get("properties", {})
+                assert [one for one in fields if f"| `{one}` |" not in section] == [], kind

@@ -1,0 +1,53 @@
+"""The registry: every code is used, tested, and never advises to plan a known batch anew."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from holdfast.codes import CODES
+
+ROOT = Path(__file__).resolve().parent.parent
+FAMILIES = {"HF1": "project file and usage", "HF2": "checkpoint", "HF7": "storage"}
+
+
+@cache
+def numbers_in(folder: str, *, beside: str = "") -> frozenset[str]:
+    """Name every code mentioned in Python files below a folder."""
+    found: set[str] = set()
+    for path in (ROOT / folder).rglob("*.py"):
+        if not beside or beside not in str(path):
+            found |= set(re.findall(r"HF\d{4}", path.read_text(encoding="utf-8")))
+    return frozenset(found)
+
+
+def test_numbers_are_unique_and_of_a_known_family() -> None:
+    """A number never means two things."""
+    numbers = [code.number for code in CODES]
+    assert len(set(numbers)) == len(numbers)
+    assert all(number[:3] in FAMILIES for number in numbers)
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: code.number)
+def test_every_code_is_raised_and_tested(code: object) -> None:
+    """Somewhere in the source besides the registry, and somewhere in the tests."""
+    number = code.number  # type: ignore[attr-defined]
+    assert number in numbers_in("src", beside="/codes/")
+    assert number in numbers_in("tests")
+
+
+def test_every_code_mentioned_is_registered() -> None:
+    """No raiser invents one."""
+    assert numbers_in("src") <= {code.number for code in CODES}
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: code.number)
+def test_no_advice_makes_spark_plan_a_known_batch_anew(code: object) -> None:
+    """Deleting an entry or the checkpoint is never a next step."""
+    steps = " ".join(code.next_steps).lower()  # type: ignore[attr-defined]
+    for sentence in re.split(r"[.;:]", steps):
+        if re.search(r"\b(delete|remove|clear)\b", sentence) and "do not" not in sentence:
+            assert not re.search(r"offset|commit|checkpoint|entr", sentence), sentence
