@@ -9,6 +9,7 @@ from pathlib import Path
 from docs.generating.codes import codes_page
 from docs.generating.commands import commands_page
 from docs.generating.exitstatuses import exit_statuses_page
+from docs.generating.projectfile import project_file_page, schema_text
 from docs.generating.results import results_page
 from docs.generating.schemas import schema_files
 from docs.generating.storage import storage_page
@@ -24,6 +25,8 @@ def pages() -> dict[str, str]:
         "codes.md": codes_page(),
         "exit-statuses.md": exit_statuses_page(),
         "storage.md": storage_page(),
+        "project-file.md": project_file_page(),
+        "schemas/project.json": schema_text(),
         **{f"schemas/{name}": text for name, text in schema_files().items()},
     }
 

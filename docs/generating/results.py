@@ -10,7 +10,7 @@ from enum import Enum
 
 from docs.generating.envelope import ENVELOPE, ERROR, FINDING
 from docs.generating.markdown import code, page, table
-from docs.generating.resulttypes import RESULTS, attribute_docs, types_within
+from docs.generating.resulttypes import RESULTS, meanings, types_within
 
 _PLAIN = {
     str: "text",
@@ -61,13 +61,13 @@ def _result(name: str) -> list[str]:
 
 
 def _values(cls: type[Enum]) -> str:
-    docs = attribute_docs(cls)
+    docs = meanings(cls)
     rows = ((code(str(one.value)), docs.get(one.name, "")) for one in cls)
     return table(("value", "meaning"), rows)
 
 
 def _fields(cls: type) -> str:
-    hints, docs = typing.get_type_hints(cls), attribute_docs(cls)
+    hints, docs = typing.get_type_hints(cls), meanings(cls)
     rows = (
         (code(one.name), type_text(hints[one.name]), docs.get(one.name, ""))
         for one in dataclasses.fields(cls)

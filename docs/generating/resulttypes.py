@@ -10,12 +10,26 @@ import textwrap
 import typing
 from enum import Enum
 
+from docs.generating.fieldnotes import NOTES
 from holdfast.cli.commands.explain import Explanation
 from holdfast.diagnosis.comparison import Comparison
 from holdfast.diagnosis.inspection import Inspection
 
 RESULTS: dict[str, type] = {"inspect": Inspection, "diff": Comparison, "explain": Explanation}
 """Command to the dataclass under `result`."""
+
+
+def meanings(cls: type) -> dict[str, str]:
+    """Give what each field or value of a class means: its docstring, else our note."""
+    return {**NOTES.get(cls.__name__, {}), **attribute_docs(cls)}
+
+
+def names_within(cls: type) -> list[str]:
+    """Give the names of an enum's values, or of a dataclass's fields."""
+    if issubclass(cls, Enum):
+        return [one.name for one in cls]
+    assert dataclasses.is_dataclass(cls)
+    return [one.name for one in dataclasses.fields(cls)]
 
 
 def attribute_docs(cls: type) -> dict[str, str]:

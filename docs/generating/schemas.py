@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from docs.generating.envelope import ENVELOPE, ERROR, FINDING, Field
-from docs.generating.resulttypes import RESULTS, attribute_docs, types_within
+from docs.generating.resulttypes import RESULTS, meanings, types_within
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -51,7 +51,7 @@ def _describe(cls: type, definitions: dict[str, Any]) -> None:
         definition = definitions[one.__name__]
         definition["description"] = (one.__doc__ or "").strip()
         definition["required"] = list(definition["properties"])
-        for name, text in attribute_docs(one).items():
+        for name, text in meanings(one).items():
             definition["properties"][name]["description"] = text
 
 

@@ -14,7 +14,8 @@ def storage_page() -> str:
     """Give the page: schemes, then the options of each family, then what can't be read."""
     intro = (
         "A location is a local path or a URL. Options are given on the command line as "
-        "`--storage-option key=value`, which may be repeated. Values of secrets are never shown. "
+        "`--storage-option key=value`, which may be repeated, or under `storage:` in the "
+        "[project file](project-file.md). Values of secrets are never shown. "
         "A URL of another scheme that fsspec knows is opened by fsspec, with options under "
         "fsspec's own names."
     )

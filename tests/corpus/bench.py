@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from . import inputs
-from .progress import summarise
+from tests.corpus import inputs
+from tests.corpus.progress import summarise
 
 PATIENCE_SECONDS = 120
 

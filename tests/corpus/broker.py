@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .libraries import jars_for
+from tests.corpus.libraries import jars_for
 
 CLUSTER = "aG9sZGZhc3QtY29ycHVzLQ"
 PATIENCE_SECONDS = 60

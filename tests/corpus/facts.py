@@ -8,12 +8,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from .bench import Bench
-from .session import SETTINGS
-from .shapes.shape import Shape
+from tests.corpus.bench import Bench
+from tests.corpus.session import SETTINGS
+from tests.corpus.shapes.shape import Shape
 
 REFUSAL_LENGTH = 300
 TIMERS = "TimerState"
@@ -95,7 +97,7 @@ def attempt(spark: SparkSession, checkpoint: Path, options: dict[str, str]) -> d
     reader = spark.read.format("statestore").options(**options)
     try:
         return {"rows": read_rows(reader.load(str(checkpoint)))}
-    except Exception as refusal:
+    except (PySparkException, Py4JError) as refusal:
         return {"rows": None, "refusal": " ".join(str(refusal).split())[:REFUSAL_LENGTH]}
 
 

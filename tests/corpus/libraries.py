@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyspark
 
-from .session import WORKSHOP
+from tests.corpus.session import WORKSHOP
 
 WANTED = Path(__file__).resolve().parent / "ivy.xml"
 CONNECTED_VERSION = "4.2.0"

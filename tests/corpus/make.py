@@ -15,7 +15,7 @@ import sys
 import venv
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+REPOSITORY = Path(__file__).resolve().parents[2]
 VERSIONS = ("3.5.9", "4.0.5", "4.1.4", "4.2.1", "4.3.0", "4.2.0")
 COMPANIONS = ("pandas<3", "pyarrow", "grpcio", "protobuf", "setuptools<81")
 
@@ -44,13 +44,13 @@ def parse_arguments() -> argparse.Namespace:
 def make(version: str, arguments: argparse.Namespace) -> bool:
     """Runs the shapes of one Spark version; true when all of them were packed."""
     python = environment(arguments.environments.resolve(), version)
-    command = [*quiet_host(), str(python), "-m", "corpus.running"]
+    command = [*quiet_host(), str(python), "-m", "tests.corpus.running"]
     command += ["--host", socket.gethostname()]
     command += [f"--only={name}" for name in arguments.only]
     command += ["--missing"] if arguments.missing else []
     surroundings = {
         **os.environ,
-        "PYTHONPATH": str(HERE.parent),
+        "PYTHONPATH": str(REPOSITORY),
         "PYSPARK_PYTHON": str(python),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "TZ": "UTC",

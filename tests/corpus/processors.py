@@ -1,5 +1,8 @@
 """Stateful processors for transformWithState: every kind of state variable, timers, TTL."""
 
+# The names of methods and arguments are pyspark's.
+# ruff: noqa: N802, N803
+
 from __future__ import annotations
 
 from collections.abc import Iterator

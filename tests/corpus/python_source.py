@@ -1,5 +1,8 @@
 """A Python data source that gives four numbers per batch, twelve in all."""
 
+# The names of methods are pyspark's.
+# ruff: noqa: N802
+
 from __future__ import annotations
 
 from collections.abc import Iterator

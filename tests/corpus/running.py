@@ -12,13 +12,13 @@ from pathlib import Path
 import pyspark
 from pyspark.sql import SparkSession
 
-from .bench import Bench
-from .facts import collect_facts
-from .libraries import CONNECTED_VERSION, DELTA, jars_for
-from .pack import pack
-from .session import WORKSHOP, start_session
-from .shapes import SHAPES
-from .shapes.shape import Shape
+from tests.corpus.bench import Bench
+from tests.corpus.facts import collect_facts
+from tests.corpus.libraries import CONNECTED_VERSION, DELTA, jars_for
+from tests.corpus.pack import pack
+from tests.corpus.session import WORKSHOP, start_session
+from tests.corpus.shapes import SHAPES
+from tests.corpus.shapes.shape import Shape
 
 ARCHIVES = Path(__file__).resolve().parent / "checkpoints"
 
@@ -64,7 +64,7 @@ def make(spark: SparkSession, shape: Shape, host: str) -> bool:
         facts = collect_facts(bench, shape)
         archive = ARCHIVES / spark.version / f"{shape.name}.zip"
         size = pack(bench.checkpoint, bench.output, archive, facts, host)
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever a shape raises must not stop the others
         traceback.print_exc()
         print(f"{spark.version} {shape.name}: FAILED", flush=True)
         return False

@@ -1,7 +1,4 @@
-"""Prints the table of README.md: every shape, the Spark versions it exists for, its size.
-
-    python tests/corpus/table.py
-"""
+"""Prints the table of README.md: every shape, the Spark versions it exists for, its size."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from .loading import Sample, corpus
-from .pack import EPOCH, refuse_leaks
+from tests.corpus.loading import Sample, corpus
+from tests.corpus.pack import EPOCH, refuse_leaks
 
 BUDGET_BYTES = 6_000_000
 CRC_HEADER = struct.Struct(">4si")

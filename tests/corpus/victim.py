@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from .bench import Bench
-from .session import WORKSHOP, start_session
-from .shapes.aggregations import totals
-from .shapes.sources import five_a_batch
+from tests.corpus.bench import Bench
+from tests.corpus.session import WORKSHOP, start_session
+from tests.corpus.shapes.aggregations import totals
+from tests.corpus.shapes.sources import five_a_batch
 
 
 def main(checkpoint: Path) -> None:

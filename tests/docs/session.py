@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.docs.pages import REPOSITORY
@@ -18,10 +20,13 @@ _MARK = "@@ next @@"
 _ANY = "…"
 
 
-def prepare(folder: Path) -> Path:
-    """Copy what the pages work with."""
-    shutil.copytree(REPOSITORY / "demo", folder / "demo")
-    return folder
+@contextmanager
+def workplace() -> Iterator[Path]:
+    """Give a folder with what the pages work with; its name is short, so that lines stay whole."""
+    with tempfile.TemporaryDirectory(prefix="h") as name:
+        folder = Path(name).resolve()
+        shutil.copytree(REPOSITORY / "demo", folder / "demo")
+        yield folder
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -36,7 +41,10 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def run_all(commands: Sequence[str], folder: Path, extra: Mapping[str, str]) -> list[str]:
-    """Run the commands one after another in one shell; give what each printed."""
+    """Run the commands one after another in one shell; give what each printed.
+
+    The folder that they ran in is left out of paths: it is another one for every reader.
+    """
     lines: list[str] = []
     for command in commands:
         # The status of the command before is handed on, so that a page can show `echo $?`.
@@ -51,7 +59,7 @@ def run_all(commands: Sequence[str], folder: Path, extra: Mapping[str, str]) -> 
         timeout=300,
         check=False,
     )
-    return done.stdout.decode().split(f"{_MARK}\n")[1:]
+    return done.stdout.decode().replace(f"{folder}/", "").split(f"{_MARK}\n")[1:]
 
 
 def fits(shown: str, printed: str) -> bool:

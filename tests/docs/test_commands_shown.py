@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import REPOSITORY, name_of, pages, shown_commands
-from tests.docs.session import NOT_RUN, fits, prepare, run_all
+from tests.docs.session import NOT_RUN, fits, run_all, workplace
 from tests.storage.s3server import KEY, SECRET, S3Server
 
 ENDPOINT = "https://s3.example.com:9000"
@@ -18,11 +18,12 @@ REMOTE = [page for page in PAGES if any("s3" in one.command for one in shown_com
 LOCAL = [page for page in PAGES if page not in REMOTE or page.name == "README.md"]
 
 
-def shown_wrongly(page: Path, folder: Path, extra: dict[str, str], endpoint: str) -> list[str]:
+def shown_wrongly(page: Path, extra: dict[str, str], endpoint: str) -> list[str]:
     """Give every command of a page whose output is not the one that is shown."""
     shown = shown_commands(page)
     commands = [one.command.replace(ENDPOINT, endpoint) for one in shown]
-    printed = run_all(commands, prepare(folder), extra)
+    with workplace() as folder:
+        printed = run_all(commands, folder, extra)
     assert len(printed) == len(shown), "a command ended the shell"
     return [
         f"$ {one.command}\n--- shown\n{one.output}\n--- printed\n{text}"
@@ -32,8 +33,8 @@ def shown_wrongly(page: Path, folder: Path, extra: dict[str, str], endpoint: str
 
 
 @pytest.mark.parametrize("page", LOCAL, ids=name_of)
-def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
-    assert shown_wrongly(page, tmp_path, {}, ENDPOINT) == []
+def test_commands_print_what_the_page_shows(page: Path) -> None:
+    assert shown_wrongly(page, {}, ENDPOINT) == []
 
 
 @pytest.fixture
@@ -53,16 +54,14 @@ def lake() -> Iterator[S3Server]:
 
 @pytest.mark.s3
 @pytest.mark.parametrize("page", [page for page in REMOTE if page not in LOCAL], ids=name_of)
-def test_commands_on_s3_print_what_the_page_shows(
-    page: Path, tmp_path: Path, lake: S3Server
-) -> None:
+def test_commands_on_s3_print_what_the_page_shows(page: Path, lake: S3Server) -> None:
     extra = {
         "AWS_ENDPOINT_URL": lake.endpoint,
         "AWS_ACCESS_KEY_ID": KEY,
         "AWS_SECRET_ACCESS_KEY": SECRET,
         "AWS_DEFAULT_REGION": "us-east-1",
     }
-    assert shown_wrongly(page, tmp_path, extra, lake.endpoint) == []
+    assert shown_wrongly(page, extra, lake.endpoint) == []
 
 
 def test_the_pages_that_matter_show_commands() -> None:

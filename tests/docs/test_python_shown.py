@@ -8,21 +8,20 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import blocks, name_of, pages
-from tests.docs.session import prepare
+from tests.docs.session import workplace
 
 PAGES = [page for page in pages() if blocks(page, "pycon", "python")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_sessions_answer_what_the_page_shows(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(prepare(tmp_path))
+def test_sessions_answer_what_the_page_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\n".join(blocks(page, "pycon", "python"))
     session = doctest.DocTestParser().get_doctest(text, {}, name_of(page), str(page), 0)
     assert session.examples, "a block of Python without >>> is not run"
     said: list[str] = []
-    outcome = doctest.DocTestRunner(verbose=False).run(session, out=said.append)
+    with workplace() as folder, monkeypatch.context() as patch:
+        patch.chdir(folder)
+        outcome = doctest.DocTestRunner(verbose=False).run(session, out=said.append)
     assert outcome.failed == 0, "".join(said)
 
 

@@ -10,10 +10,14 @@ from typing import Any
 import click
 import jsonschema
 import pytest
+import yaml
 
 from docs.generate import REFERENCE, stale, write
 from docs.generating.envelope import ENVELOPE, ERROR, FINDING
-from docs.generating.resulttypes import RESULTS
+from docs.generating.fieldnotes import NOTES
+from docs.generating.projectfile import MODELS, keys_of
+from docs.generating.projectkeys import EXAMPLE, KEYS
+from docs.generating.resulttypes import RESULTS, attribute_docs, names_within, types_within
 from docs.generating.schemas import document_schema
 from holdfast.answers import Answer, error_document
 from holdfast.cli.commandtable import COMMANDS
@@ -21,6 +25,7 @@ from holdfast.cli.main import holdfast, run
 from holdfast.codes import CODES
 from holdfast.errors import UsageError
 from holdfast.findings import Finding, Place, Severity
+from holdfast.jobs.discovery import load_project
 from tests.corpus.loading import corpus
 from tests.docs.pages import REPOSITORY
 
@@ -148,3 +153,30 @@ def test_every_field_is_described() -> None:
             if kind not in ("finding", "error"):
                 fields = definition.get("properties", {})
                 assert [one for one in fields if f"| `{one}` |" not in section] == [], kind
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_field_has_a_meaning_and_one_only(name: str) -> None:
+    for cls in types_within(RESULTS[name]):
+        fields = names_within(cls)
+        notes, docs = NOTES.get(cls.__name__, {}), attribute_docs(cls)
+        assert [one for one in fields if not {one} & {*notes, *docs}] == [], cls.__name__
+        assert {*notes} - {*fields} == set(), "a note on a field that is not there"
+        assert {*notes} & {*docs} == set(), "the code has a docstring now: remove the note"
+
+
+def test_every_key_of_the_project_file_is_described() -> None:
+    for model in MODELS.values():
+        assert list(KEYS[model.__name__]) == keys_of(model), model.__name__
+
+
+def test_the_example_of_a_project_file_is_one(tmp_path: Path) -> None:
+    (tmp_path / "holdfast.yaml").write_text(EXAMPLE, encoding="utf-8")
+    project = load_project(tmp_path / "holdfast.yaml")
+    place = project.checkpoint_of("sensor-merge-gold").shown
+    assert place == "s3a://lake/checkpoints/sensor-merge-gold"
+
+
+def test_the_schema_of_the_project_file_accepts_the_example() -> None:
+    schema = json.loads(text_of("schemas/project.json"))
+    jsonschema.validate(yaml.safe_load(EXAMPLE), schema)

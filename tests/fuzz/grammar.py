@@ -2,7 +2,8 @@
 
 Written from the description of the format with json, re and struct alone, so that a mistake of
 the decoders is not a mistake here too. Two files mean the same when `meaning` gives equal values:
-white space in JSON and a final line feed are no difference, neither is `v01` for `v1`.
+white space in JSON and a final line feed are no difference, neither is `v01` for `v1`, nor a field
+that no Spark knows: Spark passes it over.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ def _fail(reason: str) -> NoReturn:
 def _object(value: Any, needed: set[str], optional: frozenset[str] = frozenset()) -> dict[str, Any]:
     if not isinstance(value, dict):
         _fail("no object")
-    if not needed <= set(value) <= needed | optional:
+    if not needed <= set(value):
         _fail(f"fields {sorted(value)}")
-    return value
+    return {name: value[name] for name in value if name in needed | optional}
 
 
 def _integer(value: Any, bits: int = 64) -> int:
@@ -103,10 +104,11 @@ def _offsets(path: str, data: bytes) -> Any:
 
 def _clocks(version: int, line: str) -> Any:
     optional = {"conf"} | ({"sourceMetadataInfo", "controlBatchInfo"} if version == 2 else set())
-    needed = {"batchWatermarkMs", "batchTimestampMs"}
-    entry = _object(strict_json(line), needed, frozenset(optional))
-    for name in needed:
-        _integer(entry[name])
+    clocks = {"batchWatermarkMs", "batchTimestampMs"}
+    entry = _object(strict_json(line), set(), frozenset(optional | clocks))
+    for name in clocks:
+        # Spark's own class has this default: an entry without the field is read, not refused.
+        entry[name] = _integer(entry.get(name, 0))
     for value in _object(entry.get("conf", {}), set(entry.get("conf", {}))).values():
         _text(value)
     return entry

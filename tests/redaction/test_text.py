@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.redaction import REDACTED, redact
@@ -130,12 +130,14 @@ FRAGMENTS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(FRAGMENTS, max_size=24).map("".join))
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_taken(text: str) -> None:
     assert redact(redact(text)) == redact(text)

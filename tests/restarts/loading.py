@@ -42,11 +42,12 @@ def truths() -> list[Truth]:
     found: list[Truth] = []
     for file in sorted((HERE / "truth").glob("*.json")):
         for record in json.loads(file.read_text()):
-            found.append(_truth(file.stem, record))
+            found.append(truth_of(file.stem, record))
     return found
 
 
-def _truth(spark: str, record: dict[str, Any]) -> Truth:
+def truth_of(spark: str, record: dict[str, Any]) -> Truth:
+    """Make the truth of one record."""
     derived: dict[str, Any] = {
         "spark": spark,
         "called": tuple(record["called"]),

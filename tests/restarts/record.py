@@ -51,6 +51,7 @@ def main() -> None:
             _record_base(spark, base, options, recorded)
         _write(recorded)
     spark.stop()
+    shutil.rmtree(ROOT, ignore_errors=True)
 
 
 def _record_base(

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import fsspec
-from tests.storage.s3server import S3Server
 
 from holdfast.storage.faulty import FaultyReader
 from holdfast.storage.location import parse_location
@@ -20,6 +19,7 @@ from holdfast.storage.recording import RecordingReader
 from holdfast.storage.remote import FsspecReader
 from holdfast.storage.retrying import RetryingReader
 from holdfast.storage.timing import TimedReader
+from tests.storage.s3server import S3Server
 
 Files = Mapping[str, bytes]
 """Paths to bytes; a path that ends in '/' is an empty folder."""

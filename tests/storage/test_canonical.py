@@ -30,7 +30,9 @@ from holdfast.storage.location import parse_location
             "wasbs://c@a.blob.core.windows.net//p",
         ),
         ("gs://b/k", "gcs://b/k/"),
-        ("https://h/x?sig=1", "https://me:pw@H/x/"),
+        ("https://h/x?sig=1", "HTTPS://me:pw@H/x/"),
+        ("hdfs:///p", "hdfs:/p/"),
+        ("s3://b", "s3a://b/"),
     ],
 )
 def test_spellings_of_one_place_are_the_same(spellings: tuple[str, ...]) -> None:

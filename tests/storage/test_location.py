@@ -81,6 +81,7 @@ def test_relative_places_count_from_the_folder_that_is_named() -> None:
         ("memory://a/b", "memory", "memory:///a/b"),
         ("memory:///a/b", "memory", "memory:///a/b"),
         ("sftp://host/x", "sftp", "sftp://host/x"),
+        ("SFTP://host/X", "sftp", "sftp://host/X"),
     ],
 )
 def test_remote_places(text: str, scheme: str, url: str) -> None:

@@ -19,6 +19,11 @@ def test_keys_that_end_in_a_slash_are_folders() -> None:
     assert reader.location == "somewhere"
 
 
+def test_a_folders_key_is_not_read() -> None:
+    with pytest.raises(StorageError):
+        MemoryReader({"a/": b"mark"}).read("a/")
+
+
 def test_a_change_of_the_mapping_is_seen() -> None:
     files = {"a": b"1"}
     reader = MemoryReader(files)

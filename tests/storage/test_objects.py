@@ -35,7 +35,13 @@ def test_a_mark_is_a_folder(marker: dict[str, Any]) -> None:
 def test_an_empty_object_beside_its_children_is_a_folder() -> None:
     child = {"name": "bucket/ckpt/offsets/0", "size": 3, "type": "file"}
     mark = {"name": "bucket/ckpt/offsets", "size": 0, "type": "file"}
-    assert kinds_of(mark, child) == {"offsets": Kind.FOLDER, "offsets/0": Kind.FILE}
+    tree = Tree("bucket/ckpt")
+    tree.add(mark)
+    tree.add(child)
+    assert [(item.path, item.kind) for item in tree.items()] == [
+        ("offsets", Kind.FOLDER),
+        ("offsets/0", Kind.FILE),
+    ]
 
 
 def test_an_empty_object_alone_is_a_file() -> None:

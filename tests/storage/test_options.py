@@ -103,6 +103,13 @@ def test_secrets_are_remembered_for_redaction_and_ordinary_values_are_not() -> N
     assert "tulip" not in redact("tulip-monsoon-4711")
 
 
+def test_options_of_other_schemes_are_simple_values() -> None:
+    assert StorageSettings({"sftp": {"port": 22}}).for_scheme("sftp") == {"port": 22}
+    with pytest.raises(StorageError) as caught:
+        StorageSettings({"sftp": {"port": ["hush"]}})  # type: ignore[dict-item]
+    assert caught.value.message == "sftp option port needs a text, a number or a truth"
+
+
 def test_settings_never_show_values() -> None:
     assert "eu-1" not in repr(StorageSettings({"s3": {"region": "eu-1"}}))
 

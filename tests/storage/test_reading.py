@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from tests.storage.places import PLACES
-from tests.storage.s3server import S3Server
 
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.reading import Kind, Reader
+from tests.storage.places import PLACES
+from tests.storage.s3server import S3Server
 
 CHECKPOINT: Mapping[str, bytes] = {
     "metadata": b'{"id":"x"}',

@@ -55,6 +55,11 @@ def test_opening_for_writing_is_refused(guarded: ReadOnlyFilesystem, mode: str) 
         assert file.read() == b"1"
 
 
+def test_the_guard_has_no_hidden_door(guarded: ReadOnlyFilesystem) -> None:
+    with pytest.raises(AttributeError):
+        guarded.__wrapped__  # noqa: B018 - asking is the test
+
+
 def test_no_writer_is_taken_for_a_reader() -> None:
     assert not READING_METHODS & set(WRITERS.split())
 

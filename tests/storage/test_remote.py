@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.storage.s3server import S3Server
 
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.location import parse_location
@@ -15,6 +15,7 @@ from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Kind
 from holdfast.storage.readonly import ReadOnlyFilesystem
 from holdfast.storage.remote import FsspecReader
+from tests.storage.s3server import S3Server
 
 
 def new_bucket() -> str:
@@ -176,6 +177,18 @@ def test_an_endpoint_where_nobody_listens_is_told_in_time(
         reader.list()
     assert caught.value.code.number == "HF7011"
     assert caught.value.at == "s3://lake/ckpt"
+
+
+def test_files_are_read_at_the_same_time() -> None:
+    together = threading.Barrier(8)
+
+    class Waiting:
+        def cat_file(self, path: str) -> bytes:
+            together.wait(timeout=30)
+            return path.encode()
+
+    reader = FsspecReader(ReadOnlyFilesystem(Waiting()), "b/k", "s3://b/k")
+    assert reader.read_many(map(str, range(8)))["7"] == b"b/k/7"
 
 
 class FolderFilesystem:

@@ -10,8 +10,15 @@ from holdfast.storage.sidebyside import side_by_side
 
 
 def test_results_come_in_the_order_of_the_items_without_repetition() -> None:
-    results = side_by_side(lambda number: number * 2, [3, 1, 2, 1], workers=2)
+    worked: list[int] = []
+
+    def double(number: int) -> int:
+        worked.append(number)
+        return number * 2
+
+    results = side_by_side(double, [3, 1, 2, 1], workers=2)
     assert list(results.items()) == [(3, 6), (1, 2), (2, 4)]
+    assert sorted(worked) == [1, 2, 3]
 
 
 def test_items_are_worked_on_at_the_same_time() -> None:

@@ -9,13 +9,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.storage.places import write_tree
 
+from holdfast.errors import NotFoundError
 from holdfast.storage.reading import Kind, Listing
 from holdfast.storage.walk import walk
+from tests.storage.places import write_tree
 
 
 def listed(root: Path) -> dict[str, Kind]:
@@ -36,8 +38,9 @@ def test_times_are_told_in_milliseconds(root: Path) -> None:
 
 def test_a_link_to_a_file_inside_counts_as_the_file(root: Path) -> None:
     (root / "latest").symlink_to("offsets/1")
+    os.utime(root / "offsets" / "1", ns=(0, 1_700_000_000_123_999_999))
     [item] = [item for item in walk(str(root), "here").items if item.path == "latest"]
-    assert (item.kind, item.size) == (Kind.FILE, 5)
+    assert (item.kind, item.size, item.modified_ms) == (Kind.FILE, 5, 1_700_000_000_123)
 
 
 def test_a_link_to_a_folder_inside_is_entered_once(root: Path) -> None:
@@ -147,7 +150,33 @@ def test_a_folder_that_vanishes_while_walking_is_just_empty(
         return real_open(path, flags)
 
     monkeypatch.setattr(os, "open", vanishing)
-    assert listed(root) == {"metadata": Kind.FILE, "offsets": Kind.FOLDER}
+    listing = walk(str(root), "here")
+    assert [item.path for item in listing.items] == ["metadata", "offsets"]
+    assert listing.failures == {}
+
+
+def test_a_root_that_vanishes_while_walking_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        walk(str(tmp_path / "gone"), "here")
+    assert caught.value.at == "here"
+
+
+def test_a_file_that_vanishes_while_walking_is_not_listed(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Entry:
+        name = "gone"
+
+        def stat(self, *, follow_symlinks: bool) -> os.stat_result:
+            raise FileNotFoundError(2, "gone")
+
+    @contextmanager
+    def scanning(_: int) -> Iterator[list[Entry]]:
+        yield [Entry()]
+
+    monkeypatch.setattr(os, "scandir", scanning)
+    listing = walk(str(root), "here")
+    assert (listing.items, listing.failures) == ((), {})
 
 
 def test_commits_are_looked_at_before_offsets_before_state(

@@ -157,7 +157,7 @@ class _Sorter:
             log_id, is_compact = numbered
             if is_compact:
                 self.compact[folder].add(log_id)
-            if is_compact or log_id not in self.sources[folder]:
+            if is_compact or name == str(log_id) or log_id not in self.sources[folder]:
                 self.sources[folder][log_id] = item
 
 

@@ -20,7 +20,7 @@ def needed_paths(picture: Picture) -> frozenset[str]:
         if source.files:
             interval = effective_interval(source.compact_ids)
             wanted = needed_ids(max(source.files), interval)
-            paths |= {source.files[one].path for one in wanted if one in source.files}
+            paths |= {item.path for one, item in source.files.items() if one in wanted}
     for name, source in layout.sources.items():
         if name not in picture.source_logs and 0 in source.files:
             paths.add(source.files[0].path)

@@ -153,17 +153,14 @@ class _Taking:
 def decode_file(
     path: str, data: bytes, side: bytes | StorageError | None, decoder: Decoder | None
 ) -> tuple[object | None, list[Damage]]:
-    """Decode one file and compare it with Hadoop's checksum beside it, where there is one."""
-    damages: list[Damage] = []
+    """Decode one file; one that decodes is compared with Hadoop's checksum, if there is one."""
     entry: object | None = None
     if decoder is not None:
         try:
             entry = decoder(data)
         except DecodeError as error:
-            damages.append(Damage(path, error))
-    if isinstance(side, bytes):
-        damages += checksum_damage(path, [data], side)
-    return entry, damages
+            return None, [Damage(path, error)]
+    return entry, checksum_damage(path, [data], side) if isinstance(side, bytes) else []
 
 
 def _refuse_foreign_folder(reader: Reader, layout: Layout, listing: Listing) -> None:

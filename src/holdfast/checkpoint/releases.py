@@ -57,6 +57,7 @@ PINNED_SETTINGS: tuple[PinnedSetting, ...] = (
 PARTITIONS = "spark.sql.shuffle.partitions"
 PROVIDER = f"{_STORE}providerClass"
 CODEC = f"{_STORE}compression.codec"
+SOURCE_EVOLUTION = f"{_PREFIX}queryEvolution.enableSourceEvolution"
 
 
 def unusual_settings(settings: Mapping[str, str]) -> dict[str, str]:

@@ -46,9 +46,10 @@ def wanted_log_ids(source: SourceFiles, offsets: Mapping[int, OffsetsEntry]) -> 
         return []
     newest = max(source.files)
     interval = effective_interval(source.compact_ids)
-    needed = set(needed_ids(newest, interval))
-    shown = set(range(newest - len(offsets) - interval, newest + 1))
-    return sorted((needed | shown) & set(source.files))
+    # A damaged name can make these ranges long beyond counting: only membership is asked.
+    needed = needed_ids(newest, interval)
+    shown = range(newest - len(offsets) - interval, newest + 1)
+    return sorted(one for one in source.files if one in needed or one in shown)
 
 
 def matching_position(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.releases import SOURCE_EVOLUTION
 from holdfast.checkpoint.sourcefolders import folder_of, matching_position
 from holdfast.format.filelog import effective_interval, needed_ids
 from holdfast.format.offsets import OffsetsEntry
@@ -33,6 +34,9 @@ def source_failure(picture: Picture, is_refused: IsRefused) -> str | None:
         if folder is None and newest.version > 1 and before and not _knows(before, source.name):
             # Version 2 goes by name: a source that the query does not have is passed over.
             continue
+        if folder is None and newest.version == 1 and _names_sources(picture):
+            # Spark 4.2 keeps named sources in a log of version 1: which folder is whose is lost.
+            continue
         reason = _log_failure(picture, folder, source.name, log_offset, is_refused)
         earlier = matching_position(before, newest, position)
         previous = file_log_offset(before, earlier) if before and earlier is not None else None
@@ -52,6 +56,10 @@ def _is_no_offset(picture: Picture, entry: OffsetsEntry, position: int) -> bool:
     if text is None or folder is None or not picture.source_logs.get(folder):
         return False
     return not _OLD_OFFSET.fullmatch(text)
+
+
+def _names_sources(picture: Picture) -> bool:
+    return picture.settings.get(SOURCE_EVOLUTION) == "true" and bool(picture.layout.sources)
 
 
 def _knows(entry: OffsetsEntry, name: str) -> bool:

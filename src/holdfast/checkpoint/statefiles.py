@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 
 from holdfast.storage.reading import Kind, Listed
 
-_VERSION_FILE = re.compile(r"(\d+)(?:_([0-9a-fA-F-]{36}))?\.(delta|snapshot|zip|changelog)")
-_SCHEMA_FILE = re.compile(r"(\d+)_([0-9a-fA-F-]{36})")
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
+"""Spark opens files by the plain number: `007` is none of its own."""
+_VERSION_FILE = re.compile(
+    rf"({_NUMBER.pattern})(?:_([0-9a-fA-F-]{{36}}))?\.(delta|snapshot|zip|changelog)"
+)
+_SCHEMA_FILE = re.compile(rf"({_NUMBER.pattern})_([0-9a-fA-F-]{{36}})")
 DEFAULT_STORE = "default"
 
 VersionedId = tuple[int, str]
@@ -81,10 +85,10 @@ class StateSorter:
         self._present = True
         self._any_file = self._any_file or item.kind is Kind.FILE
         parts = rest.split("/")
-        if not parts[0].isdecimal():
+        if not _NUMBER.fullmatch(parts[0]):
             return
         operator = self._operators.setdefault(int(parts[0]), OperatorFiles(int(parts[0])))
-        if len(parts) > 1 and parts[1].isdecimal():
+        if len(parts) > 1 and _NUMBER.fullmatch(parts[1]):
             self._take_partition(operator, item, int(parts[1]), parts[2:])
         elif item.kind is Kind.FILE:
             _take_operator_file(operator, item, parts[1:])
@@ -122,7 +126,7 @@ def _store_of(item: Listed, parts: list[str]) -> tuple[str | None, list[str]]:
 def _take_operator_file(operator: OperatorFiles, item: Listed, parts: list[str]) -> None:
     if parts == ["_metadata", "metadata"]:
         operator.metadata = item.path
-    elif parts[:2] == ["_metadata", "v2"] and len(parts) == 3 and parts[2].isdecimal():
+    elif parts[:2] == ["_metadata", "v2"] and len(parts) == 3 and _NUMBER.fullmatch(parts[2]):
         operator.metadata_by_batch[int(parts[2])] = item.path
     elif parts[:1] == ["_stateSchema"] and len(parts) == 3 and _SCHEMA_FILE.fullmatch(parts[2]):
         store = operator.stores.setdefault(parts[1], StoreFiles(parts[1]))

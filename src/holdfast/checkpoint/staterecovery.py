@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from holdfast.checkpoint.outcome import Action, Outcome
 from holdfast.checkpoint.picture import Picture
@@ -89,10 +90,11 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
         return StateFailure("state/ is empty: the state of the operators is gone", True)
     commit = picture.commits.get(version - 1)
     named = set(commit.state_ids or ()) if commit is not None else set()
-    for operator_id in sorted(named | set(range(max(present, default=-1) + 1))):
-        if operator_id not in present and version > 0:
-            return StateFailure(f"state/{operator_id} is missing", folder_missing=True)
-    return None
+    wanted = chain(sorted(named), range(max(present, default=-1) + 1))
+    missing = next((one for one in wanted if one not in present), None)
+    if missing is None or version <= 0:
+        return None
+    return StateFailure(f"state/{missing} is missing", folder_missing=True)
 
 
 def _operator_failure(
@@ -144,15 +146,15 @@ def _unloadable(
 ) -> str | None:
     provider = provider_of(picture)
     if provider == "hdfs":
-        chain = _chain(files.deltas, files.snapshots, version)
+        links = _chain(files.deltas, files.snapshots, version)
     elif provider == "rocksdb":
         unique_id = _unique_id(picture, operator, store, partition, version)
         if unique_id:
             return _unloadable_by_id(files, (version, unique_id), is_refused)
-        chain = _chain(_plain(files.changelogs), _plain(files.zips), version)
+        links = _chain(_plain(files.changelogs), _plain(files.zips), version)
     else:
         return None
-    return _broken_link(chain, version, is_refused)
+    return _broken_link(links, version, is_refused)
 
 
 def _unloadable_by_id(
@@ -173,17 +175,19 @@ def _plain(files: Mapping[VersionedId, Listed]) -> dict[int, Listed]:
 
 def _chain(
     changes: Mapping[int, Listed], snapshots: Mapping[int, Listed], version: int
-) -> list[tuple[int, Listed | None]]:
+) -> Iterator[tuple[int, Listed | None]]:
     """Name the files that rebuild a version: the newest snapshot up to it, then every change."""
     base = max((one for one in snapshots if one <= version), default=0)
-    start: list[tuple[int, Listed | None]] = [(base, snapshots[base])] if base else []
-    return start + [(one, changes.get(one)) for one in range(base + 1, version + 1)]
+    if base:
+        yield base, snapshots[base]
+    for one in range(base + 1, version + 1):
+        yield one, changes.get(one)
 
 
 def _broken_link(
-    chain: list[tuple[int, Listed | None]], version: int, is_refused: IsRefused
+    links: Iterator[tuple[int, Listed | None]], version: int, is_refused: IsRefused
 ) -> str | None:
-    for one, item in chain:
+    for one, item in links:
         if item is None:
             return f"state version {one} is missing, so version {version} can't be rebuilt"
         if item.size == 0 or is_refused(item.path):

@@ -28,8 +28,8 @@ def verify(reader: Reader, picture: Picture, progress: Progress | None = None) -
     damages: list[Damage] = []
     known = {(damage.file, damage.error.code.number) for damage in picture.damages}
     total, done = picture.layout.size_bytes, 0
-    for paths in _batches(picture):
-        read = reader.read_many(paths)
+    for paths, sides in _batches(picture):
+        read = reader.read_many(dict.fromkeys([*paths, *sides]))
         for path in paths:
             data = read[path]
             if isinstance(data, bytes):
@@ -47,8 +47,6 @@ def verify(reader: Reader, picture: Picture, progress: Progress | None = None) -
 def _file_damage(
     picture: Picture, path: str, data: bytes, read: Mapping[str, bytes | StorageError]
 ) -> list[Damage]:
-    if checked_name(path) is not None:
-        return []
     folder = path.split("/")[1] if path.startswith("sources/") else ""
     decoder = decoder_of(path, folder in picture.source_logs)
     _, damages = decode_file(path, data, read.get(checksum_name(path)), decoder)
@@ -56,31 +54,23 @@ def _file_damage(
     return damages + (spark_checksum_damage(path, data, own) if isinstance(own, bytes) else [])
 
 
-def _batches(picture: Picture) -> Iterator[list[str]]:
-    """Group files so that one stands with its checksums, within a bound of number and bytes."""
-    groups = _groups(picture)
-    while True:
-        batch: list[str] = []
-        size = 0
-        for group, group_size in groups:
-            batch += group
-            size += group_size
-            if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
-                break
-        if not batch:
-            return
-        yield batch
-
-
-def _groups(picture: Picture) -> Iterator[tuple[list[str], int]]:
+def _batches(picture: Picture) -> Iterator[tuple[list[str], list[str]]]:
+    """Give files to verify with the checksums beside them, within a bound of number and bytes."""
     layout = picture.layout
+    paths: list[str] = []
+    sides: list[str] = []
+    size = 0
     for path, item in layout.items.items():
-        if item.kind is not Kind.FILE or checked_name(path) is not None:
+        if item.kind is not Kind.FILE or checked_name(path) or item.size > ENTRY_LIMIT_BYTES:
             continue
-        if item.size > ENTRY_LIMIT_BYTES:
-            continue
-        sides = [side for side in (checksum_name(path), f"{path}.crc") if layout.has_file(side)]
-        yield [path, *sides], item.size
+        paths.append(path)
+        sides += [one for one in (checksum_name(path), f"{path}.crc") if layout.has_file(one)]
+        size += item.size
+        if len(paths) >= BATCH_FILES or size >= BATCH_BYTES:
+            yield paths, sides
+            paths, sides, size = [], [], 0
+    if paths:
+        yield paths, sides
 
 
 def _large_file_damage(reader: Reader, picture: Picture) -> list[Damage]:

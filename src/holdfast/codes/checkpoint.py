@@ -252,4 +252,45 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "each batch has its own time, so an entry was copied over another",
         (_BACKUP,),
     ),
+    Code(
+        "HF2237",
+        "an entry lacks what every Spark writes into it",
+        "Spark reads a default in its place and goes on with it, or fails; a torn or edited file "
+        "looks like this",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2238",
+        "a state version is missing among kept ones",
+        "the next start does not read it, but something removed a file that Spark keeps; going "
+        "back to that batch is not possible",
+        ("find out what removed it before it removes a newer one", _BACKUP),
+    ),
+    Code(
+        "HF2239",
+        "a state file is empty",
+        "even state without rows has a few bytes: the file was lost on a full disk or in a copy, "
+        "and Spark can't rebuild any version from it",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2240",
+        "the description of an operator's state is missing",
+        "Spark writes it with the first batch; without it the next start compares nothing, writes "
+        "a new one from whatever the query is then, and may read old state with another meaning",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2241",
+        "a source's offset, or where it began, is not what the source writes",
+        "the source fails to read it, or takes up its work at another place",
+        (_BACKUP,),
+    ),
+    Code(
+        "HF2242",
+        "a pinned setting has a value that Spark can't use",
+        "Spark takes the pinned value back at the next start, in place of the session's, and "
+        "fails or reads state with another meaning",
+        ("compare with an older entry; put the entry back from a backup",),
+    ),
 )

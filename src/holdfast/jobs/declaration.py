@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, NoReturn
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    JsonValue,
+    StringConstraints,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 
@@ -22,6 +29,9 @@ def refuse(code: str, key: str, message: str) -> NoReturn:
 def _as_spark_writes_it(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value
 
+
+NAMES_ONLY: dict[str, JsonValue] = {"additionalProperties": False}
+"""For the JSON Schema of a mapping whose keys have a form: pydantic leaves it open there."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
 """The name of a project or a job: it becomes a part of a path and of a URL."""

@@ -6,9 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from holdfast.jobs.declaration import Declaration, Function, SparkText, Text, ViewName, refuse
+from holdfast.jobs.declaration import (
+    NAMES_ONLY,
+    Declaration,
+    Function,
+    SparkText,
+    Text,
+    ViewName,
+    refuse,
+)
 from holdfast.jobs.sink import Sink
 from holdfast.jobs.source import Source
 
@@ -42,7 +50,7 @@ class Job(Declaration):
     """One streaming query that the user declared."""
 
     source: Source | None = None
-    sources: dict[ViewName, Source] = {}
+    sources: dict[ViewName, Source] = Field(default={}, json_schema_extra=NAMES_ONLY)
     transform: Function | None = None
     sql: Text | None = None
     sink: Sink

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import PrivateAttr, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from holdfast.errors import ProjectError, StorageError
 from holdfast.jobs import tree
-from holdfast.jobs.declaration import Declaration, Name, SparkText, Text
+from holdfast.jobs.declaration import NAMES_ONLY, Declaration, Name, SparkText, Text
 from holdfast.jobs.job import Job
 from holdfast.jobs.places import Storage
 from holdfast.jobs.problems import Problem, first_error
@@ -35,7 +35,7 @@ class Project(Declaration):
     checkpoints: Text = "./checkpoints"
     spark: Spark = Spark()
     storage: Storage = Storage()
-    jobs: dict[Name, Job] = {}
+    jobs: dict[Name, Job] = Field(default={}, json_schema_extra=NAMES_ONLY)
 
     _file: Path = PrivateAttr(default=Path("holdfast.yaml"))
     _shown: str = PrivateAttr(default="holdfast.yaml")

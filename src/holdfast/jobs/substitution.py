@@ -79,8 +79,8 @@ def _from_file(match: re.Match[str], folder: Path, at: str) -> str:
             data = opened.read(_LARGEST_FILE + 1)
         text = data.decode("utf-8")
     except (OSError, ValueError) as failure:
-        reason = getattr(failure, "strerror", None) or "it is not UTF-8"
-        message = f"{match[0]} can't be read: {reason.lower()}"
+        reason = (getattr(failure, "strerror", None) or "").lower() or "it is not UTF-8 text"
+        message = f"{match[0]} can't be read: {reason}"
         raise ProjectError("HF1107", message, at=at) from failure
     if len(data) > _LARGEST_FILE:
         raise ProjectError("HF1107", f"{match[0]} is larger than 64 KiB", at=at)

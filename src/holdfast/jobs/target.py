@@ -93,7 +93,7 @@ def _settings(
 
 
 def _s3a_settings(project: Project, location: Location) -> dict[str, str]:
-    """Give Spark's settings for S3, filled in; a secret that another place needs is not asked for."""
+    """Give Spark's settings for S3, filled in; elsewhere their secrets are not even asked for."""
     if location.scheme != "s3":
         return {}
     return {

@@ -89,8 +89,12 @@ def _schema_at(schema: Schema, path: Sequence[str | int]) -> Schema:
     here = schema
     for step in path:
         properties = _mapping(here.get("properties"))
-        here = _mapping(properties.get(str(step), here.get("additionalProperties")))
-        here = _resolved(here, schema)
+        others = (
+            here.get("additionalProperties"),
+            *_mapping(here.get("patternProperties")).values(),
+        )
+        other = next(filter(_mapping, others), None)
+        here = _resolved(_mapping(properties.get(str(step), other)), schema)
     return here
 
 

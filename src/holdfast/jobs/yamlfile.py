@@ -135,7 +135,7 @@ class _Composer:
         if event.tag not in _TEXT_TAGS:
             raise self._refuse("tags are not understood here", event)
         text = event.value
-        if event.tag is not None or event.style is not None:
+        if not _is_plain(event):
             return Leaf(_mark(event), text)
         return Leaf(_mark(event), None if text in _NOTHING else _TRUTHS.get(text, text))
 
@@ -147,7 +147,7 @@ class _Composer:
                 raise self._refuse("a key has to be a plain text", event)
             key, mark = event.value, _mark(event)
             node = self._node(next(self._events), depth + 1)
-            if key == "<<" and event.style is None:
+            if key == "<<" and _is_plain(event):
                 merged = {**self._merged(node, event), **merged}
                 continue
             if key in own:
@@ -183,6 +183,11 @@ class _Composer:
     def _twice(self, key: str, mark: Mark, first: Mark) -> ProjectError:
         message = f"the key {key} stands here a second time; the first is in line {first.line}"
         return ProjectError("HF1106", message, at=located(self._shown, mark))
+
+
+def _is_plain(event: yaml.ScalarEvent) -> bool:
+    """Tell whether the scalar has neither quotes nor a tag, so that its look decides its kind."""
+    return bool(event.implicit[0])
 
 
 def _mark(event: yaml.Event) -> Mark:

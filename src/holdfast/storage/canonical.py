@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 
 from holdfast.storage.location import Location
 from holdfast.storage.schemes import SCHEMES
 
-_AUTHORITY = re.compile(r"(?P<scheme>[a-z0-9+.\-]+)://(?P<host>[^/]*)(?P<path>.*)", re.DOTALL)
 _NAMENODE_PORT = ":8020"
 
 
@@ -16,13 +14,13 @@ def canonical(location: Location) -> str:
     """Spell the place as every other spelling of it would be: without links, case, user, query."""
     if location.is_local:
         return "file://" + os.path.realpath(location.url)
-    match = _AUTHORITY.fullmatch(location.url)
-    if match is None:
-        return location.url
-    host = match["host"].lower()
-    if location.scheme == "hdfs":
-        host = host.rpartition("@")[2].removesuffix(_NAMENODE_PORT)
-    elif location.scheme != "abfs":
+    scheme, _, rest = location.url.partition("://")
+    host, slash, path = rest.partition("/")
+    host = host.lower()
+    if location.scheme != "abfs":
         host = host.rpartition("@")[2]
-    path = match["path"] if location.scheme in SCHEMES else match["path"].partition("?")[0]
-    return f"{match['scheme']}://{host}{path.rstrip('/')}"
+    if location.scheme == "hdfs":
+        host = host.removesuffix(_NAMENODE_PORT)
+    if location.scheme not in SCHEMES:
+        path = path.partition("?")[0]
+    return f"{scheme}://{host}{slash}{path}".rstrip("/")

@@ -76,7 +76,8 @@ def _url_location(text: str, written: str, slashes: int, rest: str) -> Location:
         bare = f"{written}://***"
         raise _unreadable(bare, "its bucket holds credentials", "give them as storage options")
     if scheme not in SCHEMES.values():
-        return Location(text, scheme, text, _trimmed(shown_url(text)))
+        url = scheme + text[len(scheme) :]
+        return Location(text, scheme, url, _trimmed(shown_url(text)))
     spelled = "swebhdfs" if written == "swebhdfs" else scheme
     url = f"{spelled}://{_azure_host(text, host) if scheme == 'abfs' else host}{_clean(path)}"
     return Location(text, scheme, url, _trimmed(shown_url(text, container=scheme == "abfs")))

@@ -33,15 +33,18 @@ def side_by_side(
             except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
                 raised.append(error)
 
+    _run_in_threads(serve, min(workers, len(ordered)))
+    if raised:
+        raise raised[0]
+    return {item: results[item] for item in ordered}
+
+
+def _run_in_threads(serve: Callable[[], None], count: int) -> None:
     # Daemon threads: a storage that never answers must not keep a program from ending.
     threads = [
-        threading.Thread(target=serve, name="holdfast-read", daemon=True)
-        for _ in range(min(workers, len(ordered)))
+        threading.Thread(target=serve, name="holdfast-read", daemon=True) for _ in range(count)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if raised:
-        raise raised[0]
-    return {item: results[item] for item in ordered}

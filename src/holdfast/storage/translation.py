@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,15 @@ from holdfast.storage.options import OptionValue
 CONNECTIONS = 32
 """How many reads may be under way at once."""
 
-_HOST = re.compile(r"[a-z0-9+.\-]+://(?P<host>[^/]*)(?P<path>.*)", re.DOTALL)
+_S3_NAMES: Mapping[str, str] = {
+    "key": "key",
+    "secret": "secret",
+    "token": "token",
+    "profile": "profile",
+    "anonymous": "anon",
+    "requester_pays": "requester_pays",
+    "ssl": "use_ssl",
+}
 _WEBHDFS_PORT = 9870
 _AZURE_PUBLIC = ".dfs.core.windows.net"
 
@@ -31,8 +38,8 @@ class Implementation:
 
 def implementation_for(location: Location, options: Mapping[str, OptionValue]) -> Implementation:
     """Choose the implementation that reads a remote location, with all that it needs."""
-    match = _HOST.fullmatch(location.url)
-    host, path = (match["host"], match["path"]) if match else ("", location.url)
+    host, slash, path = location.url.partition("://")[2].partition("/")
+    path = slash + path
     if location.scheme == "s3":
         return Implementation("s3", _s3_arguments(options), host + path)
     if location.scheme == "gs":
@@ -53,15 +60,6 @@ def _named(options: Mapping[str, OptionValue], names: Mapping[str, str]) -> dict
 
 
 def _s3_arguments(options: Mapping[str, OptionValue]) -> dict[str, Any]:
-    names = {
-        "key": "key",
-        "secret": "secret",
-        "token": "token",
-        "profile": "profile",
-        "anonymous": "anon",
-        "requester_pays": "requester_pays",
-        "ssl": "use_ssl",
-    }
     client = _named(options, {"region": "region_name"})
     if "endpoint" in options:
         client["endpoint_url"] = _with_protocol(str(options["endpoint"]), options.get("ssl", True))
@@ -73,7 +71,7 @@ def _s3_arguments(options: Mapping[str, OptionValue]) -> dict[str, Any]:
     if "path_style" in options:
         config["s3"] = {"addressing_style": "path" if options["path_style"] else "virtual"}
     return {
-        **_named(options, names),
+        **_named(options, _S3_NAMES),
         "client_kwargs": client,
         "config_kwargs": config,
         # With more than one part at a time s3fs asks for the size of each file before it reads it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import (
+from tests.corpus.shapes import (
     aggregations,
     connected,
     duplicates,
@@ -19,7 +19,7 @@ from . import (
     typed_rows,
     upgrade,
 )
-from .shape import Shape
+from tests.corpus.shapes.shape import Shape
 
 SHAPES: tuple[Shape, ...] = (
     *stateless.SHAPES,

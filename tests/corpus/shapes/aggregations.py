@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from ..bench import Bench
-from .shape import (
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.shape import (
     CHANGELOG,
     EVERY,
     FORMAT_2,
@@ -17,7 +17,7 @@ from .shape import (
     STATE,
     Shape,
 )
-from .stateless import PURGE
+from tests.corpus.shapes.stateless import PURGE
 
 
 def windowed(frame: DataFrame) -> DataFrame:
@@ -64,12 +64,16 @@ def many_updates(bench: Bench) -> None:
 
 def complete_mode(bench: Bench) -> None:
     """A complete-mode aggregation with buffers of many types."""
-    grouped = bench.events(3).groupBy("key").agg(
-        f.min("at").alias("first"),
-        f.collect_list("value").alias("values"),
-        f.approx_count_distinct("value").alias("distinct"),
-        f.stddev("value").alias("deviation"),
-        f.sum(f.col("value").cast("decimal(30,2)")).alias("exact"),
+    grouped = (
+        bench.events(3)
+        .groupBy("key")
+        .agg(
+            f.min("at").alias("first"),
+            f.collect_list("value").alias("values"),
+            f.approx_count_distinct("value").alias("distinct"),
+            f.stddev("value").alias("deviation"),
+            f.sum(f.col("value").cast("decimal(30,2)")).alias("exact"),
+        )
     )
     bench.finish(grouped.writeStream.format("noop").outputMode("complete"))
 

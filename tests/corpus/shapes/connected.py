@@ -8,12 +8,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from ..bench import Bench
-from ..broker import running_broker
-from ..inputs import batch
-from ..libraries import CONNECTED_VERSION
-from .aggregations import totals
-from .shape import CHANGELOG, FORMAT_2, ROCKSDB, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.broker import running_broker
+from tests.corpus.inputs import batch
+from tests.corpus.libraries import CONNECTED_VERSION
+from tests.corpus.shapes.aggregations import totals
+from tests.corpus.shapes.shape import CHANGELOG, FORMAT_2, ROCKSDB, Shape
 
 HERE = (CONNECTED_VERSION,)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..bench import Bench
-from ..inputs import row, write_file
-from .shape import EVERY, NEWEST, ROCKSDB, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.inputs import row, write_file
+from tests.corpus.shapes.shape import EVERY, NEWEST, ROCKSDB, Shape
 
 
 def repeated(bench: Bench) -> None:

@@ -5,8 +5,16 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from ..bench import Bench
-from .shape import CHANGELOG, EVERY, FORMAT_2, ROCKSDB, SINCE_4_0, SINCE_4_1, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.shape import (
+    CHANGELOG,
+    EVERY,
+    FORMAT_2,
+    ROCKSDB,
+    SINCE_4_0,
+    SINCE_4_1,
+    Shape,
+)
 
 
 def sides(bench: Bench, count: int = 3) -> tuple[DataFrame, DataFrame]:

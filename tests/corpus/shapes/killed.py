@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from ..bench import Bench
-from .shape import OLDEST_AND_NEWEST, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.shape import OLDEST_AND_NEWEST, Shape
 
 PATIENCE_SECONDS = 60
 BATCHES_BEFORE = 4
@@ -18,7 +18,7 @@ BATCHES_BEFORE = 4
 
 def killed(bench: Bench) -> None:
     """Stops a driver of its own as soon as a temporary file shows, and kills it if it stays."""
-    command = [sys.executable, "-m", "corpus.victim", str(bench.checkpoint)]
+    command = [sys.executable, "-m", "tests.corpus.victim", str(bench.checkpoint)]
     victim = subprocess.Popen(
         command,
         start_new_session=True,
@@ -54,7 +54,7 @@ def catch_in_the_act(group: int, checkpoint: Path) -> None:
 
 def left_over(folders: list[Path]) -> bool:
     """Says whether a batch's temporary file is there."""
-    return any(name.endswith(".tmp") for folder in folders for name in os.listdir(folder))
+    return any(path.suffix == ".tmp" for folder in folders for path in folder.iterdir())
 
 
 SHAPES = (Shape("killed", "killed while it wrote a log", killed, OLDEST_AND_NEWEST),)

@@ -8,11 +8,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from .. import inputs
-from ..bench import Bench
-from .shape import EVERY, OLDEST_AND_NEWEST, SINCE_4_2, Shape
-from .sources import five_a_batch, rate_micro_batch
-from .stateless import stateless, two_sources
+from tests.corpus import inputs
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.shape import EVERY, OLDEST_AND_NEWEST, SINCE_4_2, Shape
+from tests.corpus.shapes.sources import five_a_batch, rate_micro_batch
+from tests.corpus.shapes.stateless import stateless, two_sources
 
 EVOLUTION = "spark.sql.streaming.queryEvolution"
 

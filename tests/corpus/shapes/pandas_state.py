@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas
 
-from ..bench import Bench
-from .shape import EVERY, NEWEST, OLDEST_AND_NEWEST, ROCKSDB, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.shape import EVERY, NEWEST, OLDEST_AND_NEWEST, ROCKSDB, Shape
 
 OUTPUT = "key string, seen long"
 STATE = "seen long, last string"

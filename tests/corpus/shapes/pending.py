@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from pyspark.sql import DataFrame
 
-from ..bench import Bench
-from .aggregations import totals
-from .shape import CHANGELOG, EVERY, FORMAT_2, NEWEST, ROCKSDB, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.aggregations import totals
+from tests.corpus.shapes.shape import CHANGELOG, EVERY, FORMAT_2, NEWEST, ROCKSDB, Shape
 
 LAST = 2
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..bench import Bench
-from .aggregations import totals
-from .shape import CHANGELOG, ROCKSDB, SINCE_4_2, Shape
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.aggregations import totals
+from tests.corpus.shapes.shape import CHANGELOG, ROCKSDB, SINCE_4_2, Shape
 
 
 def repartitioned(bench: Bench) -> None:
@@ -21,7 +24,7 @@ def refused(bench: Bench) -> None:
     run(bench, 0, 2)
     try:
         repartition(bench, 3)
-    except Exception as refusal:
+    except (PySparkException, Py4JError) as refusal:
         text = str(refusal).splitlines()[0]
         bench.runs.append({**bench.runs[-1], "run_id": None, "failure": text, "progress": []})
         return

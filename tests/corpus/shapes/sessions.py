@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pyspark.sql import functions as f
 
-from ..bench import Bench
-from ..inputs import row, write_file
-from .aggregations import windowed
-from .shape import CHANGELOG, EVERY, OLDEST_AND_NEWEST, ROCKSDB, SINCE_4_0, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.inputs import row, write_file
+from tests.corpus.shapes.aggregations import windowed
+from tests.corpus.shapes.shape import CHANGELOG, EVERY, OLDEST_AND_NEWEST, ROCKSDB, SINCE_4_0, Shape
 
 
 def session_window(bench: Bench) -> None:

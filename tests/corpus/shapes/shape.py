@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ..bench import Bench
+from tests.corpus.bench import Bench
 
 EVERY = ("3.5.9", "4.0.5", "4.1.4", "4.2.1", "4.3.0")
 SINCE_4_0 = EVERY[1:]

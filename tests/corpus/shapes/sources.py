@@ -9,8 +9,8 @@ import time
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from ..bench import Bench
-from .shape import EVERY, SINCE_4_0, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.shape import EVERY, SINCE_4_0, Shape
 
 
 def rate(bench: Bench) -> None:
@@ -75,7 +75,7 @@ def memory_stream(bench: Bench) -> None:
 def python_source(bench: Bench) -> None:
     """A source written in Python."""
     # Spark 3.5 has no Python data sources, and this module is imported there too.
-    from ..python_source import Numbers
+    from tests.corpus.python_source import Numbers
 
     bench.spark.dataSource.register(Numbers)
     frame = bench.spark.readStream.format("numbers").load()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from ..bench import Bench
-from .shape import EVERY, OLDEST_AND_NEWEST, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.shape import EVERY, OLDEST_AND_NEWEST, Shape
 
 
 def to_files(bench: Bench, frame: DataFrame) -> None:

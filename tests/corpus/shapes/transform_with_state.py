@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..bench import Bench
-from .pandas_state import ENDING
-from .shape import CHANGELOG, FORMAT_2, NEWEST, ROCKSDB, SINCE_4_0, SINCE_4_1, STATE, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.pandas_state import ENDING
+from tests.corpus.shapes.shape import (
+    CHANGELOG,
+    FORMAT_2,
+    NEWEST,
+    ROCKSDB,
+    SINCE_4_0,
+    SINCE_4_1,
+    STATE,
+    Shape,
+)
 
 OUTPUT = "key string, total long"
 
@@ -16,7 +25,7 @@ def run(
 ) -> None:
     """Runs one processor over three batches."""
     # Spark 3.5 has no StatefulProcessor, and this module is imported there too.
-    from .. import processors
+    from tests.corpus import processors
 
     frame = bench.events(3, start=start).where("key is not null")
     if mode == "EventTime":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from ..bench import Bench
-from .shape import CHANGELOG, EVERY, OLDEST_AND_NEWEST, ROCKSDB, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.shapes.shape import CHANGELOG, EVERY, OLDEST_AND_NEWEST, ROCKSDB, Shape
 
 KEYS = {
     "a_boolean": "value % 2 = 0",

@@ -6,11 +6,11 @@ import json
 import shutil
 import zipfile
 
-from ..bench import Bench
-from ..inputs import write_batches
-from .aggregations import totals
-from .joins import inner, sides, within_a_minute
-from .shape import CHANGELOG, OLDEST_AND_NEWEST, ROCKSDB, Shape
+from tests.corpus.bench import Bench
+from tests.corpus.inputs import write_batches
+from tests.corpus.shapes.aggregations import totals
+from tests.corpus.shapes.joins import inner, sides, within_a_minute
+from tests.corpus.shapes.shape import CHANGELOG, OLDEST_AND_NEWEST, ROCKSDB, Shape
 
 OLDEST = OLDEST_AND_NEWEST[0]
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.diagnosis.checks.completeness import (
+    check_commits_complete,
+    check_offsets_complete,
+    check_source_logs_complete,
+)
 from holdfast.diagnosis.checks.damagedfiles import check_damaged_files
+from holdfast.diagnosis.checks.descriptions import (
+    check_description_versions,
+    check_operator_recorded,
+    check_schema_recorded,
+    check_schema_types,
+)
 from holdfast.diagnosis.checks.logids import (
     check_abandoned_state,
     check_commit_without_offsets,
@@ -26,6 +37,7 @@ from holdfast.diagnosis.checks.operators import (
 )
 from holdfast.diagnosis.checks.progress import (
     check_batch_times,
+    check_commit_watermark,
     check_known_settings,
     check_log_versions,
     check_offsets_forward,
@@ -35,8 +47,15 @@ from holdfast.diagnosis.checks.progress import (
     check_watermark,
 )
 from holdfast.diagnosis.checks.queryid import check_query_id
-from holdfast.diagnosis.checks.sourcelogs import check_source_log_entries, check_source_log_whole
+from holdfast.diagnosis.checks.settingvalues import check_setting_values
+from holdfast.diagnosis.checks.sourcelogs import (
+    check_compact_entries,
+    check_source_log_entries,
+    check_source_log_whole,
+)
+from holdfast.diagnosis.checks.sourceoffsets import check_initial_offsets, check_source_offsets
 from holdfast.diagnosis.checks.statefolders import check_partition_number, check_state_present
+from holdfast.diagnosis.checks.stateversions import check_empty_state, check_state_versions
 from holdfast.diagnosis.checks.wholeness import check_wholeness
 from holdfast.findings import Finding
 
@@ -46,6 +65,9 @@ CHECKS: tuple[Check, ...] = (
     check_wholeness,
     check_damaged_files,
     check_query_id,
+    check_offsets_complete,
+    check_commits_complete,
+    check_source_logs_complete,
     check_commit_without_offsets,
     check_abandoned_state,
     check_offsets_gaps,
@@ -56,17 +78,28 @@ CHECKS: tuple[Check, ...] = (
     check_offsets_forward,
     check_source_log_whole,
     check_source_log_entries,
+    check_compact_entries,
+    check_source_offsets,
+    check_initial_offsets,
     check_watermark,
+    check_commit_watermark,
     check_batch_times,
     check_pinned_changes,
     check_known_settings,
+    check_setting_values,
     check_log_versions,
     check_repeated_entries,
     check_state_present,
+    check_state_versions,
+    check_empty_state,
     check_partition_number,
     check_operator_identity,
     check_schema_places,
     check_state_ids,
+    check_operator_recorded,
+    check_schema_recorded,
+    check_description_versions,
+    check_schema_types,
     check_special_files,
     check_orphan_checksums,
     check_left_overs,

@@ -57,7 +57,7 @@ def check_offsets_gaps(picture: Picture) -> Iterator[Finding]:
         message = f"offsets/ and commits/ both skip {len(missing)} ids, as async tracking does"
         yield Finding("HF2206", Severity.INFO, message, Place("offsets"), evidence)
         return
-    if previous in missing:
+    if previous not in picture.layout.offsets.files:
         message = f"offsets/ has a gap: batch {previous} is missing between {ids[-2]} and {ids[-1]}"
         yield Finding("HF2204", Severity.FATAL, message, Place(f"offsets/{previous}"), evidence)
     for one in [one for one in missing if one != previous][:5]:
@@ -68,11 +68,8 @@ def check_offsets_gaps(picture: Picture) -> Iterator[Finding]:
 def check_uncommitted_batches(picture: Picture) -> Iterator[Finding]:
     """Report planned batches without a commit, other than the newest."""
     planned, committed = picture.layout.offsets.ids, picture.layout.commits.files
+    # Purging removes offsets before commits, so that an old batch never lacks its commit alone.
     skipped = [one for one in planned[:-1] if one not in committed]
-    first_commit = min(committed, default=None)
-    if first_commit is not None:
-        # Purging removes offsets and commits one after the other: the oldest may lag by one.
-        skipped = [one for one in skipped if one >= first_commit]
     if len(planned) > 1 and skipped:
         yield Finding(
             "HF2207",

@@ -48,6 +48,11 @@ def check_misnamed_batches(picture: Picture) -> Iterator[Finding]:
             severity = Severity.FATAL if batch_id == log.newest else Severity.WARNING
             message = f"{item.path} is taken for batch {batch_id}"
             yield Finding("HF2213", severity, message, Place(item.path), {"batch": batch_id})
+    for name in picture.source_logs:
+        for log_id, item in picture.layout.sources[name].files.items():
+            if item.path not in (f"sources/{name}/{log_id}", f"sources/{name}/{log_id}.compact"):
+                message = f"{item.path} is taken for entry {log_id}"
+                yield Finding("HF2213", Severity.FATAL, message, Place(item.path))
 
 
 def check_special_files(picture: Picture) -> Iterator[Finding]:

@@ -20,6 +20,11 @@ def check_operator_identity(picture: Picture) -> Iterator[Finding]:
         if operator.name not in KNOWN_OPERATORS:
             message = f"operator {folder} is called {operator.name!r}"
             yield Finding("HF2224", Severity.WARNING, message, place, {"name": operator.name})
+        stores = picture.layout.state.operators[folder].stores
+        for store in operator.stores:
+            if store.name not in stores and stores:
+                message = f"state/{folder} has no store {store.name!r}, which its metadata names"
+                yield Finding("HF2223", Severity.WARNING, message, place)
 
 
 def check_schema_places(picture: Picture) -> Iterator[Finding]:
@@ -53,6 +58,23 @@ def check_state_ids(picture: Picture) -> Iterator[Finding]:
                     f"{operator_id}, {count} are pinned"
                 )
                 yield Finding("HF2233", Severity.ERROR, message, place)
+            else:
+                yield from _unknown_ids(picture, batch_id, operator_id, partitions)
+
+
+def _unknown_ids(
+    picture: Picture, batch_id: int, operator_id: int, partitions: tuple[tuple[str, ...], ...]
+) -> Iterator[Finding]:
+    """Where files of the version are kept, the commit must name them by their ids."""
+    for store in picture.layout.state.operators[operator_id].stores.values():
+        for partition, ids in enumerate(partitions):
+            files = store.partitions.get(partition)
+            named = (*files.zips, *files.changelogs) if files is not None else ()
+            kept = {unique for version, unique in named if version == batch_id + 1 and unique}
+            if kept and not kept & set(ids):
+                message = f"commits/{batch_id} names no kept state of operator {operator_id}"
+                yield Finding("HF2233", Severity.ERROR, message, Place(f"commits/{batch_id}", 2))
+                return
 
 
 def _metadata_path(picture: Picture, folder: int) -> str:

@@ -57,6 +57,23 @@ def check_watermark(picture: Picture) -> Iterator[Finding]:
             )
 
 
+def check_commit_watermark(picture: Picture) -> Iterator[Finding]:
+    """Report a commit that hands on a lower watermark than its own batch used."""
+    for batch_id, commit in picture.commits.items():
+        entry = picture.offsets.get(batch_id)
+        if entry is None or entry.metadata is None or not commit.watermark_recorded:
+            continue
+        used, handed_on = entry.metadata.watermark_ms, commit.next_watermark_ms
+        if handed_on < used:
+            yield Finding(
+                "HF2218",
+                Severity.ERROR,
+                f"commits/{batch_id} hands on the watermark {handed_on}, its batch used {used}",
+                Place(f"commits/{batch_id}", line=2),
+                {"watermark_ms": handed_on, "expected_ms": used},
+            )
+
+
 def check_batch_times(picture: Picture) -> Iterator[Finding]:
     """Report a batch that claims to be older than the one before it."""
     for batch_id, before, after in _steps(picture):
@@ -80,6 +97,9 @@ def check_pinned_changes(picture: Picture) -> Iterator[Finding]:
             continue
         old, new = before.metadata.settings, after.metadata.settings
         changed = {key: [old[key], new.get(key)] for key in old if new.get(key) != old[key]}
+        if _is_known_set(set(new)) and not _is_known_set({*old, PARTITIONS}):
+            # Spark 4.2.0 left the partitions out of logs of version 2; nothing else is ever new.
+            changed |= {key: [None, new[key]] for key in new if key not in old}
         # A downgrade of Spark stops writing the keys that only the newer one knows.
         vanished = {key for key, (_, value) in changed.items() if value is None}
         if vanished and _is_known_set(set(new)):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery import refused
 from holdfast.checkpoint.sourcerecovery import source_failure
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.filelog import effective_interval, needed_ids
+from holdfast.format.filelog import FileLog, SourceFile, effective_interval, needed_ids
+
+_MOST_NAMED = 5
+"""One lost entry is named; that thousands are lost need not be said a thousand times."""
 
 
 def check_source_log_whole(picture: Picture) -> Iterator[Finding]:
@@ -19,11 +23,11 @@ def check_source_log_whole(picture: Picture) -> Iterator[Finding]:
         if not source.files:
             continue
         interval = effective_interval(source.compact_ids)
-        for log_id in needed_ids(max(source.files), interval):
-            if log_id not in source.files:
-                found_missing = True
-                path = f"sources/{name}/{log_id}"
-                yield Finding("HF2216", Severity.FATAL, f"{path} is missing", Place(path))
+        needed = needed_ids(max(source.files), interval)
+        for log_id in islice((one for one in needed if one not in source.files), _MOST_NAMED):
+            found_missing = True
+            path = f"sources/{name}/{log_id}"
+            yield Finding("HF2216", Severity.FATAL, f"{path} is missing", Place(path))
     reason = source_failure(picture, lambda path: refused(picture, path) is not None)
     if reason is not None and not found_missing and not _explained(picture):
         yield Finding("HF2216", Severity.FATAL, reason, Place(_newest_place(picture)))
@@ -40,6 +44,35 @@ def check_source_log_entries(picture: Picture) -> Iterator[Finding]:
                 path = picture.layout.sources[name].files[log_id].path
                 message = f"{path} holds {len(strange)} files of entry {strange[0].log_offset}"
                 yield Finding("HF2217", Severity.ERROR, message, Place(path))
+
+
+def check_compact_entries(picture: Picture) -> Iterator[Finding]:
+    """Report a compact entry that lacks an id before its own, or files of an entry still kept."""
+    for name, logs in picture.source_logs.items():
+        source = picture.layout.sources[name]
+        for compact_id in source.compact_ids & logs.keys():
+            items = logs[compact_id].items
+            lacking = _first_lacking(compact_id, {item.log_offset for item in items})
+            if lacking is None:
+                kept, held = range(compact_id), set(map(_key, items))
+                others = ((one, log) for one, log in logs.items() if one in kept)
+                lacking = next((one for one, log in others if not held >= _keys(log)), None)
+            if lacking is not None:
+                path = source.files[compact_id].path
+                message = f"{path} repeats the entries before it, but lacks files of {lacking}"
+                yield Finding("HF2217", Severity.ERROR, message, Place(path))
+
+
+def _first_lacking(compact_id: int, found: set[int]) -> int | None:
+    return next((one for one in range(compact_id + 1) if one not in found), None)
+
+
+def _key(item: SourceFile) -> tuple[str, int, int]:
+    return item.path, item.timestamp_ms, item.log_offset
+
+
+def _keys(log: FileLog[SourceFile]) -> set[tuple[str, int, int]]:
+    return set(map(_key, log.items))
 
 
 def _explained(picture: Picture) -> bool:

@@ -1,0 +1,84 @@
+"""The page of the project file, from the models that read it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from docs.generating.markdown import code, page, table
+from docs.generating.projectkeys import EXAMPLE, KEYS
+from holdfast.jobs.declaration import Declaration
+from holdfast.jobs.job import Job, Trigger
+from holdfast.jobs.places import Storage
+from holdfast.jobs.project import Project, Spark
+from holdfast.jobs.schema import project_schema
+from holdfast.jobs.sink import Sink
+from holdfast.jobs.source import Source
+
+MODELS: dict[str, type[Declaration]] = {
+    "The file": Project,
+    "spark": Spark,
+    "storage": Storage,
+    "A job": Job,
+    "A source": Source,
+    "A sink": Sink,
+    "A trigger": Trigger,
+}
+"""Heading to the model whose keys stand below it."""
+
+
+def project_file_page() -> str:
+    """Give the page: an example, the rules, then every key."""
+    intro = (
+        "A project is a folder with `holdfast.yaml`; it is looked for from the working directory "
+        "upward, or given with `--project`. Today `inspect` and `diff` take from it the place of "
+        "a job's checkpoint, the formats of its sources and the settings of the storage. The rest "
+        "is checked, and waits for the commands that run jobs."
+    )
+    rules = (
+        "- Relative paths are relative to the file's folder.\n"
+        "- A key that is not known is an error that names the line and the nearest key.\n"
+        "- A key that stands twice is an error.\n"
+        "- `${env:NAME}` and `${file:PATH}` are the only substitutions. What comes from them is a "
+        "secret and is never shown; it is looked up when it is used.\n"
+        "- The checkpoint of a job is `<checkpoints>/<job>`, a fixed text: no substitution may "
+        "stand in it, and no two jobs may share one."
+    )
+    schema = "Editors can use the [JSON Schema](schemas/project.json)."
+    parts = [part for title, model in MODELS.items() for part in _section(title, model)]
+    example = f"```yaml\n{EXAMPLE}```"
+    return page("Project file", intro, example, "## Rules", rules, schema, *parts)
+
+
+def schema_text() -> str:
+    """Give the JSON Schema of the file."""
+    return json.dumps(project_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def keys_of(model: type[Declaration]) -> list[str]:
+    """Give the keys as they stand in the file."""
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _section(title: str, model: type[Declaration]) -> list[str]:
+    schema = model.model_json_schema(by_alias=True)
+    rows = [_row(model, key, schema) for key in keys_of(model)]
+    return [f"## {title}", (model.__doc__ or "").strip(), table(("key", "value", "meaning"), rows)]
+
+
+def _row(model: type[Declaration], key: str, schema: dict[str, Any]) -> tuple[str, str, str]:
+    needed = " (required)" if key in schema.get("required", ()) else ""
+    value = _value(schema["properties"][key])
+    return code(key), f"{value}{needed}", KEYS[model.__name__][key]
+
+
+def _value(schema: dict[str, Any]) -> str:
+    if "anyOf" in schema:
+        return " or ".join(_value(one) for one in schema["anyOf"] if one.get("type") != "null")
+    if "enum" in schema:
+        return ", ".join(code(one) for one in schema["enum"])
+    if schema.get("type") == "array":
+        return "list of text"
+    if schema.get("type") == "object" or "$ref" in schema:
+        return "mapping"
+    return "true or false" if schema.get("type") == "boolean" else "text"

@@ -1,0 +1,64 @@
+"""Each entry holds at least what every Spark writes into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.findings import Finding, Place, Severity
+from holdfast.format.offsets import OffsetsEntry
+
+
+def check_offsets_complete(picture: Picture) -> Iterator[Finding]:
+    """Report offsets entries without a source, without a time, or without a metadata line."""
+    has_metadata = any(entry.metadata is not None for entry in picture.offsets.values())
+    for batch_id, entry in picture.offsets.items():
+        lack = _lack(entry, has_metadata)
+        if lack is not None:
+            severity = _if_newest(batch_id, picture.newest_offsets_id)
+            place = Place(f"offsets/{batch_id}", line=2)
+            yield Finding("HF2237", severity, f"offsets/{batch_id} has no {lack}", place)
+
+
+def check_commits_complete(picture: Picture) -> Iterator[Finding]:
+    """Report commits without a watermark, and commits of version 2 without state ids."""
+    for batch_id, commit in picture.commits.items():
+        lacks_watermark = not commit.watermark_recorded and not _of_old_spark(picture)
+        lack = "watermark" if lacks_watermark else None
+        if commit.version == 2 and commit.state_ids is None:
+            lack = "state ids, which version 2 is for"
+        if lack is not None:
+            severity = _if_newest(batch_id, picture.newest_commit_id)
+            place = Place(f"commits/{batch_id}", line=2)
+            yield Finding("HF2237", severity, f"commits/{batch_id} has no {lack}", place)
+
+
+def check_source_logs_complete(picture: Picture) -> Iterator[Finding]:
+    """Report entries of a file source's log that name no file."""
+    for name, logs in picture.source_logs.items():
+        for log_id, log in logs.items():
+            if not log.items:
+                path = picture.layout.sources[name].files[log_id].path
+                yield Finding("HF2237", Severity.ERROR, f"{path} names no file", Place(path))
+
+
+_SETTINGS_OF_35 = 10
+
+
+def _of_old_spark(picture: Picture) -> bool:
+    """Spark 2.2 and 2.3 wrote commits without a watermark; they pinned few settings, but some."""
+    entries = (entry.metadata for entry in picture.offsets.values())
+    pinned = max((len(entry.settings) for entry in entries if entry is not None), default=0)
+    return 0 < pinned < _SETTINGS_OF_35
+
+
+def _lack(entry: OffsetsEntry, has_metadata: bool) -> str | None:
+    if not entry.sources:
+        return "source"
+    if entry.metadata is None:
+        return "metadata, unlike others" if has_metadata else None
+    return "time of planning" if entry.metadata.timestamp_ms <= 0 else None
+
+
+def _if_newest(batch_id: int, newest: int | None) -> Severity:
+    return Severity.FATAL if batch_id == newest else Severity.WARNING

@@ -1,0 +1,107 @@
+"""What describes state, operator metadata and schemas: there, and in the form of its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.statefiles import DEFAULT_STORE, OperatorFiles
+from holdfast.checkpoint.staterecovery import provider_of
+from holdfast.findings import Finding, Place, Severity
+from holdfast.format.stateschema import StateSchema
+
+_SINCE_40 = "spark.sql.streaming.stateStore.encodingFormat"
+_ATOMS = frozenset(
+    (
+        *("void", "null", "boolean", "byte", "short", "integer", "long", "float", "double"),
+        *("string", "binary", "date", "timestamp", "timestamp_ntz", "variant", "interval"),
+        "calendar_interval",
+    )
+)
+_SIZED = re.compile(
+    r"(decimal|char|varchar|time|geometry|geography)\(.*\)|string collate \w+|interval [a-z ]+"
+)
+
+
+def check_operator_recorded(picture: Picture) -> Iterator[Finding]:
+    """Report operators with state of Spark 4.0 or later that have no metadata."""
+    committed = [one for one in picture.offsets if one in picture.layout.commits.files]
+    entry = picture.offsets[max(committed)] if committed else None
+    if entry is None or entry.metadata is None or _SINCE_40 not in entry.metadata.settings:
+        return
+    for operator in picture.layout.state.operators.values():
+        unread = operator.metadata is None and not operator.metadata_by_batch
+        if unread and any(store.partitions for store in operator.stores.values()):
+            path = f"state/{operator.id}/_metadata/metadata"
+            message = f"{path} is missing: nothing records what operator {operator.id} is"
+            yield Finding("HF2240", Severity.WARNING, message, Place(path))
+
+
+def check_schema_recorded(picture: Picture) -> Iterator[Finding]:
+    """Report stores with state, in one of Spark's own forms, that have no schema."""
+    if provider_of(picture) not in ("hdfs", "rocksdb"):
+        return
+    for operator in picture.layout.state.operators.values():
+        shared = any(store.schema_files for store in operator.stores.values())
+        for store in operator.stores.values():
+            held = any(files.versions() for files in store.partitions.values())
+            if held and not shared and store.partition_schema is None:
+                suffix = "" if store.name == DEFAULT_STORE else f"/{store.name}"
+                path = f"state/{operator.id}/0{suffix}/_metadata/schema"
+                message = f"{path} is missing: nothing records the columns of this state"
+                yield Finding("HF2240", Severity.WARNING, message, Place(path))
+
+
+def check_description_versions(picture: Picture) -> Iterator[Finding]:
+    """Report operator metadata and schemas of a version that Spark keeps at another place."""
+    for folder, operator in picture.operators.items():
+        files = picture.layout.state.operators[folder]
+        newest = max(files.metadata_by_batch, default=None)
+        path = files.metadata if newest is None else files.metadata_by_batch[newest]
+        if path is not None and operator.version != (1 if newest is None else 2):
+            message = f"{path} is of version {operator.version}, which Spark keeps elsewhere"
+            yield Finding("HF2223", Severity.FATAL, message, Place(path, line=1))
+    for (folder, store), schema in picture.schemas.items():
+        path = _schema_path(picture.layout.state.operators[folder], store)
+        if path is not None and (schema.version == 3) != ("/_stateSchema/" in path):
+            message = f"{path} is of version {schema.version}, which Spark keeps elsewhere"
+            yield Finding("HF2115", Severity.FATAL, message, Place(path, byte=0))
+
+
+def check_schema_types(picture: Picture) -> Iterator[Finding]:
+    """Report state schemas with columns that no known Spark could have written."""
+    for (folder, store), schema in picture.schemas.items():
+        path = _schema_path(picture.layout.state.operators[folder], store)
+        strange = next(_strange(schema), None)
+        if path is not None and strange is not None:
+            message = f"{path}: {strange}"
+            yield Finding("HF2115", Severity.WARNING, message, Place(path))
+
+
+def _schema_path(files: OperatorFiles, store_name: str) -> str | None:
+    store = files.stores[store_name]
+    names = sorted(store.schema_files, key=lambda name: int(name.partition("_")[0]))
+    return store.schema_files[names[-1]] if names else store.partition_schema
+
+
+def _strange(schema: StateSchema) -> Iterator[str]:
+    for family in schema.families:
+        for text in (family.key_json, family.value_json, family.user_key_json):
+            if text is not None:
+                yield from _strange_type(json.loads(text))
+
+
+def _strange_type(kind: object) -> Iterator[str]:
+    if isinstance(kind, str):
+        if kind not in _ATOMS and not _SIZED.fullmatch(kind):
+            yield f"no known type is called {kind[:40]!r}"
+    elif isinstance(kind, dict):
+        for field in kind.get("fields") or ():
+            if set(field) != {"name", "type", "nullable", "metadata"}:
+                yield f"a column has the fields {', '.join(sorted(field))}"
+            yield from _strange_type(field.get("type"))
+        for name in ("elementType", "keyType", "valueType"):
+            if name in kind:
+                yield from _strange_type(kind[name])

@@ -1,0 +1,48 @@
+"""The kept versions of state: one after the other, none of them empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.checkpoint.gaps import missing_between
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.statefiles import DEFAULT_STORE, PartitionFiles
+from holdfast.findings import Finding, Place, Severity
+from holdfast.storage.reading import Listed
+
+_MOST_NAMED = 5
+
+
+def check_state_versions(picture: Picture) -> Iterator[Finding]:
+    """Report versions that are missing between kept ones of the same partition."""
+    for folder, files in _partitions(picture):
+        for version in missing_between(tuple(sorted(files.versions())))[:_MOST_NAMED]:
+            message = f"{folder} keeps older and newer state than version {version}, but not it"
+            yield Finding("HF2238", Severity.WARNING, message, Place(folder), {"version": version})
+
+
+def check_empty_state(picture: Picture) -> Iterator[Finding]:
+    """Report state files of no bytes."""
+    for _, files in _partitions(picture):
+        for item in _files(files):
+            if item.size == 0:
+                message = f"{item.path} is empty"
+                yield Finding("HF2239", Severity.ERROR, message, Place(item.path))
+    for path, item in picture.layout.items.items():
+        if item.size == 0 and path.startswith("state/") and path.endswith(".sst"):
+            yield Finding("HF2239", Severity.ERROR, f"{path} is empty", Place(path))
+
+
+def _partitions(picture: Picture) -> Iterator[tuple[str, PartitionFiles]]:
+    for operator in picture.layout.state.operators.values():
+        for store in operator.stores.values():
+            suffix = "" if store.name == DEFAULT_STORE else f"/{store.name}"
+            for partition, files in store.partitions.items():
+                yield f"state/{operator.id}/{partition}{suffix}", files
+
+
+def _files(files: PartitionFiles) -> Iterator[Listed]:
+    yield from files.deltas.values()
+    yield from files.snapshots.values()
+    yield from files.zips.values()
+    yield from files.changelogs.values()
