@@ -45,7 +45,7 @@ def main() -> None:
     """Makes the bases that are missing, then records every pair of base and damage asked for."""
     options = _options()
     spark = _session()
-    recorded = {} if options.afresh else _recorded()
+    recorded = _recorded()
     for base in [base for base in BASES if _wanted(base, options)]:
         with _settings_of(spark, base):
             _record_base(spark, base, options, recorded)

@@ -29,6 +29,11 @@ class Outcome:
     """The batch reaches the sink although the start ends in failure."""
 
 
+def failure(reason: str, batch_id: int | None = None, sink_touched: bool = False) -> Outcome:
+    """Make the outcome of a start that fails."""
+    return Outcome(Action.FAIL, batch_id, reason, sink_touched)
+
+
 @dataclass(frozen=True)
 class Difference:
     """What another release would do instead."""

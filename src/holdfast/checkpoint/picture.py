@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from holdfast.checkpoint.layout import Layout
 from holdfast.errors import DecodeError, HoldfastError, StorageError
@@ -94,6 +95,15 @@ class Picture:
         """The settings that the newest offsets entry pins."""
         entry = self.newest_offsets
         return entry.metadata.settings if entry is not None and entry.metadata is not None else {}
+
+    def refused(self, file: str) -> Damage | None:
+        """Give the damage for which Spark refuses a file, None where it would read it."""
+        return self._refused_files.get(file)
+
+    @cached_property
+    def _refused_files(self) -> Mapping[str, Damage]:
+        noticed = [damage for damage in self.damages if not damage.overlooked]
+        return {damage.file: damage for damage in reversed(noticed)}
 
     def with_damages(self, damages: tuple[Damage, ...]) -> Picture:
         """The same picture with more damage known."""

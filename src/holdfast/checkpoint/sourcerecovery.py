@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import SOURCE_EVOLUTION
@@ -12,13 +11,11 @@ from holdfast.checkpoint.sourcefolders import folder_of, matching_position
 from holdfast.format.filelog import effective_interval, needed_ids
 from holdfast.format.offsets import OffsetsEntry
 
-IsRefused = Callable[[str], bool]
-
 _OLD_OFFSET = re.compile(r"-?\d+")
 """Very old logs hold a file source's offset as a bare number."""
 
 
-def source_failure(picture: Picture, is_refused: IsRefused) -> str | None:
+def source_failure(picture: Picture) -> str | None:
     """Give the reason why a file source would fail, None where every one finds its log whole."""
     newest_id, newest = picture.newest_offsets_id, picture.newest_offsets
     if newest_id is None or newest is None:
@@ -37,7 +34,7 @@ def source_failure(picture: Picture, is_refused: IsRefused) -> str | None:
         if folder is None and newest.version == 1 and _names_sources(picture):
             # Spark 4.2 keeps named sources in a log of version 1: which folder is whose is lost.
             continue
-        reason = _log_failure(picture, folder, source.name, log_offset, is_refused)
+        reason = _log_failure(picture, folder, source.name, log_offset)
         earlier = matching_position(before, newest, position)
         previous = file_log_offset(before, earlier) if before and earlier is not None else None
         if reason is None and previous is not None and previous > log_offset:
@@ -79,9 +76,7 @@ def file_log_offset(entry: OffsetsEntry, position: int) -> int | None:
     return log_offset if isinstance(log_offset, int) else None
 
 
-def _log_failure(
-    picture: Picture, folder: str | None, name: str, log_offset: int, is_refused: IsRefused
-) -> str | None:
+def _log_failure(picture: Picture, folder: str | None, name: str, log_offset: int) -> str | None:
     if log_offset < 0:
         return None
     files = picture.layout.sources[folder].files if folder is not None else {}
@@ -96,6 +91,6 @@ def _log_failure(
     for log_id in needed_ids(newest, interval):
         if log_id not in files:
             return f"sources/{folder}/{log_id} is missing: the file source can't rebuild its list"
-        if is_refused(files[log_id].path):
+        if picture.refused(files[log_id].path):
             return f"Spark can't read {files[log_id].path}, which the file source needs"
     return None

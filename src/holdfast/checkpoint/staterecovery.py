@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -18,24 +18,21 @@ from holdfast.checkpoint.statefiles import (
 )
 from holdfast.storage.reading import Listed
 
-IsRefused = Callable[[str], bool]
-
 _SINGLE_PARTITION = frozenset({"globalLimit"})
 """Operators that gather all rows in one task keep one partition, whatever the setting says."""
 
 
 @dataclass(frozen=True)
 class StateFailure:
-    """Why state can't be loaded."""
+    """Why state can't be loaded, and where the fault lies."""
 
     reason: str
+    place: str
     folder_missing: bool = False
     before_sink: bool = False
 
 
-def state_failure(
-    picture: Picture, going_on: Outcome, is_refused: IsRefused
-) -> StateFailure | None:
+def state_failure(picture: Picture, going_on: Outcome) -> StateFailure | None:
     """Give why the state that the next batch reads can't be loaded, None where it seems it can."""
     if going_on.batch_id is None or going_on.action is Action.FRESH:
         return None
@@ -47,7 +44,7 @@ def state_failure(
         # The commit is damaged in a way that Spark overlooks: which state it names is not known.
         return None
     for operator in picture.layout.state.operators.values():
-        failure = _operator_failure(picture, operator, version, is_refused)
+        failure = _operator_failure(picture, operator, version)
         if failure is not None:
             return failure
     return None
@@ -87,27 +84,30 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
     present = picture.layout.state.operators
     if picture.layout.state.present and not present:
         # A stateless query never makes the folder.
-        return StateFailure("state/ is empty: the state of the operators is gone", True)
+        return StateFailure("state/ is empty: the operators' state is gone", "state", True)
     commit = picture.commits.get(version - 1)
     named = set(commit.state_ids or ()) if commit is not None else set()
     wanted = chain(sorted(named), range(max(present, default=-1) + 1))
     missing = next((one for one in wanted if one not in present), None)
     if missing is None or version <= 0:
         return None
-    return StateFailure(f"state/{missing} is missing", folder_missing=True)
+    place = f"state/{missing}"
+    return StateFailure(f"{place} is missing", place, folder_missing=True)
 
 
 def _operator_failure(
-    picture: Picture, operator: OperatorFiles, version: int, is_refused: IsRefused
+    picture: Picture, operator: OperatorFiles, version: int
 ) -> StateFailure | None:
-    schema = _refused_schema(operator, is_refused)
+    schema = _refused_schema(picture, operator)
     if schema is not None:
-        return StateFailure(f"Spark can't read the state schema {schema}", before_sink=True)
+        reason = f"Spark can't read the state schema {schema}"
+        return StateFailure(reason, schema, before_sink=True)
     if version == 0:
         return None
     count = partition_count(picture, operator.id)
     if not any(store.partitions for store in operator.stores.values()):
-        return StateFailure(f"state/{operator.id} holds no partition", folder_missing=True)
+        place = f"state/{operator.id}"
+        return StateFailure(f"{place} holds no partition", place, folder_missing=True)
     for store in operator.stores.values():
         if not store.partitions:
             continue
@@ -115,17 +115,18 @@ def _operator_failure(
             place = _place(operator, partition, store)
             files = store.partitions.get(partition)
             if files is None:
-                return StateFailure(f"{place} is missing, and with it state version {version}")
-            reason = _unloadable(picture, operator, files, version, partition, store, is_refused)
-            if reason is not None:
-                return StateFailure(f"{place}: {reason}")
+                reason = f"{place} is missing, and with it state version {version}"
+                return StateFailure(reason, place)
+            fault = _unloadable(picture, operator, files, version, partition, store)
+            if fault is not None:
+                return StateFailure(f"{place}: {fault}", place)
     return None
 
 
-def _refused_schema(operator: OperatorFiles, is_refused: IsRefused) -> str | None:
+def _refused_schema(picture: Picture, operator: OperatorFiles) -> str | None:
     for store in operator.stores.values():
         for path in (store.partition_schema, *store.schema_files.values()):
-            if path is not None and is_refused(path):
+            if path is not None and picture.refused(path):
                 return path
     return None
 
@@ -142,7 +143,6 @@ def _unloadable(
     version: int,
     partition: int,
     store: StoreFiles,
-    is_refused: IsRefused,
 ) -> str | None:
     provider = provider_of(picture)
     if provider == "hdfs":
@@ -150,21 +150,19 @@ def _unloadable(
     elif provider == "rocksdb":
         unique_id = _unique_id(picture, operator, store, partition, version)
         if unique_id:
-            return _unloadable_by_id(files, (version, unique_id), is_refused)
+            return _unloadable_by_id(picture, files, (version, unique_id))
         links = _chain(_plain(files.changelogs), _plain(files.zips), version)
     else:
         return None
-    return _broken_link(links, version, is_refused)
+    return _broken_link(picture, links, version)
 
 
-def _unloadable_by_id(
-    files: PartitionFiles, wanted: VersionedId, is_refused: IsRefused
-) -> str | None:
+def _unloadable_by_id(picture: Picture, files: PartitionFiles, wanted: VersionedId) -> str | None:
     """Checkpoint format 2 loads the one file that the commit names; what it builds on is inside."""
     item = files.zips.get(wanted) or files.changelogs.get(wanted)
     if item is None:
         return f"no file of state version {wanted[0]} with id {wanted[1]}"
-    if item.size == 0 or is_refused(item.path):
+    if item.size == 0 or picture.refused(item.path):
         return f"{item.path} is empty or damaged, so version {wanted[0]} can't be loaded"
     return None
 
@@ -185,12 +183,12 @@ def _chain(
 
 
 def _broken_link(
-    links: Iterator[tuple[int, Listed | None]], version: int, is_refused: IsRefused
+    picture: Picture, links: Iterator[tuple[int, Listed | None]], version: int
 ) -> str | None:
     for one, item in links:
         if item is None:
             return f"state version {one} is missing, so version {version} can't be rebuilt"
-        if item.size == 0 or is_refused(item.path):
+        if item.size == 0 or picture.refused(item.path):
             return f"{item.path} is empty or damaged, so version {version} can't be rebuilt"
     return None
 

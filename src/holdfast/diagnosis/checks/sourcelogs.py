@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.recovery import refused
 from holdfast.checkpoint.sourcerecovery import source_failure
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.filelog import FileLog, SourceFile, effective_interval, needed_ids
@@ -28,7 +27,7 @@ def check_source_log_whole(picture: Picture) -> Iterator[Finding]:
             found_missing = True
             path = f"sources/{name}/{log_id}"
             yield Finding("HF2216", Severity.FATAL, f"{path} is missing", Place(path))
-    reason = source_failure(picture, lambda path: refused(picture, path) is not None)
+    reason = source_failure(picture)
     if reason is not None and not found_missing and not _explained(picture):
         yield Finding("HF2216", Severity.FATAL, reason, Place(_newest_place(picture)))
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.recovery import going_on, refused
 from holdfast.checkpoint.staterecovery import partition_count, state_failure
 from holdfast.findings import Finding, Place, Severity
 
 
 def check_state_present(picture: Picture) -> Iterator[Finding]:
     """Report state files that the next batch needs and that are not there."""
-    failure = state_failure(picture, going_on(picture), lambda path: _is_refused(picture, path))
+    failure = state_failure(picture, going_on(picture))
     if failure is not None and not failure.before_sink:
-        place = failure.reason.split(" ", 1)[0].rstrip(":")
-        yield Finding("HF2221", Severity.FATAL, failure.reason, Place(place))
+        yield Finding("HF2221", Severity.FATAL, failure.reason, Place(failure.place))
 
 
 def check_partition_number(picture: Picture) -> Iterator[Finding]:
@@ -38,7 +37,3 @@ def check_partition_number(picture: Picture) -> Iterator[Finding]:
                     Place(f"offsets/{picture.newest_offsets_id}", line=2),
                     {"partitions": current[:20], "pinned": count},
                 )
-
-
-def _is_refused(picture: Picture, path: str) -> bool:
-    return refused(picture, path) is not None
