@@ -45,7 +45,7 @@ def ids(spark: SparkSession, folder: str) -> list[int]:
     """List a log's batch ids."""
     jvm: Any = spark._jvm
     path = jvm.org.apache.hadoop.fs.Path(folder)
-    system = path.getFileSystem(spark._jsc.hadoopConfiguration())  # type: ignore[attr-defined]
+    system = path.getFileSystem(spark._jsc.hadoopConfiguration())
     names = [status.getPath().getName() for status in system.listStatus(path)]
     return sorted(int(name) for name in names if name.isdecimal())
 

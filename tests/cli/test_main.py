@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -114,3 +115,19 @@ def test_a_closed_pipe_is_no_failure(tmp_path: Path) -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stdout == "{\n"
     assert "Traceback" not in done.stderr
+
+
+def test_names_that_are_not_text_can_be_printed(tmp_path: Path) -> None:
+    """Also on a terminal that knows ASCII alone."""
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    (root / "commits").joinpath(os.fsdecode(b".9\xff\xe9.crc")).write_bytes(b"")
+    for options in ([], ["--json"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "holdfast", "inspect", str(root), *options],
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+            check=False,
+        )
+        assert done.returncode == 3, done.stderr
+        assert b"Traceback" not in done.stderr
+        assert b"\\xff" in done.stdout or b"udcff" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -62,6 +63,10 @@ def holdfast() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and leave with its exit status; no traceback ever reaches the user."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # File names need not be text, and a terminal need not know every character.
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(words))
 
 
