@@ -111,7 +111,11 @@ def change_digit(draw: Drawing) -> Files | None:
         if not places:
             return data
         at = draw.random.choice(places)
-        return data[:at] + bytes([48 + (data[at] - 48 + draw.random.randint(1, 9)) % 10]) + data[at + 1 :]
+        return (
+            data[:at]
+            + bytes([48 + (data[at] - 48 + draw.random.randint(1, 9)) % 10])
+            + data[at + 1 :]
+        )
 
     return _rewrite(draw, change)
 
@@ -124,7 +128,11 @@ def change_letter(draw: Drawing) -> Files | None:
         if not places:
             return data
         at = draw.random.choice(places)
-        return data[:at] + bytes([97 + (data[at] - 97 + draw.random.randint(1, 25)) % 26]) + data[at + 1 :]
+        return (
+            data[:at]
+            + bytes([97 + (data[at] - 97 + draw.random.randint(1, 25)) % 26])
+            + data[at + 1 :]
+        )
 
     return _rewrite(draw, change)
 

@@ -49,7 +49,9 @@ class Drawing:
     def ids(self, folder: str) -> list[int]:
         """Ids of the batches in a log."""
         names = (path.rpartition("/") for path in self.files)
-        return sorted(int(name) for parent, _, name in names if parent == folder and name.isdecimal())
+        return sorted(
+            int(name) for parent, _, name in names if parent == folder and name.isdecimal()
+        )
 
     def log(self) -> str:
         """Choose one of the two logs."""

@@ -57,9 +57,7 @@ def copy_over_next(draw: Drawing) -> Files | None:
 def remove_file(draw: Drawing) -> Files | None:
     """Remove a file, but not its checksum."""
     path = draw.path()
-    return None if path is None else {
-        one: data for one, data in draw.files.items() if one != path
-    }
+    return None if path is None else {one: data for one, data in draw.files.items() if one != path}
 
 
 def remove_file_and_checksum(draw: Drawing) -> Files | None:
@@ -92,7 +90,9 @@ def future_source_entry(draw: Drawing) -> Files | None:
     path = draw.path(frozenset({"source log"}))
     if path is None:
         return None
-    name = f"{draw.random.choice((37, 1999, 10**9 - 1, 2**62))}{draw.random.choice(('', '.compact'))}"
+    name = (
+        f"{draw.random.choice((37, 1999, 10**9 - 1, 2**62))}{draw.random.choice(('', '.compact'))}"
+    )
     return draw.changed(f"{path.rpartition('/')[0]}/{name}", draw.files[path])
 
 

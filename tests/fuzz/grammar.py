@@ -8,7 +8,6 @@ that no Spark knows: Spark passes it over.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn

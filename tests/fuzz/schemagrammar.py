@@ -9,8 +9,25 @@ from typing import Any, NoReturn
 from tests.fuzz.strictness import BrokenError, strict_json
 
 _ATOMS = frozenset(
-    "void null boolean byte short integer long float double string binary date timestamp "
-    "timestamp_ntz variant calendar interval".split()
+    [
+        "void",
+        "null",
+        "boolean",
+        "byte",
+        "short",
+        "integer",
+        "long",
+        "float",
+        "double",
+        "string",
+        "binary",
+        "date",
+        "timestamp",
+        "timestamp_ntz",
+        "variant",
+        "calendar",
+        "interval",
+    ]
 )
 _SIZED = re.compile(
     r"decimal\([0-9]{1,2},-?[0-9]{1,2}\)|(?:char|varchar)\([0-9]+\)|string collate \w+|"
@@ -18,8 +35,7 @@ _SIZED = re.compile(
     r"time\([0-9]\)|(?:geometry|geography)\([^)]*\)"
 )
 _ENCODERS = frozenset(
-    f"{one}KeyStateEncoderSpec"
-    for one in ("NoPrefix", "TimestampAsPrefix", "TimestampAsPostfix")
+    f"{one}KeyStateEncoderSpec" for one in ("NoPrefix", "TimestampAsPrefix", "TimestampAsPostfix")
 ) | {"PrefixKeyScanStateEncoderSpec", "RangeKeyScanStateEncoderSpec"}
 _NO_USER_KEY = "{    }"
 
@@ -87,7 +103,15 @@ def _family(taker: _Taker) -> Any:
     if not isinstance(encoder, dict) or encoder.get("keyStateEncoderType") not in _ENCODERS:
         _fail("no encoder")
     user_key = taker.chunked()
-    return name, key_id, key, value_id, value, encoder, user_key == _NO_USER_KEY or _struct(user_key)
+    return (
+        name,
+        key_id,
+        key,
+        value_id,
+        value,
+        encoder,
+        user_key == _NO_USER_KEY or _struct(user_key),
+    )
 
 
 def _struct(text: str) -> Any:

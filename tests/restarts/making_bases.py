@@ -6,6 +6,7 @@ from pathlib import Path
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+
 from tests.restarts.archive import read_folder, write_zip
 from tests.restarts.bases import Base
 from tests.restarts.edits import Files, numbers

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlparse
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+
 from tests.restarts.archive import read_folder, write_folder
 from tests.restarts.bases import Base
 from tests.restarts.edits import Files, numbers

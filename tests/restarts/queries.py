@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+
 from tests.restarts.bases import Base
 
 _FIRST_MODIFIED = 1_767_225_600

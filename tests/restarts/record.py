@@ -15,6 +15,7 @@ from typing import Any
 
 import pyspark
 from pyspark.sql import SparkSession
+
 from tests.restarts.archive import read_zip
 from tests.restarts.bases import BASES, Base, base_named
 from tests.restarts.damage import Damage

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.restarts.archive import read_zip, write_zip
 from tests.restarts.bases import base_named
 from tests.restarts.damages import DAMAGES, damage_named

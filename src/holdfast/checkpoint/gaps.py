@@ -10,12 +10,16 @@ from holdfast.checkpoint.picture import Picture
 def skips_like_async(picture: Picture) -> bool:
     """Tell whether both logs skip the same ids; a lost offsets file leaves its commit behind."""
     ids = picture.layout.offsets.ids
-    if not missing_between(ids):
+    skipped = missing_between(ids)
+    if not skipped:
         return False
     committed = set(picture.layout.commits.files)
     settled = tuple(one for one in ids if one in committed)
-    missing = missing_between(settled)
-    return bool(missing) and not committed & set(missing) and committed >= set(ids[:-1])
+    return (
+        bool(missing_between(settled))
+        and not committed & set(skipped)
+        and committed >= set(ids[:-1])
+    )
 
 
 def missing_between(ids: tuple[int, ...]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from holdfast.checkpoint.layout import Layout
@@ -53,6 +53,10 @@ class Picture:
     initial_offsets: Mapping[str, bytes]
     operators: Mapping[int, OperatorMetadata]
     schemas: Mapping[StoreKey, StateSchema]
+    operator_files: Mapping[str, OperatorMetadata] = field(default_factory=dict)
+    """Every operator metadata that was read, by its path; `operators` has the newest ones."""
+    schema_files: Mapping[str, StateSchema] = field(default_factory=dict)
+    """Every state schema that was read, by its path; `schemas` has the newest ones."""
     damages: tuple[Damage, ...] = ()
     unlisted: Mapping[str, StorageError] | None = None
     unread: tuple[str, ...] = ()

@@ -75,6 +75,8 @@ class _Taking:
             initial_offsets=self.initial_offsets,
             operators=_operators(layout, content),
             schemas=_schemas(layout, content),
+            operator_files=_by_path(content, OperatorMetadata),
+            schema_files=_by_path(content, StateSchema),
             damages=tuple(self.damages),
             unlisted=listing.failures,
             unread=tuple(self.unread),
@@ -192,6 +194,10 @@ def _has_grown(reader: Reader, layout: Layout) -> bool:
 def _one(content: Mapping[str, object], path: str, kind: type[Entry]) -> Entry | None:
     entry = content.get(path)
     return entry if isinstance(entry, kind) else None
+
+
+def _by_path(content: Mapping[str, object], kind: type[Entry]) -> dict[str, Entry]:
+    return {path: entry for path, entry in content.items() if isinstance(entry, kind)}
 
 
 def _numbered(content: Mapping[str, object], prefix: str, kind: type[Entry]) -> dict[int, Entry]:

@@ -52,7 +52,7 @@ def state_format(number: int) -> dict[str, str]:
 SHAPES = (
     Shape("join", "inner join, state format 2, HDFS-backed", inner, EVERY),
     Shape("join-outer", "left outer join, state format 2, HDFS-backed", outer, EVERY),
-    # 4.1 and later fail with "Unsupported schema writer version: 1".
+    # A new one fails on 4.1 and later; 4.2 says "Unsupported schema writer version: 1".
     Shape(
         "join-format-1",
         "inner join, state format 1",

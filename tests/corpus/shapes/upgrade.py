@@ -26,7 +26,7 @@ def upgrade(bench: Bench) -> None:
 
 
 def upgrade_refused(bench: Bench) -> None:
-    """An inner join whose key 3.5 stored as not null; 4.0 and later call it nullable and stop."""
+    """An inner join whose key 3.5 stored as not null; 4.3 calls it nullable and stops."""
     if bench.spark.version == OLDEST:
         inner(bench)
         return

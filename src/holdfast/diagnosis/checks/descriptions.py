@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.statefiles import DEFAULT_STORE, OperatorFiles
+from holdfast.checkpoint.statefiles import DEFAULT_STORE
 from holdfast.checkpoint.staterecovery import provider_of
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.stateschema import StateSchema
@@ -22,6 +22,13 @@ _ATOMS = frozenset(
 )
 _SIZED = re.compile(
     r"(decimal|char|varchar|time|geometry|geography)\(.*\)|string collate \w+|interval [a-z ]+"
+)
+_ENCODERS = frozenset(
+    f"{one}StateEncoderSpec"
+    for one in (
+        *("NoPrefixKey", "PrefixKeyScan", "RangeKeyScan"),
+        *("TimestampAsPrefixKey", "TimestampAsPostfixKey"),
+    )
 )
 
 
@@ -56,34 +63,22 @@ def check_schema_recorded(picture: Picture) -> Iterator[Finding]:
 
 def check_description_versions(picture: Picture) -> Iterator[Finding]:
     """Report operator metadata and schemas of a version that Spark keeps at another place."""
-    for folder, operator in picture.operators.items():
-        files = picture.layout.state.operators[folder]
-        newest = max(files.metadata_by_batch, default=None)
-        path = files.metadata if newest is None else files.metadata_by_batch[newest]
-        if path is not None and operator.version != (1 if newest is None else 2):
+    for path, operator in picture.operator_files.items():
+        if operator.version != (2 if "/v2/" in path else 1):
             message = f"{path} is of version {operator.version}, which Spark keeps elsewhere"
             yield Finding("HF2223", Severity.FATAL, message, Place(path, line=1))
-    for (folder, store), schema in picture.schemas.items():
-        path = _schema_path(picture.layout.state.operators[folder], store)
-        if path is not None and (schema.version == 3) != ("/_stateSchema/" in path):
+    for path, schema in picture.schema_files.items():
+        if (schema.version == 3) != ("/_stateSchema/" in path):
             message = f"{path} is of version {schema.version}, which Spark keeps elsewhere"
             yield Finding("HF2115", Severity.FATAL, message, Place(path, byte=0))
 
 
 def check_schema_types(picture: Picture) -> Iterator[Finding]:
     """Report state schemas with columns that no known Spark could have written."""
-    for (folder, store), schema in picture.schemas.items():
-        path = _schema_path(picture.layout.state.operators[folder], store)
+    for path, schema in picture.schema_files.items():
         strange = next(_strange(schema), None)
-        if path is not None and strange is not None:
-            message = f"{path}: {strange}"
-            yield Finding("HF2115", Severity.WARNING, message, Place(path))
-
-
-def _schema_path(files: OperatorFiles, store_name: str) -> str | None:
-    store = files.stores[store_name]
-    names = sorted(store.schema_files, key=lambda name: int(name.partition("_")[0]))
-    return store.schema_files[names[-1]] if names else store.partition_schema
+        if strange is not None:
+            yield Finding("HF2115", Severity.WARNING, f"{path}: {strange}", Place(path))
 
 
 def _strange(schema: StateSchema) -> Iterator[str]:
@@ -91,6 +86,9 @@ def _strange(schema: StateSchema) -> Iterator[str]:
         for text in (family.key_json, family.value_json, family.user_key_json):
             if text is not None:
                 yield from _strange_type(json.loads(text))
+        encoder = json.loads(family.encoder_json) if family.encoder_json else None
+        if encoder is not None and encoder.get("keyStateEncoderType") not in _ENCODERS:
+            yield f"no known key encoder of {family.name!r}"
 
 
 def _strange_type(kind: object) -> Iterator[str]:

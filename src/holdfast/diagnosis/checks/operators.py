@@ -12,8 +12,8 @@ from holdfast.findings import Finding, Place, Severity
 
 def check_operator_identity(picture: Picture) -> Iterator[Finding]:
     """Report metadata of another operator than the folder's, and names that no Spark writes."""
-    for folder, operator in picture.operators.items():
-        place = Place(_metadata_path(picture, folder), line=2)
+    for path, operator in picture.operator_files.items():
+        folder, place = int(path.split("/")[1]), Place(path, line=2)
         if operator.id != folder:
             message = f"state/{folder} holds the metadata of operator {operator.id}"
             yield Finding("HF2223", Severity.FATAL, message, place)

@@ -97,9 +97,11 @@ def check_pinned_changes(picture: Picture) -> Iterator[Finding]:
             continue
         old, new = before.metadata.settings, after.metadata.settings
         changed = {key: [old[key], new.get(key)] for key in old if new.get(key) != old[key]}
-        if _is_known_set(set(new)) and not _is_known_set({*old, PARTITIONS}):
-            # Spark 4.2.0 left the partitions out of logs of version 2; nothing else is ever new.
+        if _is_known_set(set(new)) and not _is_known_set(set(old)):
             changed |= {key: [None, new[key]] for key in new if key not in old}
+            if before.version > 1 and changed.keys() == {PARTITIONS}:
+                # Spark 4.2.0 left the partitions out of logs of version 2.
+                continue
         # A downgrade of Spark stops writing the keys that only the newer one knows.
         vanished = {key for key, (_, value) in changed.items() if value is None}
         if vanished and _is_known_set(set(new)):
