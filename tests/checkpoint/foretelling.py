@@ -21,8 +21,6 @@ NOT_IN_THE_FOLDER = {
     "state-newest-cut": "the content of state files is not decoded yet",
     "state-newest-garbage": "the content of state files is not decoded yet",
     "state-newest-flipped": "the content of state files is not decoded yet",
-    "state-oldest-cut": "the content of state files is not decoded yet",
-    "state-oldest-garbage": "the content of state files is not decoded yet",
     "state-ssts-missing": "which tables a snapshot needs stands inside of it",
     "crc-stale-in-sources": "the edited source log names a file that is not there",
 }

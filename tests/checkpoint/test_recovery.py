@@ -55,18 +55,19 @@ def test_async_gaps_warn_of_a_start_without_async() -> None:
 
 @pytest.mark.parametrize("one", corpus(), ids=str)
 def test_real_checkpoints_go_on_after_their_last_batch(one: Sample) -> None:
-    """What Spark last ran decides: the batch after it, or the same again when it failed."""
+    """A batch that failed runs again, otherwise the one after it is planned."""
     picture = verified_picture(one.files())
     start = next_start(picture)
     if one.name == "repartition-refused":
         assert start.action is Action.FAIL
     elif one.name == "fresh":
         assert (start.action, start.batch_id) == (Action.FRESH, 0)
-    elif one.name.startswith("pending") or one.name.endswith("-pending"):
+    elif picture.pending is not None:
         assert start.action is Action.RERUN
         assert "may already hold it" in start.reason
     else:
         assert start.action is Action.PLAN
+        assert not one.name.startswith("pending")
 
 
 def test_differences_between_releases_are_told() -> None:

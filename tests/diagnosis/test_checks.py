@@ -93,6 +93,11 @@ def copy(source: str, target: str) -> Change:
     return lambda files: replaced(files, target, files[source])
 
 
+def empty_delta(files: Files) -> Files:
+    """Leave nothing of a state file."""
+    return replaced(files, "state/0/0/1.delta", b"")
+
+
 # The stateless sample has batches 0 to 3; the aggregation 0 to 5; both read one file source.
 STATELESS, STATE = "stateless", "aggregation-hdfs-lz4"
 FATAL, ERROR, WARNING, INFO = Severity.FATAL, Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -161,7 +166,17 @@ CASES = (
         STATELESS,
         edit("offsets/3", b"spark.sql.shuffle.partitions", b"spark.sql.shuffle.partitionz"),
     ),
-    Case("HF2236", "offsets/3", WARNING, STATELESS, copy("offsets/2", "offsets/3")),
+    Case("HF2236", "offsets/3", FATAL, STATELESS, copy("offsets/2", "offsets/3")),
+    Case("HF2236", "offsets/2", WARNING, STATELESS, copy("offsets/1", "offsets/2")),
+    Case("HF2237", "commits/3", WARNING, STATELESS, lambda f: replaced(f, "commits/3", b"v1\n{}")),
+    Case("HF2238", "state/0/0", WARNING, "aggregation-hdfs-snapshots", drop("state/0/0/2.delta")),
+    Case("HF2239", "state/0/0/1.delta", ERROR, "aggregation-hdfs-snapshots", empty_delta),
+    Case(
+        "HF2240", "state/0/0/_metadata/schema", WARNING, STATE, drop("state/0/0/_metadata/schema")
+    ),
+    Case("HF2241", "sources/0/0", FATAL, "rate", lambda f: replaced(f, "sources/0/0", b"v1\nx")),
+    Case("HF2242", "offsets/5", ERROR, STATE, edit("offsets/5", b'codec":"lz4"', b'codec":"lz5"')),
+    Case("HF2243", "offsets/5", ERROR, STATE, drop("offsets/5", "commits/5")),
     Case("HF2101", "offsets/3", FATAL, STATELESS, lambda f: replaced(f, "offsets/3", b"")),
     Case("HF2102", "commits/3", FATAL, STATELESS, edit("commits/3", b"v1", b"x1")),
     Case("HF2103", "offsets/3", FATAL, STATELESS, edit("offsets/3", b"v1\n", b"v9\n")),

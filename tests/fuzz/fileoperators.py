@@ -111,7 +111,7 @@ def future_state(draw: Drawing) -> Files | None:
 def rename_padded(draw: Drawing) -> Files | None:
     """Write an entry's number in another way: `007`, `+7`."""
     form = draw.random.choice(("00{}", "+{}", "0{}"))
-    return _renamed(draw, lambda name: form.format(name))
+    return _renamed(draw, form.format)
 
 
 def rename_suffixed(draw: Drawing) -> Files | None:

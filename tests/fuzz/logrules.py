@@ -1,4 +1,4 @@
-"""Rules on the two logs: ids, watermarks, times, sources and settings follow from batch to batch."""
+"""Rules on the two logs: what a batch says follows from what the batches before it said."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def settings_stay(found: Decoded) -> Iterator[Broken]:
 
 
 def names_are_plain(found: Decoded) -> Iterator[Broken]:
-    """Nothing in the logs is named like a number in another spelling, and no folder like a batch."""
+    """No file of the logs spells its number in another way, and no folder is named like one."""
     for path in found.files:
         parts = path.split("/")
         if parts[0] not in ("offsets", "commits") or len(parts) < 2:

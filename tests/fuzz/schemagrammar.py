@@ -9,25 +9,10 @@ from typing import Any, NoReturn
 from tests.fuzz.strictness import BrokenError, strict_json
 
 _ATOMS = frozenset(
-    [
-        "void",
-        "null",
-        "boolean",
-        "byte",
-        "short",
-        "integer",
-        "long",
-        "float",
-        "double",
-        "string",
-        "binary",
-        "date",
-        "timestamp",
-        "timestamp_ntz",
-        "variant",
-        "calendar",
-        "interval",
-    ]
+    (
+        *("void", "null", "boolean", "byte", "short", "integer", "long", "float", "double"),
+        *("string", "binary", "date", "timestamp", "timestamp_ntz", "variant", "interval"),
+    )
 )
 _SIZED = re.compile(
     r"decimal\([0-9]{1,2},-?[0-9]{1,2}\)|(?:char|varchar)\([0-9]+\)|string collate \w+|"

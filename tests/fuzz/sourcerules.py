@@ -99,9 +99,9 @@ def compacted(found: Decoded) -> Iterator[Broken]:
             held = {str(item) for item in content}
             for log_id, other in ids.items():
                 items = found.content.get(other)
-                if log_id < compact_id and isinstance(items, list):
-                    if not {str(item) for item in items} <= held:
-                        yield broken("a compact entry repeats", path, other)
+                is_earlier = log_id < compact_id and isinstance(items, list)
+                if is_earlier and not {str(item) for item in items or ()} <= held:
+                    yield broken("a compact entry repeats", path, other)
 
 
 SOURCE_RULES: tuple[Rule, ...] = (

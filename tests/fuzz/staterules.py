@@ -115,9 +115,9 @@ def state_is_there(found: Decoded) -> Iterator[Broken]:
 def _gathers(found: Decoded, operator: str) -> bool:
     """A streaming limit keeps one partition; its key has no type."""
     for path, entry in found.content.items():
-        if path.startswith(f"state/{operator}/") and found.kinds.get(path) == "state schema":
-            if isinstance(entry[0], dict) and '"void"' in str(entry[0]).replace("'", '"'):
-                return True
+        is_schema = found.kinds.get(path) == "state schema" and isinstance(entry[0], dict)
+        if path.startswith(f"state/{operator}/") and is_schema and "'void'" in str(entry[0]):
+            return True
         if path == f"state/{operator}/_metadata/metadata":
             return bool(entry["operatorInfo"]["operatorName"] == "globalLimit")
     return False
@@ -147,7 +147,7 @@ def state_ids_fit(found: Decoded) -> Iterator[Broken]:
     held: dict[tuple[str, str, int], set[str]] = {}
     for path in found.files:
         parts = path.split("/")
-        name, _, suffix = parts[-1].partition(".")
+        name, _, _ = parts[-1].partition(".")
         version, bar, unique = name.partition("_")
         if found.kinds.get(path) in ("zip", "changelog") and bar:
             held.setdefault((parts[1], parts[2], int(version)), set()).add(unique)

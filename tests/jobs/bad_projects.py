@@ -50,7 +50,7 @@ BAD_PROJECTS: dict[str, tuple[str | bytes, str, int, str]] = {
     "job twice": (GOOD + CONSOLE + "  a:\n", "HF1106", 7, "line 3"),
     "unknown key": (HEAD + "chekpoints: x\n", "HF1103", 2, "is checkpoints meant?"),
     "unknown key, nothing near": (HEAD + "zzz: x\n", "HF1103", 2, "known are"),
-    "unknown spark key": (HEAD + "spark:\n  configuration: {}\n", "HF1103", 3, "is conf meant?"),
+    "unknown spark key": (HEAD + "spark:\n  config: {}\n", "HF1103", 3, "is conf meant?"),
     "unknown storage": (HEAD + "storage:\n  s4: {}\n", "HF1103", 3, "is s3 meant?"),
     "unknown s3 key": (HEAD + "storage:\n  s3: {endpont: x}\n", "HF1103", 3, "is endpoint meant?"),
     "unknown job key": (GOOD + CONSOLE + "    triger: {}\n", "HF1103", 7, "is trigger meant?"),

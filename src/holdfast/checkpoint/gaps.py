@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.format.offsets import OffsetsEntry
 
 
 def skips_like_async(picture: Picture) -> bool:
@@ -20,6 +21,14 @@ def skips_like_async(picture: Picture) -> bool:
         and not committed & set(skipped)
         and committed >= set(ids[:-1])
     )
+
+
+def entry_before(picture: Picture, batch_id: int) -> OffsetsEntry | None:
+    """Give the entry in which a batch begins; None where it is missing, or was not read."""
+    earlier = max((one for one in picture.layout.offsets.ids if one < batch_id), default=None)
+    if earlier is None or (earlier != batch_id - 1 and not skips_like_async(picture)):
+        return None
+    return picture.offsets.get(earlier)
 
 
 def missing_between(ids: tuple[int, ...]) -> list[int]:

@@ -162,6 +162,8 @@ def decode_file(
             entry = decoder(data)
         except DecodeError as error:
             return None, [Damage(path, error)]
+    if isinstance(side, StorageError) and not isinstance(side, NotFoundError):
+        return entry, [Damage(checksum_name(path), side)]
     return entry, checksum_damage(path, [data], side) if isinstance(side, bytes) else []
 
 

@@ -7,6 +7,7 @@ They assume that the query is the one that wrote the checkpoint and runs in micr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.logrecovery import (
@@ -17,7 +18,7 @@ from holdfast.checkpoint.logrecovery import (
     previous_entry,
     query_id,
 )
-from holdfast.checkpoint.outcome import Difference, NextStart, Outcome, failure
+from holdfast.checkpoint.outcome import Action, Difference, NextStart, Outcome, failure
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import KNOWN_OPERATORS, RELEASES, at_least
 from holdfast.checkpoint.sourcerecovery import source_failure
@@ -53,7 +54,15 @@ def outcome_with(picture: Picture, release: str) -> Outcome:
         outcome = step(picture, release)
         if outcome is not None:
             return outcome
-    return going_on(picture)
+    return _with_identity(picture, going_on(picture))
+
+
+def _with_identity(picture: Picture, outcome: Outcome) -> Outcome:
+    """Without `metadata` the older releases go on silently, as another query to the sink."""
+    if outcome.action is Action.FRESH or picture.layout.has_file("metadata"):
+        return outcome
+    told = f"{outcome.reason}; under a new query id, so that the sink takes it for another query"
+    return replace(outcome, reason=told)
 
 
 def _sources(picture: Picture, _release: str) -> Outcome | None:

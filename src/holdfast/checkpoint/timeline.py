@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from holdfast.checkpoint.gaps import entry_before
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.sourceview import Formats, advance
 from holdfast.format.sources import Amount
@@ -34,8 +35,7 @@ def timeline(picture: Picture, formats: Formats, most: int) -> tuple[Batch, ...]
 def _batch(picture: Picture, formats: Formats, batch_id: int) -> Batch:
     entry = picture.offsets.get(batch_id)
     metadata = entry.metadata if entry is not None else None
-    previous = max((one for one in picture.offsets if one < batch_id), default=None)
-    before = picture.offsets[previous] if previous is not None else None
+    before = entry_before(picture, batch_id)
     advances: tuple[Amount | None, ...] = ()
     # Without the entry before, the first kept batch's amount would count from the beginning.
     if entry is not None and (before is not None or batch_id == 0):

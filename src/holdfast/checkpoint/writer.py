@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.checkpoint.picture import Picture
@@ -27,7 +28,7 @@ class SparkVersion:
 def spark_version(picture: Picture) -> SparkVersion:
     """Bound the release by the settings that each one pins, log versions and side files."""
     low, high, reasons = 0, len(RELEASES) - 1, []
-    settings = picture.settings
+    settings = _newest_readable_settings(picture)
     if settings:
         low, high = _bounds_by_settings(set(settings))
         reasons.append(f"{len(settings)} pinned settings")
@@ -45,6 +46,15 @@ def spark_version(picture: Picture) -> SparkVersion:
         return SparkVersion(None, RELEASES[0], RELEASES[-1], "nothing in the files tells")
     value = RELEASES[low] if low == high else None
     return SparkVersion(value, RELEASES[low], RELEASES[high], "inferred from " + ", ".join(reasons))
+
+
+def _newest_readable_settings(picture: Picture) -> Mapping[str, str]:
+    """A damaged newest entry leaves the one before it to tell."""
+    for batch_id in sorted(picture.offsets, reverse=True):
+        metadata = picture.offsets[batch_id].metadata
+        if metadata is not None and metadata.settings:
+            return metadata.settings
+    return {}
 
 
 def _bounds_by_settings(keys: set[str]) -> tuple[int, int]:

@@ -35,9 +35,10 @@ class Output:
             json.dump(answer.document(__version__), sys.stdout, indent=2, ensure_ascii=False)
             sys.stdout.write("\n")
         elif not self.quiet:
-            from holdfast.cli.drawing.console import open_console
+            from holdfast.cli.drawing.console import drawing_console
 
-            draw(answer.redacted(), open_console(no_color=self.no_color))
+            with drawing_console(no_color=self.no_color) as console:
+                draw(answer.redacted(), console)
         return answer.exit_status
 
 

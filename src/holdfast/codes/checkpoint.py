@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.codes.code import Code
 
 _BACKUP = "put the missing file back byte-identical from a backup"
+_BACKUP_OF_CHANGED = "put the changed file back byte-identical from a backup"
 _NO_DELETE = (
     "do not delete other entries to make the numbers fit: a batch planned anew is lost or doubled "
     "in the sink"
@@ -87,7 +88,11 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "a left-over name is in the way of the next entry",
         "Spark creates entries without overwriting: it fails with a message about a second query, "
         "for a commit only after the sink got the batch",
-        ("move the left-over out of the folder; it holds nothing that Spark reads",),
+        (
+            "in commits/: move the left-over out of the folder; the batch then runs again",
+            "in offsets/ or sources/: the entry was there once; put it back from a backup",
+            "without a backup: ask the sink whether it holds that batch before anything else",
+        ),
     ),
     Code(
         "HF2211",
@@ -111,14 +116,14 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "HF2214",
         "the number of sources changes between offsets entries",
         "Spark matches sources by position and number, and refuses an entry that does not fit",
-        (_BACKUP,),
+        (_BACKUP_OF_CHANGED,),
     ),
     Code(
         "HF2215",
         "a source's offset goes back",
         "Spark only ever moves forward: an entry was swapped, edited or damaged; data would be "
         "read twice or the start fails",
-        (_BACKUP,),
+        (_BACKUP_OF_CHANGED,),
     ),
     Code(
         "HF2216",
@@ -130,14 +135,14 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "HF2217",
         "an entry of a file source's log holds files of another entry",
         "files would be read twice or never",
-        (_BACKUP,),
+        (_BACKUP_OF_CHANGED,),
     ),
     Code(
         "HF2218",
         "the watermark does not follow from the entry before",
         "rows would count as late that are not, or windows stay open; an entry was edited, "
         "swapped or damaged",
-        (_BACKUP,),
+        (_BACKUP_OF_CHANGED,),
     ),
     Code(
         "HF2219",
@@ -169,7 +174,7 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "HF2223",
         "operator metadata does not belong to the folder that it lies in",
         "Spark compares it with the query's operators by id and name, and refuses",
-        (_BACKUP,),
+        (_BACKUP_OF_CHANGED,),
     ),
     Code(
         "HF2224",
@@ -224,14 +229,14 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "HF2232",
         "entries of one log have different versions",
         "Spark keeps to one version in a log; it may refuse the mixture",
-        (_BACKUP,),
+        (_BACKUP_OF_CHANGED,),
     ),
     Code(
         "HF2233",
         "the state ids in a commit do not fit the state",
         "with state checkpoint format 2 the commit names the files to load; wrong ids make the "
         "next start fail",
-        (_BACKUP,),
+        (_BACKUP_OF_CHANGED,),
     ),
     Code(
         "HF2234",
@@ -250,7 +255,7 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "HF2236",
         "two entries of one log are the same",
         "each batch has its own time, so an entry was copied over another",
-        (_BACKUP,),
+        (_BACKUP_OF_CHANGED,),
     ),
     Code(
         "HF2237",
@@ -292,5 +297,12 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "Spark takes the pinned value back at the next start, in place of the session's, and "
         "fails or reads state with another meaning",
         ("compare with an older entry; put the entry back from a backup",),
+    ),
+    Code(
+        "HF2243",
+        "state is ahead of the offsets",
+        "a batch ran whose offsets entry is gone: Spark would plan its id anew, with other data "
+        "than the sink may hold under that id",
+        (_BACKUP, "without a backup: ask the sink whether it holds that batch before a start"),
     ),
 )

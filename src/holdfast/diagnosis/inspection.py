@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from holdfast.checkpoint.layout import LogFiles
+from holdfast.checkpoint.gaps import entry_before
+from holdfast.checkpoint.layout import LogFiles, checked_name
 from holdfast.checkpoint.operatorview import Operator, operators_of
 from holdfast.checkpoint.outcome import NextStart
 from holdfast.checkpoint.picture import Picture
@@ -181,8 +182,7 @@ def _sources(picture: Picture, formats: Formats) -> tuple[Source, ...]:
     newest_id, newest = picture.newest_offsets_id, picture.newest_offsets
     if newest_id is None or newest is None:
         return ()
-    earlier_id = max((one for one in picture.offsets if one < newest_id), default=None)
-    before = picture.offsets[earlier_id] if earlier_id is not None else None
+    before = entry_before(picture, newest_id)
     found: list[Source] = []
     for index, source in enumerate(newest.sources):
         now = explained(picture, newest, index, formats)
@@ -192,7 +192,7 @@ def _sources(picture: Picture, formats: Formats) -> tuple[Source, ...]:
             if before is not None and earlier is not None
             else None
         )
-        pending = picture.pending is not None
+        pending = picture.pending is not None and (before is not None or newest_id == 0)
         amount = advance(picture, before, newest, index, formats) if pending else None
         found.append(_source(index, source.name, now, was, amount, source.text))
     return tuple(found)
@@ -241,7 +241,7 @@ def _parts(picture: Picture) -> tuple[Part, ...]:
     for path, item in picture.layout.items.items():
         if item.kind.value != "file":
             continue
-        head = path.partition("/")[0]
+        head = (checked_name(path) or path).partition("/")[0]
         name = head if head in files else "other"
         files[name] += 1
         sizes[name] += item.size

@@ -64,7 +64,8 @@ def decode_json(text: str, *, what: str, line: int | None = None, byte: int = 0)
             raise DecodeError(
                 "HF2110", message, line=line, byte=place, overlooked=overlooked
             ) from error
-        message = f"{what}: malformed JSON, {error.msg[0].lower()}{error.msg[1:]}"
+        wrong = error.msg.removesuffix(" starting at").removesuffix(" at")
+        message = f"{what}: malformed JSON, {wrong[0].lower()}{wrong[1:]}"
         raise DecodeError("HF2105", message, line=line, byte=place) from error
     except ValueError as error:
         # Python's own limit on the digits of an integer; what is malformed was caught above.

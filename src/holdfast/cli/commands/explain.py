@@ -7,6 +7,8 @@ from difflib import get_close_matches
 
 import click
 from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
 
 from holdfast.answers import Answer
 from holdfast.cli.options import Output, output_options
@@ -48,6 +50,8 @@ def _page(number: str) -> Code:
 def _draw(answer: Answer[Explanation], console: Console) -> None:
     page = answer.result
     console.print(f"{page.code}: {page.title}")
-    console.print(f"  why   {page.why}")
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("why", page.why)
     for step in page.next:
-        console.print(f"  next  {step}")
+        grid.add_row("next", step)
+    console.print(Padding(grid, (0, 0, 0, 2)))

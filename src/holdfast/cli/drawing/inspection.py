@@ -163,7 +163,9 @@ def _state(found: Inspection) -> Table:
 def _operator_line(operator: Operator) -> str:
     name = operator.name or "not named (Spark 3.5 records no names)"
     partitions = operator.partitions
-    return f"{name}, {partitions} partitions" if partitions else name
+    if not partitions:
+        return name
+    return f"{name}, {partitions} partition{'s' if partitions > 1 else ''}"
 
 
 def _store_line(store: Store) -> str:

@@ -54,7 +54,11 @@ from holdfast.diagnosis.checks.sourcelogs import (
     check_source_log_whole,
 )
 from holdfast.diagnosis.checks.sourceoffsets import check_initial_offsets, check_source_offsets
-from holdfast.diagnosis.checks.statefolders import check_partition_number, check_state_present
+from holdfast.diagnosis.checks.statefolders import (
+    check_partition_number,
+    check_state_not_ahead,
+    check_state_present,
+)
 from holdfast.diagnosis.checks.stateversions import check_empty_state, check_state_versions
 from holdfast.diagnosis.checks.wholeness import check_wholeness
 from holdfast.findings import Finding
@@ -92,6 +96,7 @@ CHECKS: tuple[Check, ...] = (
     check_state_present,
     check_state_versions,
     check_empty_state,
+    check_state_not_ahead,
     check_partition_number,
     check_operator_identity,
     check_schema_places,

@@ -15,7 +15,8 @@ def check_offsets_complete(picture: Picture) -> Iterator[Finding]:
     for batch_id, entry in picture.offsets.items():
         lack = _lack(entry, has_metadata)
         if lack is not None:
-            severity = _if_newest(batch_id, picture.newest_offsets_id)
+            newest = batch_id == picture.newest_offsets_id
+            severity = Severity.WARNING if not newest else _severity_of_lack(entry)
             place = Place(f"offsets/{batch_id}", line=2)
             yield Finding("HF2237", severity, f"offsets/{batch_id} has no {lack}", place)
 
@@ -28,7 +29,8 @@ def check_commits_complete(picture: Picture) -> Iterator[Finding]:
         if commit.version == 2 and commit.state_ids is None:
             lack = "state ids, which version 2 is for"
         if lack is not None:
-            severity = _if_newest(batch_id, picture.newest_commit_id)
+            needed = batch_id == picture.newest_commit_id and picture.layout.state.operators
+            severity = Severity.FATAL if needed and commit.version == 2 else Severity.WARNING
             place = Place(f"commits/{batch_id}", line=2)
             yield Finding("HF2237", severity, f"commits/{batch_id} has no {lack}", place)
 
@@ -60,5 +62,7 @@ def _lack(entry: OffsetsEntry, has_metadata: bool) -> str | None:
     return "time of planning" if entry.metadata.timestamp_ms <= 0 else None
 
 
-def _if_newest(batch_id: int, newest: int | None) -> Severity:
-    return Severity.FATAL if batch_id == newest else Severity.WARNING
+def _severity_of_lack(entry: OffsetsEntry) -> Severity:
+    """Without sources or metadata Spark stops; without a time it takes 1970 for the batch's."""
+    stops = not entry.sources or entry.metadata is None
+    return Severity.FATAL if stops else Severity.ERROR

@@ -74,7 +74,7 @@ def check_uncommitted_batches(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2207",
             Severity.WARNING,
-            f"{len(skipped)} planned batches have no commit: {_some(skipped)}",
+            f"planned without a commit, before the newest: {_some(skipped)}",
             Place(f"commits/{skipped[-1]}"),
             {"batches": skipped[:20], "count": len(skipped)},
         )

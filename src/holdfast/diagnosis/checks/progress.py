@@ -153,7 +153,8 @@ def check_repeated_entries(picture: Picture) -> Iterator[Finding]:
     for batch_id, before, after in _steps(picture):
         if before == after and after.metadata is not None:
             message = f"offsets/{batch_id} is the same as the entry before it"
-            severity = Severity.WARNING
+            newest = batch_id == picture.newest_offsets_id
+            severity = Severity.FATAL if newest else Severity.WARNING
             yield Finding("HF2236", severity, message, Place(f"offsets/{batch_id}"))
 
 

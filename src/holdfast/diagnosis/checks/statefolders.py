@@ -17,6 +17,27 @@ def check_state_present(picture: Picture) -> Iterator[Finding]:
         yield Finding("HF2221", Severity.FATAL, failure.reason, Place(failure.place))
 
 
+def check_state_not_ahead(picture: Picture) -> Iterator[Finding]:
+    """Report state of a batch whose offsets are gone: the batch ran, and would be planned anew."""
+    planned = picture.newest_offsets_id
+    if planned is None:
+        return
+    for operator in picture.layout.state.operators.values():
+        for store in operator.stores.values():
+            versions = {one for part in store.partitions.values() for one in part.versions()}
+            newest = max(versions, default=0)
+            if newest > planned + 1:
+                yield Finding(
+                    "HF2243",
+                    Severity.ERROR,
+                    f"state/{operator.id} holds version {newest}, which batch {newest - 1} wrote, "
+                    f"but offsets/ ends at {planned}",
+                    Place(f"offsets/{newest - 1}"),
+                    {"newest_state_version": newest, "newest_offsets": planned},
+                )
+                return
+
+
 def check_partition_number(picture: Picture) -> Iterator[Finding]:
     """Report partitions with current state beyond the pinned number."""
     version = going_on(picture).batch_id
