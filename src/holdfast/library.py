@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.verification import Progress
-from holdfast.diagnosis.comparison import COMPARED_BATCHES, Comparison, compare_checkpoints
 from holdfast.diagnosis.inspecting import inspect_checkpoint
 from holdfast.diagnosis.inspection import Inspection
 from holdfast.jobs.target import Target, resolve_target
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
+
+if TYPE_CHECKING:
+    from holdfast.diagnosis.comparison import Comparison
+
+COMPARED_BATCHES = 100
+"""How many of the newest batches `diff` compares."""
 
 
 def inspect(
@@ -53,6 +59,9 @@ def diff(
     timeout: float | None = None,
 ) -> Answer[Comparison]:
     """Tell what differs between the logs of two checkpoints; nothing is written."""
+    # `inspect`, which must answer at once, does not wait for what only `diff` needs.
+    from holdfast.diagnosis.comparison import compare_checkpoints
+
     found, left = _open(target, project, storage_options, timeout)
     _, right = _open(other, project, storage_options, timeout)
     return compare_checkpoints(left, right, formats=found.source_formats, most=batches)

@@ -36,8 +36,11 @@ def test_an_entry_without_all_keys_of_3_5_is_older() -> None:
     """Spark 3.3 pinned fewer settings."""
     files = files_of("stateless", "3.5.9")
     newest = max(int(path[8:]) for path in files if path[:8] == "offsets/" and path[8:].isdecimal())
-    entry = b'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1,"conf":{"spark.sql.shuffle.partitions":"2"}}\n'
-    picture = picture_of(replaced(files, f"offsets/{newest}", entry + b'{"logOffset":1}'))
+    metadata = (
+        b'{"batchWatermarkMs":0,"batchTimestampMs":1,"conf":{"spark.sql.shuffle.partitions":"2"}}'
+    )
+    entry = b"v1\n" + metadata + b'\n{"logOffset":1}'
+    picture = picture_of(replaced(files, f"offsets/{newest}", entry))
     version = spark_version(picture)
     assert (version.value, version.low, version.high) == (None, None, "3.4")
     assert version.assumed == RELEASES[-1]

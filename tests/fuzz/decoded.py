@@ -72,7 +72,7 @@ class Decoded:
 
 def is_plain(name: str) -> bool:
     """Tell whether a name is a batch id as Spark spells it."""
-    return name.isascii() and name.isdecimal() and str(int(name)) == name and len(name) < 19
+    return name.isascii() and name.isdecimal() and str(int(name)) == name and int(name) < 2**63
 
 
 def decode(files: Files, kinds: dict[str, str]) -> Decoded:

@@ -36,6 +36,8 @@ class Expectation:
     """Where a finding may point."""
     change: str
     """The sort of change, for those that nothing shows."""
+    rules: frozenset[str]
+    """The rules across files that are broken."""
 
 
 def expect(case: Case) -> Expectation:
@@ -59,6 +61,7 @@ def expect(case: Case) -> Expectation:
         traced=any(side_of(path) in after for path in changed),
         places=frozenset(places),
         change=_change(kinds[subject], subject, before, after),
+        rules=frozenset(one.rule for one in broken),
     )
 
 

@@ -48,6 +48,7 @@ class Judgement:
     kind: str
     effect: Effect
     change: str
+    rules: frozenset[str]
     detectable: bool
     """With checksums: something shows the damage."""
     located: bool
@@ -77,6 +78,7 @@ def judge(seed: int, number: int) -> Judgement:
         expected.kind,
         expected.effect,
         expected.change,
+        expected.rules,
         detectable=expected.effect in (Effect.GRAMMAR, Effect.RULE)
         or (expected.effect is Effect.SILENT and expected.traced),
         located=_points(beside, expected.places),

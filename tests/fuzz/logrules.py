@@ -13,7 +13,9 @@ _RELEASE_KEYS = (10, 11, 15, 17)
 
 def _async(found: Decoded) -> bool:
     """Both logs skip the same ids, as async progress tracking writes them."""
-    offsets, commits = found.ids("offsets"), found.ids("commits")
+    offsets = found.ids("offsets")
+    # Purging removes offsets before commits.
+    commits = [one for one in found.ids("commits") if offsets and one >= offsets[0]]
     gaps = bool(commits) and commits[-1] - commits[0] >= len(commits)
     return gaps and offsets in (commits, [*commits, offsets[-1] if offsets else -1])
 
@@ -127,7 +129,8 @@ def settings_stay(found: Decoded) -> Iterator[Broken]:
         if before[0] == 2 and set(new) - set(old) == {"spark.sql.shuffle.partitions"}:
             # Spark 4.2.0 left it out of logs of version 2.
             continue
-        if set(old) != set(new) and not {len(old), len(new)} <= set(_RELEASE_KEYS):
+        other_release = len(old) != len(new) and {len(old), len(new)} <= set(_RELEASE_KEYS)
+        if set(old) != set(new) and not other_release:
             yield broken("settings are a release's", *places)
 
 

@@ -144,18 +144,20 @@ def _below_operator(path: str) -> bool:
 
 def state_ids_fit(found: Decoded) -> Iterator[Broken]:
     """Where files of a version are kept, the commit before it names one of them."""
-    held: dict[tuple[str, str, int], set[str]] = {}
+    held: dict[tuple[str, str, int], dict[str, set[str]]] = {}
     for path in found.files:
         parts = path.split("/")
+        store = "/".join(parts[3:-1])
         name, _, _ = parts[-1].partition(".")
         version, bar, unique = name.partition("_")
         if found.kinds.get(path) in ("zip", "changelog") and bar:
-            held.setdefault((parts[1], parts[2], int(version)), set()).add(unique)
+            stores = held.setdefault((parts[1], parts[2], int(version)), {})
+            stores.setdefault(store, set()).add(unique)
     for batch, (_, entry) in found.commits.items():
         for operator, partitions in (entry.get("stateUniqueIds") or {}).items():
-            for partition, stores in enumerate(partitions):
-                files = held.get((operator, str(partition), batch + 1))
-                if files is not None and not set(stores) <= files:
+            for partition, named in enumerate(partitions):
+                kept = held.get((operator, str(partition), batch + 1), {})
+                if not all(ids & set(named) for ids in kept.values()):
                     folder = f"state/{operator}/{partition}"
                     yield broken("state ids fit", f"commits/{batch}", folder)
 
@@ -179,7 +181,8 @@ def operators_recorded(found: Decoded) -> Iterator[Broken]:
         return
     for operator in {operator for operator, _, _ in _partitions(found)}:
         prefix = f"state/{operator}/_metadata/"
-        if not any(path.startswith(prefix) for path in found.files):
+        kept = [path for path in found.files if path.startswith(prefix) and "/." not in path]
+        if not kept:
             yield broken("operators are recorded", f"state/{operator}", f"{prefix}metadata")
 
 

@@ -37,6 +37,11 @@ def test_every_operator_damages_something(tally: Tally) -> None:
     assert {one.effect for one in tally.judgements} == set(Effect)
 
 
+def test_rules_of_every_sort_are_broken(tally: Tally) -> None:
+    """A rule that no damage ever breaks would prove nothing."""
+    assert len({rule for one in tally.judgements for rule in one.rules}) >= 20
+
+
 def test_the_report_names_each_operator_and_how_to_repeat_a_case(tally: Tally) -> None:
     """It is drawn from the same judgements."""
     text = report(tally)

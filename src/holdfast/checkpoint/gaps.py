@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import pairwise
 
 from holdfast.checkpoint.picture import Picture
@@ -25,7 +26,9 @@ def skips_like_async(picture: Picture) -> bool:
 
 def entry_before(picture: Picture, batch_id: int) -> OffsetsEntry | None:
     """Give the entry in which a batch begins; None where it is missing, or was not read."""
-    earlier = max((one for one in picture.layout.offsets.ids if one < batch_id), default=None)
+    ids = picture.layout.offsets.ids
+    position = bisect_left(ids, batch_id)
+    earlier = ids[position - 1] if position else None
     if earlier is None or (earlier != batch_id - 1 and not skips_like_async(picture)):
         return None
     return picture.offsets.get(earlier)

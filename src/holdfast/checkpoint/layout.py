@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,8 +11,11 @@ from holdfast.format.filelog import log_id_of
 from holdfast.format.log import batch_id_of
 from holdfast.storage.reading import Kind, Listed
 
-_TEMPORARY = re.compile(r"\.(tmp|tmp\.crc)$")
-_PARTS = frozenset({"metadata", "offsets", "commits", "sources", "state"})
+_TEMPORARY = (".tmp", ".tmp.crc")
+_PARTS = ("metadata", "offsets", "commits", "sources", "state")
+_OTHER = "other"
+_FILE, _FOLDER = Kind.FILE, Kind.FOLDER
+"""Looked up once: a listing asks for them tens of thousands of times."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,14 @@ class SourceFiles:
     compact_ids: frozenset[int]
 
 
+@dataclass
+class PartSize:
+    """How much lies in one part of a checkpoint."""
+
+    files: int = 0
+    size_bytes: int = 0
+
+
 @dataclass(frozen=True)
 class Layout:
     """Every listed name of a checkpoint, sorted once."""
@@ -61,8 +71,18 @@ class Layout:
     """Names at the root that are no part of a checkpoint."""
     special: tuple[Listed, ...]
     """Links out of the folder, broken links, pipes and the like."""
-    size_bytes: int = 0
-    file_count: int = 0
+    parts: Mapping[str, PartSize] = field(default_factory=dict)
+    """Size by the first name of the path; what is no part of a checkpoint under `other`."""
+
+    @cached_property
+    def size_bytes(self) -> int:
+        """The size of all files."""
+        return sum(part.size_bytes for part in self.parts.values())
+
+    @cached_property
+    def file_count(self) -> int:
+        """The number of all files."""
+        return sum(part.files for part in self.parts.values())
 
     @property
     def empty(self) -> bool:
@@ -111,14 +131,22 @@ class _Sorter:
     checksums: list[tuple[str, str]] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     special: list[Listed] = field(default_factory=list)
+    parts: dict[str, PartSize] = field(
+        default_factory=lambda: {name: PartSize() for name in (*_PARTS, _OTHER)}
+    )
 
     def take(self, item: Listed) -> None:
         """Sort one listed name."""
-        head, _, rest = item.path.partition("/")
-        name = item.path.rpartition("/")[2]
-        if name.startswith(".") and self._take_side_file(item, name):
+        path, kind, size, _ = item
+        head, _, rest = path.partition("/")
+        if kind is _FILE:
+            part = self.parts.get(head) or self.parts[_OTHER if rest else _part_of(head)]
+            part.files += 1
+            part.size_bytes += size
+        name = rest.rpartition("/")[2] or head
+        if name[:1] == "." and self._take_side_file(item, name):
             return
-        if item.kind not in (Kind.FILE, Kind.FOLDER):
+        if kind is not _FILE and kind is not _FOLDER:
             self.special.append(item)
         elif head in self.logs:
             self._take_log(item, head, rest)
@@ -130,7 +158,7 @@ class _Sorter:
             self.foreign.append(item.path)
 
     def _take_side_file(self, item: Listed, name: str) -> bool:
-        if _TEMPORARY.search(name):
+        if name.endswith(_TEMPORARY):
             self.temporary.append(item.path)
             return True
         checked = checked_name(item.path)
@@ -142,7 +170,7 @@ class _Sorter:
         batch_id = batch_id_of(rest)
         if batch_id is None:
             return
-        if item.kind is Kind.FILE:
+        if item.kind is _FILE:
             self.logs[head][batch_id] = item
         else:
             self.numbered_folders[head].append(item.path)
@@ -167,7 +195,6 @@ def lay_out(listed: Iterable[Listed]) -> Layout:
     sorter = _Sorter()
     for item in items.values():
         sorter.take(item)
-    files = [item for item in items.values() if item.kind is Kind.FILE]
     return Layout(
         items=items,
         offsets=_log_files("offsets", sorter, items),
@@ -181,9 +208,13 @@ def lay_out(listed: Iterable[Listed]) -> Layout:
         orphan_checksums=tuple(side for side, checked in sorter.checksums if checked not in items),
         foreign=tuple(sorter.foreign),
         special=tuple(sorter.special),
-        size_bytes=sum(item.size for item in files),
-        file_count=len(files),
+        parts=sorter.parts,
     )
+
+
+def _part_of(name: str) -> str:
+    """Count the checksum of `metadata`, the only one at the root, with it."""
+    return "metadata" if name == ".metadata.crc" else _OTHER
 
 
 def _log_files(folder: str, sorter: _Sorter, items: Mapping[str, Listed]) -> LogFiles:

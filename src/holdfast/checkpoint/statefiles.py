@@ -15,6 +15,13 @@ _VERSION_FILE = re.compile(
 )
 _SCHEMA_FILE = re.compile(rf"({_NUMBER.pattern})_([0-9a-fA-F-]{{36}})")
 DEFAULT_STORE = "default"
+JOIN_STORES = (
+    "left-keyToNumValues",
+    "left-keyWithIndexToValue",
+    "right-keyToNumValues",
+    "right-keyWithIndexToValue",
+)
+"""The four stores of a stream-stream join, in the order in which a commit lists their ids."""
 
 VersionedId = tuple[int, str]
 """A state version and the unique id that state checkpoint format 2 gives it ('' in format 1)."""
@@ -97,7 +104,7 @@ class StateSorter:
         self, operator: OperatorFiles, item: Listed, partition: int, parts: list[str]
     ) -> None:
         store_name, names = _store_of(item, parts)
-        if store_name is None:
+        if store_name is None or not _is_store(store_name, names):
             return
         store = operator.stores.setdefault(store_name, StoreFiles(store_name))
         if names == ["_metadata", "schema"] and item.kind is Kind.FILE:
@@ -121,6 +128,13 @@ def _store_of(item: Listed, parts: list[str]) -> tuple[str | None, list[str]]:
         len(parts) > 1 or item.kind is Kind.FOLDER
     )
     return (head, parts[1:]) if own_folder else (DEFAULT_STORE, parts)
+
+
+def _is_store(name: str, names: list[str]) -> bool:
+    """A foreign folder is no store; one that Spark does not name itself must hold state."""
+    if name == DEFAULT_STORE or name in JOIN_STORES or names == ["_metadata", "schema"]:
+        return True
+    return len(names) == 1 and _VERSION_FILE.fullmatch(names[0]) is not None
 
 
 def _take_operator_file(operator: OperatorFiles, item: Listed, parts: list[str]) -> None:

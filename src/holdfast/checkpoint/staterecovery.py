@@ -11,6 +11,7 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import PARTITIONS, PROVIDER
 from holdfast.checkpoint.statefiles import (
     DEFAULT_STORE,
+    JOIN_STORES,
     OperatorFiles,
     PartitionFiles,
     StoreFiles,
@@ -202,14 +203,5 @@ def _unique_id(
         return ""
     partitions = commit.state_ids.get(operator.id, ())
     ids = partitions[partition] if partition < len(partitions) else ()
-    position = STORE_ORDER.index(store.name) if store.name in STORE_ORDER else 0
+    position = JOIN_STORES.index(store.name) if store.name in JOIN_STORES else 0
     return ids[position] if position < len(ids) else ""
-
-
-STORE_ORDER = (
-    "left-keyToNumValues",
-    "left-keyWithIndexToValue",
-    "right-keyToNumValues",
-    "right-keyWithIndexToValue",
-)
-"""The order in which a commit lists the ids of a stream-stream join's four stores."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 from collections.abc import Sequence
@@ -67,6 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # File names need not be text, and a terminal need not know every character.
             stream.reconfigure(errors="backslashreplace")
+    # A command ends soon and makes no cycles worth collecting; looking for them takes a tenth.
+    gc.disable()
     sys.exit(run(words))
 
 

@@ -6,16 +6,14 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from holdfast import __version__
 from holdfast.answers import Answer
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -29,16 +27,21 @@ class Output:
     quiet: bool
     no_color: bool
 
-    def give(self, answer: Answer[Result], draw: Callable[[Answer[Result], Console], None]) -> int:
-        """Print the answer to standard output and return the exit status."""
+    def give(self, answer: Answer[Result], *, drawing: str) -> int:
+        """Print the answer to standard output and return the exit status.
+
+        `drawing` names the module of `cli/drawing` that draws it; JSON needs none of them, and
+        does not wait for their import.
+        """
         if self.as_json:
             json.dump(answer.document(__version__), sys.stdout, indent=2, ensure_ascii=False)
             sys.stdout.write("\n")
         elif not self.quiet:
             from holdfast.cli.drawing.console import drawing_console
 
+            module = import_module(f"holdfast.cli.drawing.{drawing}")
             with drawing_console(no_color=self.no_color) as console:
-                draw(answer.redacted(), console)
+                module.draw(answer.redacted(), console)
         return answer.exit_status
 
 

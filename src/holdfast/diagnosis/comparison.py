@@ -19,8 +19,6 @@ from holdfast.format.offsets import OffsetsEntry
 from holdfast.format.sources import Amount
 from holdfast.storage.reading import Reader
 
-COMPARED_BATCHES = 100
-
 Entry = TypeVar("Entry", OffsetsEntry, CommitEntry)
 Key = TypeVar("Key")
 
@@ -91,7 +89,7 @@ class Comparison:
 
 
 def compare_checkpoints(
-    left: Reader, right: Reader, *, formats: Formats | None = None, most: int = COMPARED_BATCHES
+    left: Reader, right: Reader, *, formats: Formats | None = None, most: int
 ) -> Answer[Comparison]:
     """Compare the newest batches of two checkpoints; nothing is written."""
     one, other = read_picture(left, history=most), read_picture(right, history=most)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.checkpoint.gaps import entry_before
-from holdfast.checkpoint.layout import LogFiles, checked_name
+from holdfast.checkpoint.layout import LogFiles
 from holdfast.checkpoint.operatorview import Operator, operators_of
 from holdfast.checkpoint.outcome import NextStart
 from holdfast.checkpoint.picture import Picture
@@ -236,13 +236,5 @@ def _sink(picture: Picture) -> Sink | None:
 
 
 def _parts(picture: Picture) -> tuple[Part, ...]:
-    names = ("metadata", "offsets", "commits", "sources", "state", "other")
-    files, sizes = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
-    for path, item in picture.layout.items.items():
-        if item.kind.value != "file":
-            continue
-        head = (checked_name(path) or path).partition("/")[0]
-        name = head if head in files else "other"
-        files[name] += 1
-        sizes[name] += item.size
-    return tuple(Part(name, files[name], sizes[name]) for name in names if files[name])
+    sizes = picture.layout.parts.items()
+    return tuple(Part(name, size.files, size.size_bytes) for name, size in sizes if size.files)

@@ -79,7 +79,8 @@ def batch_id_of(name: str) -> int | None:
     opens the plain name `7`: where `str(batch_id) != name`, the file makes Spark look for another
     one. Negative numbers and digits beyond ASCII, which no Spark writes, are no batches here.
     """
-    if not _LONG.fullmatch(name):
+    plain = name.isascii() and name.isdecimal() and len(name) < 20
+    if not plain and not _LONG.fullmatch(name):
         return None
     batch_id = int(name)
     return batch_id if 0 <= batch_id < 2**63 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from holdfast.errors import StorageError
 
@@ -22,9 +22,11 @@ class Kind(str, Enum):
     """A pipe, socket or device, or a link back to a folder around it: never opened."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """One name below the root; `path` is relative to it with '/' between parts."""
+class Listed(NamedTuple):
+    """One name below the root; `path` is relative to it with '/' between parts.
+
+    A tuple, because one listing makes tens of thousands of them.
+    """
 
     path: str
     kind: Kind

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from tests.corpus.loading import Sample, corpus
 
 from holdfast.format.sources import SourceEvidence, amount_between, explain
 from holdfast.format.sources import went_back as moved_back
+from tests.corpus.loading import Sample, corpus
 
 KINDS = {
     "FileStreamSource": "file",

@@ -8,7 +8,7 @@ import click
 
 from holdfast import library
 from holdfast.cli.options import Output, output_options, target_options
-from holdfast.diagnosis.comparison import COMPARED_BATCHES
+from holdfast.library import COMPARED_BATCHES
 
 
 @click.command("diff")
@@ -47,6 +47,4 @@ def command(
         storage_options=storage_options,
         timeout=timeout,
     )
-    from holdfast.cli.drawing.comparison import draw_comparison
-
-    return Output(as_json, quiet, no_color).give(answer, draw_comparison)
+    return Output(as_json, quiet, no_color).give(answer, drawing="comparison")

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 import click
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 
 from holdfast.answers import Answer
 from holdfast.cli.options import Output, output_options
@@ -35,7 +32,7 @@ def command(code: str, as_json: bool, quiet: bool, no_color: bool) -> int:
     page = _page(code.strip().upper())
     explanation = Explanation(page.number, page.title, page.why, page.next_steps, page.exit_status)
     answer = Answer("explain", page.number, explanation)
-    return Output(as_json, quiet, no_color).give(answer, _draw)
+    return Output(as_json, quiet, no_color).give(answer, drawing="explanation")
 
 
 def _page(number: str) -> Code:
@@ -45,13 +42,3 @@ def _page(number: str) -> Code:
     near = get_close_matches(number, numbers, n=1)
     hint = f"; the nearest is {near[0]}" if near else ""
     raise UsageError("HF1001", f"{number} is no code of Holdfast{hint}")
-
-
-def _draw(answer: Answer[Explanation], console: Console) -> None:
-    page = answer.result
-    console.print(f"{page.code}: {page.title}")
-    grid = Table.grid(padding=(0, 2))
-    grid.add_row("why", page.why)
-    for step in page.next:
-        grid.add_row("next", step)
-    console.print(Padding(grid, (0, 0, 0, 2)))

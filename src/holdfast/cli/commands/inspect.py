@@ -64,6 +64,4 @@ def command(
             timeout=timeout,
             progress=progress.advance,
         )
-    from holdfast.cli.drawing.inspection import draw_inspection
-
-    return Output(as_json, quiet, no_color).give(answer, draw_inspection)
+    return Output(as_json, quiet, no_color).give(answer, drawing="inspection")

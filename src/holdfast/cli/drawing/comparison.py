@@ -15,7 +15,7 @@ from holdfast.diagnosis.comparison import Comparison, LogComparison, Side
 MOST_ENTRIES = 20
 
 
-def draw_comparison(answer: Answer[Comparison], console: Console) -> None:
+def draw(answer: Answer[Comparison], console: Console) -> None:
     """Draw the whole page."""
     found = answer.result
     _draw_side("left ", found.left, console)

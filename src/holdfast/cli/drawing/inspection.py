@@ -22,7 +22,7 @@ _HEADLINES = {
 }
 
 
-def draw_inspection(answer: Answer[Inspection], console: Console) -> None:
+def draw(answer: Answer[Inspection], console: Console) -> None:
     """Draw the whole page."""
     found = answer.result
     console.print(Text(found.location, "bold"))

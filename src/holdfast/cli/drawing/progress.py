@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PATIENCE_SECONDS = 2.0
 
@@ -38,14 +39,17 @@ class ByteProgress:
         if self._silent or time.monotonic() - self._started < PATIENCE_SECONDS:
             return
         if self._bar is None:
-            self._bar = Progress(
-                TextColumn(self._label),
-                BarColumn(),
-                DownloadColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._bar.add_task(self._label, total=total)
-            self._bar.start()
+            self._bar = _open_bar(self._label, total)
         self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+
+
+def _open_bar(label: str, total: int) -> Progress:
+    # Most commands end before a bar is due: only one that takes long pays for the import.
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(label), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task(label, total=total)
+    bar.start()
+    return bar

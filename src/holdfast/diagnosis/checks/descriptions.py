@@ -23,6 +23,12 @@ _ATOMS = frozenset(
 _SIZED = re.compile(
     r"(decimal|char|varchar|time|geometry|geography)\(.*\)|string collate \w+|interval [a-z ]+"
 )
+_COLUMN = {"name", "type", "nullable", "metadata"}
+_NESTED = (
+    {"type", "fields"},
+    {"type", "elementType", "containsNull"},
+    {"type", "keyType", "valueType", "valueContainsNull"},
+)
 _ENCODERS = frozenset(
     f"{one}StateEncoderSpec"
     for one in (
@@ -95,9 +101,11 @@ def _strange_type(kind: object) -> Iterator[str]:
     if isinstance(kind, str):
         if kind not in _ATOMS and not _SIZED.fullmatch(kind):
             yield f"no known type is called {kind[:40]!r}"
-    elif isinstance(kind, dict):
+    elif isinstance(kind, dict) and kind.get("type") != "udt":
+        if set(kind) not in _NESTED:
+            yield f"a type has the fields {', '.join(sorted(kind))}"
         for field in kind.get("fields") or ():
-            if set(field) != {"name", "type", "nullable", "metadata"}:
+            if set(field) != _COLUMN:
                 yield f"a column has the fields {', '.join(sorted(field))}"
             yield from _strange_type(field.get("type"))
         for name in ("elementType", "keyType", "valueType"):

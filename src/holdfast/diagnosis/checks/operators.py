@@ -46,6 +46,9 @@ def check_schema_places(picture: Picture) -> Iterator[Finding]:
 def check_state_ids(picture: Picture) -> Iterator[Finding]:
     """Report commits whose state ids have another shape than the state."""
     for batch_id, commit in picture.commits.items():
+        if commit.version == 1 and commit.state_ids:
+            message = f"commits/{batch_id} names state ids, which version 1 does not have"
+            yield Finding("HF2233", Severity.ERROR, message, Place(f"commits/{batch_id}", line=1))
         for operator_id, partitions in (commit.state_ids or {}).items():
             count = partition_count(picture, operator_id)
             place = Place(f"commits/{batch_id}", line=2)
@@ -73,7 +76,9 @@ def _unknown_ids(
             kept = {unique for version, unique in named if version == batch_id + 1 and unique}
             if kept and not kept & set(ids):
                 message = f"commits/{batch_id} names no kept state of operator {operator_id}"
-                yield Finding("HF2233", Severity.ERROR, message, Place(f"commits/{batch_id}", 2))
+                yield Finding(
+                    "HF2233", Severity.ERROR, message, Place(f"commits/{batch_id}", line=2)
+                )
                 return
 
 

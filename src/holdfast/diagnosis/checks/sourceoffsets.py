@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.sourcefolders import folder_of
-from holdfast.checkpoint.sourceview import explained
+from holdfast.checkpoint.sourceview import evidence_of, explained
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.initial import decode_initial
 from holdfast.format.offsets import OffsetsEntry
-from holdfast.format.sources import ExplainedOffset
+from holdfast.format.sources import ExplainedOffset, amount_between
 
 
 def check_source_offsets(picture: Picture) -> Iterator[Finding]:
@@ -46,11 +46,8 @@ def check_initial_offsets(picture: Picture) -> Iterator[Finding]:
         if data is None or wanted is None:
             continue
         path = f"sources/{folder}/0"
-        try:
-            found = decode_initial(data).kind
-        except DecodeError:
-            continue
-        if found != wanted:
+        known = any(damage.file == path for damage in picture.damages)
+        if not known and not _is_initial(picture, entry, position, wanted):
             message = f"{path} is not what a {wanted} source writes there"
             yield Finding("HF2241", Severity.FATAL, message, Place(path))
 
@@ -61,6 +58,19 @@ def _reason(found: ExplainedOffset | DecodeError | None, kind: str | None) -> st
     if found is None or kind is None or found.kind == kind:
         return None
     return f"this is an offset of a {found.kind} source, before it was a {kind} source"
+
+
+def _is_initial(picture: Picture, entry: OffsetsEntry, position: int, wanted: str) -> bool:
+    evidence = evidence_of(picture, entry, position, {})
+    if evidence is None or evidence.initial is None:
+        return True
+    try:
+        if decode_initial(evidence.initial).kind != wanted:
+            return False
+        amount_between(wanted, None, evidence)
+    except DecodeError:
+        return False
+    return True
 
 
 def _initial_kind(picture: Picture, entry: OffsetsEntry, position: int) -> str | None:
