@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from holdfast.errors import DecodeError
+from holdfast.redaction import excerpt
 
 _VERSION = re.compile(r"v([+-]?[0-9]{1,40})")
 _LONG = re.compile(r"[+-]?[0-9]{1,255}")
@@ -45,8 +46,7 @@ def decode_version(line: str, *, known: Mapping[int, str], what: str = "log entr
     found = _VERSION.fullmatch(line)
     version = int(found[1]) if found else 0
     if not 0 < version < 2**31:
-        shown = line if len(line) <= 40 else line[:40] + "…"
-        message = f"{what}: the version line is {shown!r}, not v1 or the like"
+        message = f"{what}: the version line is {excerpt(line, 40)!r}, not v1 or the like"
         raise DecodeError("HF2102", message, line=1, byte=0)
     if version not in known:
         readable = ", ".join(f"v{number} ({writer})" for number, writer in known.items())

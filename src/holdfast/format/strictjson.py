@@ -9,6 +9,7 @@ from collections import Counter
 from typing import NoReturn
 
 from holdfast.errors import DecodeError
+from holdfast.redaction import excerpt
 
 _MAX_DEPTH = 200
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
@@ -142,4 +143,4 @@ def _children(value: object) -> list[object]:
 
 
 def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:40] + "…")
+    return repr(excerpt(text, 40))

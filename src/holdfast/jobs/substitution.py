@@ -16,7 +16,7 @@ from pathlib import Path
 from holdfast.errors import ProjectError
 from holdfast.jobs import tree
 from holdfast.jobs.problems import Problem
-from holdfast.redaction import remember_secret
+from holdfast.redaction import excerpt, remember_secret
 
 _REFERENCE = re.compile(r"\$\{(?:env:(?P<env>[A-Za-z_][A-Za-z0-9_]*)|file:(?P<file>[^{}\n]+))\}")
 _ANY = re.compile(r"\$\{[^}\n]*\}?")
@@ -54,7 +54,7 @@ def _problems_of(path: tree.Path, leaf: tree.Leaf) -> Iterator[Problem]:
         return
     for found in _ANY.finditer(str(leaf.value)):
         if not _REFERENCE.fullmatch(found[0]):
-            message = f"{found[0][:60]} is not understood: {_FORMS}"
+            message = f"{excerpt(found[0], 60)} is not understood: {_FORMS}"
             yield Problem(leaf.mark, "HF1107", message)
 
 

@@ -8,9 +8,10 @@ before it. Text without secrets comes out unchanged, and redacting twice changes
 
 from __future__ import annotations
 
+from holdfast.redaction.excerpts import excerpt
 from holdfast.redaction.known import remember_secret
 from holdfast.redaction.marker import REDACTED
 from holdfast.redaction.text import redact
 from holdfast.redaction.values import redact_value
 
-__all__ = ["REDACTED", "redact", "redact_value", "remember_secret"]
+__all__ = ["REDACTED", "excerpt", "redact", "redact_value", "remember_secret"]

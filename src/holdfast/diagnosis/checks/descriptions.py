@@ -11,6 +11,7 @@ from holdfast.checkpoint.statefiles import DEFAULT_STORE
 from holdfast.checkpoint.staterecovery import provider_of
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.stateschema import StateSchema
+from holdfast.redaction import excerpt
 
 _SINCE_40 = "spark.sql.streaming.stateStore.encodingFormat"
 _ATOMS = frozenset(
@@ -100,7 +101,7 @@ def _strange(schema: StateSchema) -> Iterator[str]:
 def _strange_type(kind: object) -> Iterator[str]:
     if isinstance(kind, str):
         if kind not in _ATOMS and not _SIZED.fullmatch(kind):
-            yield f"no known type is called {kind[:40]!r}"
+            yield f"no known type is called {excerpt(kind, 40)!r}"
     elif isinstance(kind, dict) and kind.get("type") != "udt":
         if set(kind) not in _NESTED:
             yield f"a type has the fields {', '.join(sorted(kind))}"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import CODEC, PARTITIONS
 from holdfast.findings import Finding, Place, Severity
+from holdfast.redaction import excerpt
 
 _STREAMING = "spark.sql.streaming."
 _FLAG = re.compile(r"true|false", re.IGNORECASE)
@@ -41,5 +42,5 @@ def check_setting_values(picture: Picture) -> Iterator[Finding]:
             severity = Severity.FATAL if key == PARTITIONS else Severity.ERROR
             place = Place(f"offsets/{picture.newest_offsets_id}", line=2)
             evidence = {"setting": key, "value": value}
-            message = f"{key} is pinned to {value[:60]!r}"
+            message = f"{key} is pinned to {excerpt(value, 60)!r}"
             yield Finding("HF2242", severity, message, place, evidence)

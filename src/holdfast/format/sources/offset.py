@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 from holdfast.errors import DecodeError
 from holdfast.format.strictjson import decode_json
+from holdfast.redaction import excerpt
 
 UNITS = (
     "records",
@@ -156,7 +157,7 @@ def files_amount(count: int) -> Amount:
 
 def shorten(text: str, width: int = SUMMARY_WIDTH) -> str:
     """Cut a text to the width of a table cell, with an ellipsis where something is missing."""
-    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+    return excerpt(text, width)
 
 
 def counted(number: int, noun: str) -> str:
