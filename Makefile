@@ -53,8 +53,9 @@ bench: $(STAMP) ## Measure the ratios and write docs/benchmarks.md
 fuzz: $(STAMP) ## Damage real checkpoints by the ten thousand and judge what is said of them
 	$(BIN)/python -m tests.fuzz --count $(FUZZ_COUNT) --seed $(FUZZ_SEED) --processes 2 --report build/fuzz.md
 
-docs: $(STAMP) ## Write the generated reference pages anew
+docs: $(STAMP) ## Write the generated reference and the shown outputs anew
 	$(BIN)/python -m docs.generate
+	$(BIN)/python -m tests.docs.refresh
 
 corpus: $(STAMP) ## Make the real checkpoints of tests/corpus anew, with five Sparks (an hour)
 	$(BIN)/python tests/corpus/make.py --environments $(CORPUS_ENVIRONMENTS)

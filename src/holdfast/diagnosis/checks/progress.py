@@ -95,17 +95,7 @@ def check_pinned_changes(picture: Picture) -> Iterator[Finding]:
     for batch_id, before, after in _steps(picture):
         if before.metadata is None or after.metadata is None:
             continue
-        old, new = before.metadata.settings, after.metadata.settings
-        changed = {key: [old[key], new.get(key)] for key in old if new.get(key) != old[key]}
-        if _is_known_set(set(new)) and not _is_known_set(set(old)):
-            changed |= {key: [None, new[key]] for key in new if key not in old}
-            if before.version > 1 and changed.keys() == {PARTITIONS}:
-                # Spark 4.2.0 left the partitions out of logs of version 2.
-                continue
-        # A downgrade of Spark stops writing the keys that only the newer one knows.
-        vanished = {key for key, (_, value) in changed.items() if value is None}
-        if vanished and _is_known_set(set(new)):
-            changed = {key: value for key, value in changed.items() if key not in vanished}
+        changed = _changed(before, after)
         if changed:
             # An offline repartition copies the entry before and changes this one setting.
             repartitioned = set(changed) == {PARTITIONS} and before.sources == after.sources
@@ -116,6 +106,26 @@ def check_pinned_changes(picture: Picture) -> Iterator[Finding]:
                 Place(f"offsets/{batch_id}", line=2),
                 {"changed": changed},
             )
+
+
+def _changed(before: OffsetsEntry, after: OffsetsEntry) -> dict[str, list[str | None]]:
+    """Give the settings that differ, but for what another release of Spark explains."""
+    old = before.metadata.settings if before.metadata is not None else {}
+    new = after.metadata.settings if after.metadata is not None else {}
+    changed: dict[str, list[str | None]] = {
+        key: [old[key], new[key]] for key in old.keys() & new.keys() if old[key] != new[key]
+    }
+    gone, added = old.keys() - new.keys(), new.keys() - old.keys()
+    known_sets = _is_known_set(set(old)), _is_known_set(set(new))
+    if (gone | added) <= _all_keys() and all(known_sets):
+        return changed
+    if before.version > 1 and not gone and added == {PARTITIONS}:
+        # Spark 4.2.0 left the partitions out of logs of version 2.
+        return changed
+    changed |= {key: [old[key], None] for key in gone}
+    if known_sets == (False, True):
+        changed |= {key: [None, new[key]] for key in added & _all_keys()}
+    return changed
 
 
 def check_known_settings(picture: Picture) -> Iterator[Finding]:
