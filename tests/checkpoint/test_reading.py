@@ -239,3 +239,11 @@ def test_links_and_pipes_are_not_files() -> None:
     picture = read_picture(OddReader(files_of("stateless")))
     assert [one.path for one in picture.layout.special] == ["offsets/9"]
     assert picture.newest_offsets_id != 9
+
+
+def test_a_base_folder_names_the_checkpoints_inside() -> None:
+    """Giving the folder above is the likeliest mistake."""
+    files = {f"orders/{path}": data for path, data in files_of("stateless").items()}
+    with pytest.raises(CheckpointError) as caught:
+        picture_of(files)
+    assert "checkpoints inside: orders" in caught.value.message

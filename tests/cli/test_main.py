@@ -131,3 +131,16 @@ def test_names_that_are_not_text_can_be_printed(tmp_path: Path) -> None:
         assert done.returncode == 3, done.stderr
         assert b"Traceback" not in done.stderr
         assert b"\\xff" in done.stdout or b"udcff" in done.stdout
+
+
+def test_a_library_that_fails_while_it_tidies_up_is_not_heard() -> None:
+    """fsspec's FTP storage raises when it is thrown away unconnected."""
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast", "inspect", "ftp://localhost:9/x", "--timeout", "5"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 20
+    assert done.stderr.startswith("error HF70")
+    assert "Traceback" not in done.stderr

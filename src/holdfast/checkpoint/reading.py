@@ -173,11 +173,19 @@ def _refuse_foreign_folder(reader: Reader, layout: Layout, listing: Listing) -> 
         raise listing.failures[""]
     if not layout.items or not layout.empty:
         return
+    inside = checkpoints_inside(layout)
+    hint = f"; there are checkpoints inside: {', '.join(inside[:5])}" if inside else ""
     raise CheckpointError(
         "HF2001",
-        f"no metadata, offsets/ or commits/ among {layout.file_count} files",
+        f"no metadata, offsets/ or commits/ among {layout.file_count} files{hint}",
         at=reader.location,
     )
+
+
+def checkpoints_inside(layout: Layout) -> list[str]:
+    """Name the folders below that look like checkpoints themselves."""
+    found = {path.rpartition("/offsets/")[0] for path in layout.items if "/offsets/" in path}
+    return sorted(found)
 
 
 def _has_grown(reader: Reader, layout: Layout) -> bool:

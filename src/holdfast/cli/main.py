@@ -68,9 +68,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # File names need not be text, and a terminal need not know every character.
             stream.reconfigure(errors="backslashreplace")
+    # A library that fails while it tidies up has nothing to say to the user.
+    sys.unraisablehook = _unheard
     # A command ends soon and makes no cycles worth collecting; looking for them takes a tenth.
     gc.disable()
     sys.exit(run(words))
+
+
+def _unheard(_failure: object) -> None:
+    """Take no notice."""
 
 
 def run(words: list[str]) -> int:
