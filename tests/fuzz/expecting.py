@@ -33,7 +33,9 @@ class Expectation:
     traced: bool
     """A checksum of Hadoop's lies there that shows the damage."""
     places: frozenset[str]
-    """Where a finding may point."""
+    """Where a finding may point: the damaged files, and what a broken rule compares them with."""
+    own_places: frozenset[str]
+    """The damaged files alone, with their checksums and, for removed ones, their folders."""
     change: str
     """The sort of change, for those that nothing shows."""
     rules: frozenset[str]
@@ -49,8 +51,8 @@ def expect(case: Case) -> Expectation:
     # Spark goes on without its own checksum file, so that a removed one changes nothing.
     read = [path for path in read if kinds[path] != "Spark checksum" or path in after]
     broken = broken_rules(after, kinds)
-    places = {*touched, *map(side_of, touched), *_folders_of_removed(case, read)}
-    places |= {place for rule in broken for place in rule.places}
+    own = {*touched, *map(side_of, touched), *_folders_of_removed(case, read)}
+    compared = {place for rule in broken for place in rule.places}
     wrong = [path for path in read if path in after and not follows(kinds[path], path, after[path])]
     changed = [path for path in read if not _same(kinds[path], path, before, after)]
     effect = _effect(wrong, bool(broken), changed, read)
@@ -59,7 +61,8 @@ def expect(case: Case) -> Expectation:
         effect,
         kinds[subject],
         traced=any(side_of(path) in after for path in changed),
-        places=frozenset(places),
+        places=frozenset(own | compared),
+        own_places=frozenset(own),
         change=_change(kinds[subject], subject, before, after),
         rules=frozenset(one.rule for one in broken),
     )

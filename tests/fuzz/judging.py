@@ -55,6 +55,9 @@ class Judgement:
     """With Hadoop's checksums beside the files."""
     located_bare: bool
     """Without them, as on object stores."""
+    located_itself: bool
+    """With checksums, at the damaged file and not only at one that it no longer fits."""
+    located_itself_bare: bool
     disturbed: bool
     """A warning without checksums, although nothing that Spark reads has changed."""
     failures: tuple[str, ...]
@@ -83,6 +86,8 @@ def judge(seed: int, number: int) -> Judgement:
         or (expected.effect is Effect.SILENT and expected.traced),
         located=_points(beside, expected.places),
         located_bare=_points(bare, expected.places),
+        located_itself=_points(beside, expected.own_places),
+        located_itself_bare=_points(bare, expected.own_places),
         disturbed=bool(bare.places) and expected.effect in (Effect.SAME, Effect.UNREAD),
         failures=(*filter(None, (one.failure for one in looks)), *_refusals(case, looks)),
         seconds=max(one.seconds for one in looks),

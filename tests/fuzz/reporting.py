@@ -54,6 +54,10 @@ def _summary(tally: Tally) -> str:
         f"{_share(located, len(tally.read))} |",
         f"| located, without checksums, of broken grammars and rules | "
         f"{_share(len(tally.broken) - len(tally.missed_bare), len(tally.broken))} |",
+        f"| of these, at the damaged file itself, not only at one that it no longer fits | "
+        f"{_share(sum(one.located_itself_bare for one in tally.broken), len(tally.broken))} |",
+        f"| the same with Hadoop's checksums, of what something shows | "
+        f"{_share(sum(one.located_itself for one in tally.shown), len(tally.shown))} |",
         f"| findings on healthy checkpoints | {len(tally.false_findings)} |",
         f"| warnings without checksums although nothing that Spark reads changed | "
         f"{sum(one.disturbed for one in tally.judgements):,} |",

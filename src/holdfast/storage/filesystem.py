@@ -27,7 +27,8 @@ def open_filesystem(
     root = implementation.root
     if location.scheme == implementation.root.partition("://")[0]:
         root = kind._strip_protocol(implementation.root)
-    return ReadOnlyFilesystem(_instance(kind, implementation, location)), root
+    told = {} if location.scheme in FAMILIES else kind._get_kwargs_from_urls(location.url)
+    return ReadOnlyFilesystem(_instance(kind, implementation, location, told)), root
 
 
 def _class_of(implementation: Implementation, location: Location) -> Any:
@@ -43,10 +44,13 @@ def _class_of(implementation: Implementation, location: Location) -> Any:
         raise StorageError("HF7004", message, at=location.shown, next_steps=steps) from error
 
 
-def _instance(kind: Any, implementation: Implementation, location: Location) -> Any:
+def _instance(
+    kind: Any, implementation: Implementation, location: Location, told: dict[str, Any]
+) -> Any:
+    """Make the file system; `told` is what the URL itself says, such as the host of ftp:."""
     # Nothing is cached: neither a listing, which would be old at the second look, nor the
     # instance, which would keep credentials and connections in a table of fsspec's.
-    arguments = {**implementation.arguments, "skip_instance_cache": True}
+    arguments = {**told, **implementation.arguments, "skip_instance_cache": True}
     if implementation.protocol not in ("hdfs", "memory"):
         arguments["use_listings_cache"] = False
     try:
