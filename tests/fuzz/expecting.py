@@ -52,6 +52,7 @@ def expect(case: Case) -> Expectation:
     read = [path for path in read if kinds[path] != "Spark checksum" or path in after]
     broken = broken_rules(after, kinds)
     own = {*touched, *map(side_of, touched), *_folders_of_removed(case, read)}
+    own |= _folders_added(case, touched)
     compared = {place for rule in broken for place in rule.places}
     wrong = [path for path in read if path in after and not follows(kinds[path], path, after[path])]
     changed = [path for path in read if not _same(kinds[path], path, before, after)]
@@ -85,6 +86,17 @@ def _folders_of_removed(case: Case, read: list[str]) -> set[str]:
         if path not in case.files:
             parts = path.split("/")
             folders |= {"/".join(parts[:count]) for count in range(1, len(parts))}
+    return folders
+
+
+def _folders_added(case: Case, touched: list[str]) -> set[str]:
+    """A file in a folder that was not there before may be reported by that folder."""
+    folders: set[str] = set()
+    for path in touched:
+        parts = path.rstrip("/").split("/")
+        heads = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+        known = tuple(case.base.files)
+        folders |= {one for one in heads if not any(old.startswith(f"{one}/") for old in known)}
     return folders
 
 

@@ -57,6 +57,11 @@ def drop(path: str) -> Change:
     return change
 
 
+def drop_folder(prefix: str) -> Change:
+    """Remove a folder."""
+    return lambda files: {path: data for path, data in files.items() if not path.startswith(prefix)}
+
+
 def rename(old: str, new: str) -> Change:
     """Give a file another name."""
     return lambda files: {**drop(old)(files), new: files[old]}
@@ -119,6 +124,11 @@ CASES = (
     Case("HF2242", "offsets/3", ERROR, STATELESS, edit("offsets/3", b'"lz4"', b'"lz5"')),
     Case("HF2115", SCHEMA, WARNING, STATE, edit(SCHEMA, b'"long"', b'"lonh"')),
     Case("HF2213", "sources/0/02", FATAL, STATELESS, rename("sources/0/2", "sources/0/02")),
+    Case("HF2244", "commits/3.bak", WARNING, STATELESS, rename("commits/3", "commits/3.bak")),
+    Case("HF2244", "sources/0/3~", WARNING, STATELESS, rename("sources/0/3", "sources/0/3~")),
+    Case("HF2244", "state/0/0/01.delta", WARNING, STATE, put("state/0/0/01.delta", b"x")),
+    Case("HF2245", "commits/0", ERROR, "named-sinks", edit("commits/0", b':"bronze"', b':"bponz"')),
+    Case("HF2216", "sources/0", FATAL, STATELESS, drop_folder("sources/")),
     Case("HF2218", "commits/1", ERROR, STATE, edit("commits/1", b'Ms":', b'Ms":-')),
     Case("HF2207", "commits/0", WARNING, STATELESS, drop("commits/0")),
     Case("HF2220", "offsets/1", WARNING, STATELESS, edit("offsets/0", b"multiple", b"xmultiple")),

@@ -305,4 +305,18 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "than the sink may hold under that id",
         (_BACKUP, "without a backup: ask the sink whether it holds that batch before a start"),
     ),
+    Code(
+        "HF2244",
+        "a file in a log is no entry of it",
+        "Spark writes nothing else there and passes it over: an entry was renamed, or copied by "
+        "hand, and may be missing under its own name",
+        ("compare it with the entry that it was; if that is missing, put it back byte-identical",),
+    ),
+    Code(
+        "HF2245",
+        "what a commit records of its sinks contradicts itself",
+        "Spark finds the sink by the name that it is recorded under; with another one inside the "
+        "query's sink is taken for a new one, or refused",
+        (_BACKUP,),
+    ),
 )

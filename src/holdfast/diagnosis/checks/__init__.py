@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.checks.completeness import (
+    check_commit_sinks,
     check_commits_complete,
     check_offsets_complete,
     check_source_logs_complete,
@@ -60,6 +61,7 @@ from holdfast.diagnosis.checks.statefolders import (
     check_state_present,
 )
 from holdfast.diagnosis.checks.stateversions import check_empty_state, check_state_versions
+from holdfast.diagnosis.checks.strangenames import check_strange_names
 from holdfast.diagnosis.checks.wholeness import check_wholeness
 from holdfast.findings import Finding
 
@@ -71,6 +73,7 @@ CHECKS: tuple[Check, ...] = (
     check_query_id,
     check_offsets_complete,
     check_commits_complete,
+    check_commit_sinks,
     check_source_logs_complete,
     check_commit_without_offsets,
     check_abandoned_state,
@@ -78,6 +81,7 @@ CHECKS: tuple[Check, ...] = (
     check_uncommitted_batches,
     check_blocking_names,
     check_misnamed_batches,
+    check_strange_names,
     check_source_count,
     check_offsets_forward,
     check_source_log_whole,

@@ -35,6 +35,16 @@ def check_commits_complete(picture: Picture) -> Iterator[Finding]:
             yield Finding("HF2237", severity, f"commits/{batch_id} has no {lack}", place)
 
 
+def check_commit_sinks(picture: Picture) -> Iterator[Finding]:
+    """Report sinks that a commit records under another name than their own."""
+    for batch_id, commit in picture.commits.items():
+        for name, sink in (commit.sinks or {}).items():
+            if sink.sink_name != name or sink.api_version not in ("DSv1", "DSv2"):
+                message = f"commits/{batch_id} records {sink.sink_name!r} under the name {name!r}"
+                place = Place(f"commits/{batch_id}", line=2)
+                yield Finding("HF2245", Severity.ERROR, message, place)
+
+
 def check_source_logs_complete(picture: Picture) -> Iterator[Finding]:
     """Report entries of a file source's log that name no file."""
     for name, logs in picture.source_logs.items():

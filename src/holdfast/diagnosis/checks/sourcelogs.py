@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.sourcerecovery import source_failure
+from holdfast.checkpoint.sourcefolders import folder_of
+from holdfast.checkpoint.sourcerecovery import file_log_offset, source_failure
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.filelog import FileLog, SourceFile, effective_interval, needed_ids
 
@@ -80,4 +81,11 @@ def _explained(picture: Picture) -> bool:
 
 
 def _newest_place(picture: Picture) -> str:
+    """Point to a log that is gone as a whole; else to the offsets, which do not fit it."""
+    entry = picture.newest_offsets
+    if entry is not None:
+        for position, source in enumerate(entry.sources):
+            is_file = file_log_offset(entry, position) is not None
+            if is_file and folder_of(entry, position, picture.layout) is None:
+                return f"sources/{source.name}"
     return f"offsets/{picture.newest_offsets_id}"

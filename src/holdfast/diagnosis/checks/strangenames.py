@@ -1,0 +1,43 @@
+"""Names inside of logs and state that look like Spark's own, but are not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.findings import Finding, Place, Severity
+from holdfast.format.filelog import log_id_of
+from holdfast.format.log import batch_id_of
+from holdfast.storage.reading import Kind
+
+_LIKE_STATE = re.compile(r"\+?[0-9]+[^/]*\.(?:delta|snapshot|zip|changelog)[^/]*")
+_STATE = re.compile(
+    r"(?:0|[1-9][0-9]*)(?:_[0-9a-fA-F-]{36})?\.(?:delta|snapshot|zip|changelog)(?:\.crc)?"
+)
+_MOST_NAMED = 20
+
+
+def check_strange_names(picture: Picture) -> Iterator[Finding]:
+    """Report files in logs that are no entries, and state files that bear no plain version."""
+    files = (path for path, item in picture.layout.items.items() if item.kind is Kind.FILE)
+    strange = (path for path in files if _is_strange(picture, path))
+    for path in islice(strange, _MOST_NAMED):
+        message = f"{path} lies among Spark's own files, but has no name that Spark gives"
+        yield Finding("HF2244", Severity.WARNING, message, Place(path))
+
+
+def _is_strange(picture: Picture, path: str) -> bool:
+    head, _, rest = path.partition("/")
+    name = path.rpartition("/")[2]
+    if name.startswith("."):
+        return False
+    if head in ("offsets", "commits"):
+        return bool(rest) and "/" not in rest and batch_id_of(rest) is None
+    if head == "sources":
+        folder, _, inner = rest.partition("/")
+        is_entry = "/" in inner or log_id_of(inner) is not None
+        return folder in picture.source_logs and bool(inner) and not is_entry
+    is_like_state = head == "state" and _LIKE_STATE.fullmatch(name) is not None
+    return is_like_state and _STATE.fullmatch(name) is None
