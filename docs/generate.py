@@ -9,9 +9,11 @@ from pathlib import Path
 from docs.generating.codes import codes_page
 from docs.generating.commands import commands_page
 from docs.generating.exitstatuses import exit_statuses_page
+from docs.generating.fieldcases import field_cases_page
 from docs.generating.projectfile import project_file_page, schema_text
 from docs.generating.results import results_page
 from docs.generating.schemas import schema_files
+from docs.generating.sparkerrors import spark_errors_page
 from docs.generating.storage import storage_page
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
@@ -23,7 +25,9 @@ def pages() -> dict[str, str]:
         "commands.md": commands_page(),
         "results.md": results_page(),
         "codes.md": codes_page(),
+        "field-cases.md": field_cases_page(),
         "exit-statuses.md": exit_statuses_page(),
+        "spark-errors.md": spark_errors_page(),
         "storage.md": storage_page(),
         "project-file.md": project_file_page(),
         "schemas/project.json": schema_text(),

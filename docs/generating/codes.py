@@ -11,9 +11,25 @@ FAMILIES = {
     "HF20": "What a place is",
     "HF21": "One file of a checkpoint",
     "HF22": "Across the files of a checkpoint",
+    "HF23": "A checkpoint, its place and its project",
+    "HF24": "A checkpoint and its sink",
+    "HF25": "Evidence and its bundle",
+    "HF45": "Backups and restores",
     "HF70": "Storage",
 }
-FINDINGS = ("HF21", "HF22")
+FINDINGS = (
+    "HF1004",
+    "HF21",
+    "HF22",
+    "HF23",
+    "HF24",
+    "HF2504",
+    "HF2505",
+    "HF4501",
+    "HF4513",
+    "HF4515",
+    "HF4517",
+)
 """Families that inspect and diff report as findings: damage never stops them."""
 
 

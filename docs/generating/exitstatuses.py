@@ -15,18 +15,18 @@ MEANINGS = {
     10: "the project file is not usable",
     20: "the checkpoint can't be read, or is damaged where the command needs it",
     21: "not a checkpoint, or nothing is there",
+    22: "in use: a query, a backup or a restore is at work there",
+    40: "a restore is refused: it would not be safe",
+    42: "an act in the journal is unfinished",
     130: "interrupted (Ctrl-C)",
     143: "terminated (SIGTERM)",
 }
 
 RESERVED = {
-    22: "in use (lease)",
     30: "the restart is unsafe",
     31: "whether the restart is safe is unknown",
     32: "the restart is safe under conditions",
-    40: "a plan is refused",
     41: "a plan is stale",
-    42: "an act in the journal is unfinished",
     50: "sink",
     51: "source",
     52: "Spark failed to start",

@@ -92,19 +92,18 @@ NOTES: dict[str, dict[str, str]] = {
         "left": "What the left says.",
         "right": "What the right says.",
     },
+    "Severity": {
+        "INFO": "Good to know; nothing needs to be done.",
+        "WARNING": "Something is not as it should be; the next start goes on.",
+        "ERROR": "Something is lost or in danger; the next start may go on all the same.",
+        "FATAL": "The next start fails, or corrupts.",
+    },
     "SourceDistance": {
         "index": "Its place in the right offsets log.",
         "name": "Its name.",
         "left": "The offset on the left, as text.",
         "right": "The offset on the right, as text.",
         "amount": "How much lies between.",
-    },
-    "Explanation": {
-        "code": "The code's number.",
-        "title": "What is wrong.",
-        "why": "Why it matters.",
-        "next": "What to do next, the safest first.",
-        "exit_status": "The status of a command that it stops.",
     },
 }
 """Class to field to note; a docstring in the code comes before it."""

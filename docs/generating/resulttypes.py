@@ -11,11 +11,23 @@ import typing
 from enum import Enum
 
 from docs.generating.fieldnotes import NOTES
-from holdfast.cli.commands.explain import Explanation
+from holdfast.backup.results import BackupList, BackupReport, Restoration
 from holdfast.diagnosis.comparison import Comparison
+from holdfast.diagnosis.evidence import Evidence
+from holdfast.diagnosis.examination import Examination
+from holdfast.diagnosis.explanation import Explanation
 from holdfast.diagnosis.inspection import Inspection
 
-RESULTS: dict[str, type] = {"inspect": Inspection, "diff": Comparison, "explain": Explanation}
+RESULTS: dict[str, type] = {
+    "inspect": Inspection,
+    "evidence": Evidence,
+    "doctor": Examination,
+    "diff": Comparison,
+    "backup": BackupReport,
+    "backups": BackupList,
+    "restore": Restoration,
+    "explain": Explanation,
+}
 """Command to the dataclass under `result`."""
 
 

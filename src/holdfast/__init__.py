@@ -14,33 +14,73 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from holdfast.answers import Answer
+    from holdfast.backup.results import BackupList, BackupReport, Restoration
     from holdfast.diagnosis.comparison import Comparison
+    from holdfast.diagnosis.evidence import Evidence
+    from holdfast.diagnosis.examination import Examination
+    from holdfast.diagnosis.explaining import explain
+    from holdfast.diagnosis.explanation import Explanation
     from holdfast.diagnosis.inspection import Inspection
     from holdfast.errors import HoldfastError
     from holdfast.findings import Finding, Severity
-    from holdfast.library import diff, inspect
+    from holdfast.library import (
+        back_up,
+        diff,
+        doctor,
+        evidence,
+        inspect,
+        list_backups,
+        restore,
+        settle_restore,
+    )
 
 _HOMES = {
     "Answer": "holdfast.answers",
+    "BackupList": "holdfast.backup.results",
+    "BackupReport": "holdfast.backup.results",
     "Comparison": "holdfast.diagnosis.comparison",
+    "Evidence": "holdfast.diagnosis.evidence",
+    "Examination": "holdfast.diagnosis.examination",
+    "Explanation": "holdfast.diagnosis.explanation",
     "Finding": "holdfast.findings",
     "HoldfastError": "holdfast.errors",
     "Inspection": "holdfast.diagnosis.inspection",
+    "Restoration": "holdfast.backup.results",
     "Severity": "holdfast.findings",
+    "back_up": "holdfast.library",
     "diff": "holdfast.library",
+    "doctor": "holdfast.library",
+    "evidence": "holdfast.library",
+    "explain": "holdfast.diagnosis.explaining",
     "inspect": "holdfast.library",
+    "list_backups": "holdfast.library",
+    "restore": "holdfast.library",
+    "settle_restore": "holdfast.library",
 }
 
 __all__ = [
     "Answer",
+    "BackupList",
+    "BackupReport",
     "Comparison",
+    "Evidence",
+    "Examination",
+    "Explanation",
     "Finding",
     "HoldfastError",
     "Inspection",
+    "Restoration",
     "Severity",
     "__version__",
+    "back_up",
     "diff",
+    "doctor",
+    "evidence",
+    "explain",
     "inspect",
+    "list_backups",
+    "restore",
+    "settle_restore",
 ]
 
 

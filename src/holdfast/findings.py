@@ -30,10 +30,13 @@ class Place:
     file: str
     line: int | None = None
     byte: int | None = None
+    root: str | None = None
+    """What the file lies below, where that is not the checkpoint that was asked about."""
 
     def within(self, location: str) -> str:
-        """Spell the place out for people, below the checkpoint's location."""
-        path = f"{location.rstrip('/')}/{self.file}" if self.file else location
+        """Spell the place out for people, below its root or else the checkpoint's location."""
+        root = location if self.root is None else self.root
+        path = f"{root.rstrip('/')}/{self.file}" if self.file else root
         if self.line is not None and self.byte is not None:
             return f"{path} line {self.line} (byte {self.byte})"
         if self.line is not None:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 COMMANDS: dict[str, str] = {
     "inspect": "What is in a checkpoint, and what the next start will do with it",
+    "evidence": "The nine facts to have before any advice, each with how it is known",
+    "doctor": "What is wrong with checkpoints, their sinks and their jobs, and what not to do",
     "diff": "What differs between the logs of two checkpoints",
-    "explain": "The page of a code: what it means and what to do next",
+    "backup": "A verified copy of a checkpoint, kept beside it",
+    "backups": "Which backups there are",
+    "restore": "Put a backup back: the whole checkpoint, or single files",
+    "explain": "The page of a code or of a pasted Spark error: what it means, what not to do",
 }

@@ -58,13 +58,18 @@ def output_options(function: Function) -> Function:
 
 def target_options(function: Function) -> Function:
     """Add --project, --storage-option and --timeout."""
+    timeout = click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help="Give up when the storage takes longer.",
+    )
+    return place_options(timeout(function))
+
+
+def place_options(function: Function) -> Function:
+    """Add --project and --storage-option: what finds a place, for commands that may take long."""
     for option in (
-        click.option(
-            "--timeout",
-            type=click.FloatRange(min=0, min_open=True),
-            metavar="SECONDS",
-            help="Give up when the storage takes longer.",
-        ),
         click.option(
             "--storage-option",
             "storage_options",

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from holdfast.codes.backups import BACKUP_CODES
 from holdfast.codes.checkpoint import CHECKPOINT_CODES
 from holdfast.codes.code import Code
+from holdfast.codes.doctor import DOCTOR_CODES
 from holdfast.codes.entries import ENTRY_CODES
+from holdfast.codes.evidence import EVIDENCE_CODES
+from holdfast.codes.explaining import EXPLAINING_CODES
 from holdfast.codes.project import PROJECT_CODES
 from holdfast.codes.storage import STORAGE_CODES
 
-CODES: tuple[Code, ...] = (*PROJECT_CODES, *CHECKPOINT_CODES, *ENTRY_CODES, *STORAGE_CODES)
+CODES: tuple[Code, ...] = (
+    *PROJECT_CODES,
+    *EXPLAINING_CODES,
+    *CHECKPOINT_CODES,
+    *ENTRY_CODES,
+    *DOCTOR_CODES,
+    *BACKUP_CODES,
+    *EVIDENCE_CODES,
+    *STORAGE_CODES,
+)
 
 _BY_NUMBER = {code.number: code for code in CODES}
 

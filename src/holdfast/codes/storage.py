@@ -93,4 +93,19 @@ STORAGE_CODES: tuple[Code, ...] = (
         "link that leads out would show somebody else's data as the checkpoint's",
         ("look at what stands there; Holdfast neither opens nor changes it",),
     ),
+    Code(
+        "HF7014",
+        "this storage can't create a file only where none is yet",
+        "two writers could overwrite each other's backup without noticing; what is written once "
+        "must stay as it is. Tried and known to work: local file systems with hard links, and S3 "
+        "with conditional writes",
+        ("copy the checkpoint to a local folder with the storage's own tools, and back that up",),
+        exit_status=2,
+    ),
+    Code(
+        "HF7015",
+        "the storage failed while writing",
+        "nothing half written counts: a file is there with all of its bytes, or it is not there",
+        ("look at the space that is left and at this user's rights, then try again",),
+    ),
 )

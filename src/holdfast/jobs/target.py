@@ -38,6 +38,8 @@ class Target:
     job: str | None = None
     source_formats: Mapping[str, str] = field(default_factory=dict)
     """The declared sources' names and formats, in their order; empty where no job is known."""
+    project: Project | None = field(default=None, repr=False)
+    """The project file that was loaded on the way, if any."""
 
 
 def resolve_target(
@@ -54,7 +56,23 @@ def resolve_target(
     location = parse_location(text, relative_to=working_folder)
     file = project if location.is_local else project or find_project(working_folder)
     loaded = load_project(file, working_folder=working_folder) if file else None
-    return Target(location, _settings(location, loaded, options))
+    return Target(location, _settings(location, loaded, options), project=loaded)
+
+
+def resolve_place(
+    text: str, target: Target, *, storage_options: Sequence[str], relative_to: Path
+) -> tuple[Location, StorageSettings]:
+    """Find another place that belongs to a target, such as the output folder of its sink.
+
+    Storage options count for it where it lies in the same kind of storage as the target.
+    """
+    location = parse_location(text, relative_to=relative_to)
+    project = target.project
+    if project is None and not location.is_local and (file := find_project(relative_to)):
+        project = load_project(file, working_folder=relative_to)
+    same = location.scheme == target.location.scheme
+    options = [parse_storage_option(option) for option in storage_options] if same else []
+    return location, _settings(location, project, options)
 
 
 def _could_be_a_job(text: str) -> bool:
@@ -77,7 +95,7 @@ def _job_target(name: str, project: Project, options: Sequence[tuple[str, str]])
     job = project.jobs[name]
     location = project.checkpoint_of(name)
     formats = {source: declared.format for source, declared in job.named_sources.items()}
-    return Target(location, _settings(location, project, options), name, formats)
+    return Target(location, _settings(location, project, options), name, formats, project)
 
 
 def _settings(

@@ -1,4 +1,4 @@
-"""Opens the fsspec file system of a remote location, guarded so that it can only read."""
+"""Opens the fsspec file system of a remote location; readers get it guarded."""
 
 from __future__ import annotations
 
@@ -22,13 +22,19 @@ def open_filesystem(
     location: Location, settings: StorageSettings
 ) -> tuple[ReadOnlyFilesystem, str]:
     """Give the guarded file system and the root in its own spelling."""
+    filesystem, root = open_bare_filesystem(location, settings)
+    return ReadOnlyFilesystem(filesystem), root
+
+
+def open_bare_filesystem(location: Location, settings: StorageSettings) -> tuple[Any, str]:
+    """Give the file system as it is, which can write, and the root in its own spelling."""
     implementation = implementation_for(location, settings.for_scheme(location.scheme))
     kind = _class_of(implementation, location)
     root = implementation.root
     if location.scheme == implementation.root.partition("://")[0]:
         root = kind._strip_protocol(implementation.root)
     told = {} if location.scheme in FAMILIES else kind._get_kwargs_from_urls(location.url)
-    return ReadOnlyFilesystem(_instance(kind, implementation, location, told)), root
+    return _instance(kind, implementation, location, told), root
 
 
 def _class_of(implementation: Implementation, location: Location) -> Any:

@@ -1,44 +1,30 @@
-"""`holdfast explain CODE`."""
+"""`holdfast explain CODE|TEXT`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from difflib import get_close_matches
+import sys
 
 import click
 
-from holdfast.answers import Answer
 from holdfast.cli.options import Output, output_options
-from holdfast.codes import CODES, Code
-from holdfast.errors import UsageError
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The page of one code."""
-
-    code: str
-    title: str
-    why: str
-    next: tuple[str, ...]
-    exit_status: int
+from holdfast.diagnosis.explaining import explain
 
 
 @click.command("explain")
-@click.argument("code")
+@click.argument("text", nargs=-1, required=True, metavar="CODE|TEXT")
 @output_options
-def command(code: str, as_json: bool, quiet: bool, no_color: bool) -> int:
-    """Print the page of a code: what it means, why it matters and what to do next."""
-    page = _page(code.strip().upper())
-    explanation = Explanation(page.number, page.title, page.why, page.next_steps, page.exit_status)
-    answer = Answer("explain", page.number, explanation)
-    return Output(as_json, quiet, no_color).give(answer, drawing="explanation")
+def command(text: tuple[str, ...], as_json: bool, quiet: bool, no_color: bool) -> int:
+    """Print the page of a code, or of a pasted Spark error, offline.
+
+    It says what it means, what is often advised and wrong, what to do next, and which code tells
+    of it before the start. `-` reads the text from standard input: the whole stack trace is best.
+    The exit status is 3 where no page explains the text.
+    """
+    given = _from_input() if text == ("-",) else " ".join(text)
+    return Output(as_json, quiet, no_color).give(explain(given), drawing="explanation")
 
 
-def _page(number: str) -> Code:
-    numbers = {code.number: code for code in CODES}
-    if number in numbers:
-        return numbers[number]
-    near = get_close_matches(number, numbers, n=1)
-    hint = f"; the nearest is {near[0]}" if near else ""
-    raise UsageError("HF1001", f"{number} is no code of Holdfast{hint}")
+def _from_input() -> str:
+    """Read standard input; a log need not be clean text."""
+    stream = getattr(sys.stdin, "buffer", None)
+    return sys.stdin.read() if stream is None else stream.read().decode("utf-8", "replace")

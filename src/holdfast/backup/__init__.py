@@ -1,0 +1,1 @@
+"""Verified copies of a checkpoint beside it, and the way back."""

@@ -1,0 +1,158 @@
+"""Turns what a caller says (a target, a backup's name, options) into acts on records."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from holdfast.answers import Answer
+from holdfast.backup import reports
+from holdfast.backup.naming import find_snapshot, split_name
+from holdfast.backup.place import FOLDER
+from holdfast.backup.records import open_records, open_store, reopened
+from holdfast.backup.restoring import Wish, restore_backup
+from holdfast.backup.results import BackupList, BackupReport, Restoration
+from holdfast.backup.retention import Retention
+from holdfast.backup.settling import settle_restore
+from holdfast.backup.snapshot import ID
+from holdfast.checkpoint.verification import Progress
+from holdfast.errors import NotFoundError, UsageError
+from holdfast.jobs.discovery import find_project, load_project
+from holdfast.jobs.target import Target, resolve_target
+from holdfast.storage.canonical import canonical
+from holdfast.storage.location import Location
+from holdfast.storage.opening import open_reader
+
+SINK_LOGS = ("_spark_metadata", "_delta_log")
+
+
+class Caller:
+    """Knows the project, the storage options and the working folder of one call."""
+
+    def __init__(self, project: str | Path | None, storage_options: Sequence[str]) -> None:
+        self._project = Path(project) if project is not None else None
+        self._options = storage_options
+        self._folder = Path.cwd()
+
+    def back_up(
+        self,
+        target: str,
+        *,
+        retention: Retention,
+        sink_log: str | None,
+        progress: Progress | None,
+    ) -> Answer[BackupReport]:
+        """Back a checkpoint up."""
+        found = self.resolve(target)
+        records = open_records(found.location, found.settings)
+        sink = None if sink_log is None else self._sink_log(sink_log)
+        return reports.back_up(
+            records, now_ms=_now_ms(), retention=retention, sink_log=sink, progress=progress
+        )
+
+    def verify(self, target: str, *, progress: Progress | None) -> Answer[BackupReport]:
+        """Verify one backup, or all of a checkpoint."""
+        target, name = split_name(target)
+        found = self.resolve(target)
+        records = open_records(found.location, found.settings)
+        chosen = None if name is None else [find_snapshot(records.store, name)]
+        return reports.verify(records, chosen, progress=progress)
+
+    def list_backups(self, target: str | None) -> Answer[BackupList]:
+        """List the backups of a checkpoint, or of every job of the project."""
+        found = [self.resolve(target)] if target is not None else list(self._jobs())
+        return reports.list_backups(open_records(one.location, one.settings) for one in found)
+
+    def restore(
+        self,
+        backup: str,
+        *,
+        to: str | None,
+        files: Sequence[str],
+        even_if_running: bool,
+        confirm: Callable[[str], bool],
+        progress: Progress | None,
+    ) -> Answer[Restoration]:
+        """Restore a backup to where it was made of, or to another place."""
+        home, name = self._home_of(backup)
+        source = open_records(home.location, home.settings)
+        snapshot = find_snapshot(source.store, name)
+        target, elsewhere = source, False
+        if to is not None:
+            place = self.resolve(to if _is_spelled_as_path(to) else f"./{to}")
+            elsewhere = canonical(place.location) != canonical(home.location)
+            target = open_records(place.location, place.settings) if elsewhere else source
+        wish = Wish(snapshot, source.store, target, elsewhere, tuple(files), even_if_running)
+        return restore_backup(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
+
+    def settle(
+        self, target: str, *, finish: bool, progress: Progress | None
+    ) -> Answer[Restoration]:
+        """Finish an interrupted restore, or take it back."""
+        found = self.resolve(split_name(target)[0])
+        records = open_records(found.location, found.settings)
+        return settle_restore(
+            records,
+            finish=finish,
+            open_store=lambda url: open_store(reopened(url), found.settings),
+            progress=progress,
+        )
+
+    def resolve(self, target: str) -> Target:
+        """Find the checkpoint that a text means, also one that is gone and has records here."""
+        try:
+            return resolve_target(
+                target,
+                project=self._project,
+                storage_options=self._options,
+                working_folder=self._folder,
+            )
+        except UsageError:
+            if not (self._folder / FOLDER / target).is_dir():
+                raise
+            return self.resolve(f"./{target}")
+
+    def _home_of(self, backup: str) -> tuple[Target, str]:
+        """Find the checkpoint that a backup belongs to, and the backup's name there."""
+        target, name = split_name(backup)
+        if name is not None:
+            return self.resolve(target), name
+        if ID.fullmatch(backup):
+            for job in self._jobs():
+                records = open_records(job.location, job.settings)
+                if backup in records.store.snapshot_ids():
+                    return job, backup
+        message = f"{backup} does not say which backup"
+        raise UsageError("HF4509", message)
+
+    def _jobs(self) -> Iterator[Target]:
+        file = self._project or find_project(self._folder)
+        if file is None:
+            message = "there is no project here, so a checkpoint has to be named"
+            raise UsageError("HF4509", message, next_steps=("give TARGET, or --project FILE",))
+        for name in load_project(file, working_folder=self._folder).jobs:
+            yield self.resolve(name)
+
+    def _sink_log(self, sink: str) -> reports.SinkLog:
+        found = self.resolve(sink if _is_spelled_as_path(sink) else f"./{sink}")
+        folders = {}
+        for name in SINK_LOGS:
+            url = f"{found.location.url}/{name}"
+            place = Location(url, found.location.scheme, url, f"{found.location.shown}/{name}")
+            reader = open_reader(place, found.settings)
+            if reader.names(""):
+                folders[name] = reader
+        if not folders:
+            message = f"neither {' nor '.join(SINK_LOGS)} is there"
+            raise NotFoundError("HF7001", message, at=found.location.shown)
+        return reports.SinkLog(canonical(found.location).removeprefix("file://"), folders)
+
+
+def _is_spelled_as_path(text: str) -> bool:
+    return os.sep in text or "/" in text or ":" in text or text in (".", "..")
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,182 @@
+"""Copies a folder into the store as one consistent moment, also while a query runs on it.
+
+The listing sees what Spark writes last before what it writes first, so a commit that is listed has
+its offsets and state listed too. The copy counts only if every listed file could be read and none
+was written anew meanwhile; else the folder is listed again. What was copied already is not copied
+twice, so that each further pass is shorter than the one before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from holdfast.backup.purging import droppable, without_purged
+from holdfast.backup.snapshot import CopiedFile
+from holdfast.backup.store import CHUNK_BYTES, ChangedError, Store, read_in_chunks
+from holdfast.checkpoint.verification import Progress
+from holdfast.errors import CheckpointError, NotFoundError, StorageError
+from holdfast.storage.reading import Kind, Listed, Listing, Reader
+from holdfast.storage.sidebyside import side_by_side
+
+PASSES = 5
+WORKERS = 8
+_BATCH_FILES = 256
+_BATCH_BYTES = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One consistent moment of a folder, with every file in the store."""
+
+    files: tuple[CopiedFile, ...]
+    folders: tuple[str, ...]
+    special: tuple[str, ...]
+    """Links out, pipes and the like, which were not copied."""
+    moved: bool
+    """Something was written or purged while the copy was made."""
+    newest_modified_ms: int | None
+
+
+@dataclass
+class Copier:
+    """Copies folders into one store, and counts what it had to write."""
+
+    store: Store
+    present: set[str]
+    """Digests of the objects that the store has."""
+    progress: Progress | None = None
+    copied_files: int = 0
+    copied_bytes: int = 0
+    _whole: set[str] = field(default_factory=set)
+    _known: dict[Listed, CopiedFile] = field(default_factory=dict)
+    _done_bytes: int = 0
+
+    def copy(self, source: Reader) -> Copy:
+        """Copy everything below the source; raise HF4512 where no moment holds still."""
+        moved = False
+        for _ in range(PASSES):
+            before = _listed(source)
+            found, missed = self._pass(source, before)
+            after = _listed(source)
+            moved = moved or bool(missed) or set(before.items) != set(after.items)
+            if not _written_anew(before, after, missed) and droppable(missed, found):
+                return _copy_of(before, without_purged(missed, found), moved=moved)
+        message = f"it was listed {PASSES} times, and each time something was gone when it was read"
+        raise CheckpointError("HF4512", message, at=source.location)
+
+    def _pass(
+        self, source: Reader, listing: Listing
+    ) -> tuple[dict[str, CopiedFile], frozenset[str]]:
+        """Copy what is new in the listing; give what was copied, and what was gone or changed."""
+        items = [item for item in listing.items if item.kind is Kind.FILE]
+        total = sum(item.size for item in items)
+        self._done_bytes = 0
+        missed: set[str] = set()
+        fresh = [item for item in items if item.modified_ms is None or item not in self._known]
+        for batch in _batches(fresh):
+            missed |= self._batch(source, batch)
+            self._done_bytes += sum(item.size for item in batch)
+            if self.progress is not None:
+                self.progress(self._done_bytes, total)
+        found = {item.path: self._known[item] for item in items if item in self._known}
+        return {path: file for path, file in found.items() if path not in missed}, frozenset(missed)
+
+    def _batch(self, source: Reader, batch: list[Listed]) -> set[str]:
+        if batch[0].size > CHUNK_BYTES:
+            return self._large(source, batch[0])
+        read = source.read_many([item.path for item in batch])
+        data: dict[CopiedFile, bytes] = {}
+        missed: set[str] = set()
+        for item in batch:
+            content = read[item.path]
+            if isinstance(content, NotFoundError):
+                missed.add(item.path)
+            elif isinstance(content, StorageError):
+                raise content
+            else:
+                file = CopiedFile(item.path, len(content), hashlib.sha256(content).hexdigest())
+                self._known[item] = file
+                data[file] = content
+        self._put(list(data), lambda file: (data[file],))
+        return missed
+
+    def _large(self, source: Reader, item: Listed) -> set[str]:
+        """Copy a file that is not held in memory: read once for its digest, once for the copy."""
+        try:
+            file = digested(source, item.path, item.size)
+            self._put([file], lambda _: read_in_chunks(source, item.path, item.size))
+        except (NotFoundError, ChangedError):
+            return {item.path}
+        self._known[item] = file
+        return set()
+
+    def _put(
+        self, files: Iterable[CopiedFile], chunks: Callable[[CopiedFile], Iterable[bytes]]
+    ) -> None:
+        unique = {file.sha256: file for file in files if file.sha256 not in self._whole}
+
+        def put(sha256: str) -> int:
+            file = unique[sha256]
+            return self.store.put(file, lambda: chunks(file), present=sha256 in self.present)
+
+        written = side_by_side(put, unique, WORKERS)
+        self._whole |= set(written)
+        self.copied_bytes += sum(written.values())
+        self.copied_files += sum(1 for sha256 in written if sha256 not in self.present)
+        self.present |= set(written)
+
+
+def _listed(source: Reader) -> Listing:
+    listing = source.list()
+    for error in listing.failures.values():
+        raise error
+    return listing
+
+
+def digested(source: Reader, path: str, size: int) -> CopiedFile:
+    """Read a file piece by piece for its digest."""
+    digest, length = hashlib.sha256(), 0
+    for chunk in read_in_chunks(source, path, size):
+        digest.update(chunk)
+        length += len(chunk)
+    return CopiedFile(path, length, digest.hexdigest())
+
+
+def _batches(items: Iterable[Listed]) -> Iterator[list[Listed]]:
+    """Group files within a bound of number and bytes; a large one stands alone."""
+    batch: list[Listed] = []
+    size = 0
+    for item in items:
+        if item.size > CHUNK_BYTES:
+            yield [item]
+            continue
+        batch.append(item)
+        size += item.size
+        if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _written_anew(before: Listing, after: Listing, missed: frozenset[str]) -> bool:
+    """Whether a file of the first listing has other bytes in the second one."""
+    now = {item.path: item for item in after.items}
+    return any(
+        item.path in now and item != now[item.path] and item.kind is Kind.FILE
+        for item in before.items
+    ) or any(path in now for path in missed)
+
+
+def _copy_of(listing: Listing, files: dict[str, CopiedFile], *, moved: bool) -> Copy:
+    plain = (Kind.FILE, Kind.FOLDER)
+    times = [item.modified_ms for item in listing.items if item.modified_ms is not None]
+    return Copy(
+        files=tuple(files.values()),
+        folders=tuple(item.path for item in listing.items if item.kind is Kind.FOLDER),
+        special=tuple(item.path for item in listing.items if item.kind not in plain),
+        moved=moved,
+        newest_modified_ms=max(times, default=None),
+    )

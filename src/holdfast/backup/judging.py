@@ -1,0 +1,106 @@
+"""Decides whether a restore may write: never where Spark would plan a known batch id anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from holdfast.backup.present import Present
+from holdfast.backup.purging import log_id, newest_id
+from holdfast.backup.snapshot import Root, Snapshot
+from holdfast.checkpoint.layout import checksum_name
+from holdfast.errors import CheckpointError
+from holdfast.findings import Finding, Place, Severity
+
+
+def refuse_older(snapshot: Snapshot, present: Present, others: Iterable[Snapshot]) -> None:
+    """Raise HF4502 where batches are known that came after the snapshot."""
+    now = present.names
+    known = [
+        ("planned", newest_id(now, "offsets"), snapshot.last_planned, "offsets/ holds"),
+        ("committed", newest_id(now, "commits"), snapshot.last_committed, "commits/ holds"),
+    ]
+    for other in others:
+        if other.query_id == snapshot.query_id:
+            where = f"backup {other.id} holds"
+            known.append(("planned", other.last_planned, snapshot.last_planned, where))
+    for word, newest, own, where in known:
+        if newest is not None and newest > _number(own):
+            upto = "no batch" if own is None else f"batch {own}"
+            message = f"the backup knows {upto} as the last {word} one, and {where} batch {newest}"
+            raise CheckpointError("HF4502", message, at=present.reader.location)
+
+
+def refuse_other_query(snapshot: Snapshot, present: Present) -> None:
+    """Raise HF4504 where another query's checkpoint is there."""
+    query = present.picture.query if present.picture is not None else None
+    if query is not None and snapshot.query_id is not None and query.id != snapshot.query_id:
+        message = f"query {query.id} is there, the backup is of query {snapshot.query_id}"
+        raise CheckpointError("HF4504", message, at=present.reader.location)
+
+
+def refuse_forked(root: Root, present: Present) -> None:
+    """Raise HF4503 where a batch was planned or committed with other content than in the backup."""
+    for path in _differing(root, present, (one for one in root.by_path if log_id(one) is not None)):
+        if not _is_side_file(path) and not present.is_damaged(path):
+            raise _differs(path, present)
+
+
+def refuse_whole_files(root: Root, present: Present, chosen: Iterable[str]) -> None:
+    """Raise HF4503 where a chosen file is there, whole, and another one than in the backup."""
+    for path in _differing(root, present, chosen):
+        if _is_side_file(path):
+            continue
+        damaged = present.is_damaged(path)
+        # State is rewritten by every attempt; without a checksum nothing can tell it from damage.
+        if damaged is False or (damaged is None and not path.startswith("state/")):
+            raise _differs(path, present)
+
+
+def restore_findings(
+    snapshot: Snapshot, present: Present, *, elsewhere: bool, whole: bool
+) -> Iterator[Finding]:
+    """Tell what to mind before the query is started."""
+    if elsewhere:
+        yield Finding(
+            code="HF4513",
+            severity=Severity.WARNING,
+            message=f"this copy and {snapshot.location} share query id {snapshot.query_id}",
+            place=Place(""),
+            evidence={"query_id": snapshot.query_id, "original": snapshot.location},
+        )
+    elif whole and present.empty:
+        planned = snapshot.last_planned
+        yield Finding(
+            code="HF4517",
+            severity=Severity.WARNING,
+            message=f"the backup ends with batch {planned}; nothing here tells whether more ran"
+            if planned is not None
+            else "the backup holds no batch; nothing here tells whether any ran",
+            place=Place(""),
+            evidence={"last_planned": planned, "made_ms": snapshot.made_ms},
+        )
+
+
+def _differing(root: Root, present: Present, paths: Iterable[str]) -> Iterator[str]:
+    for path in sorted(paths):
+        now, then = present.files.get(path), root.by_path.get(path)
+        if now is not None and then is not None and now.sha256 != then.sha256:
+            yield path
+
+
+def _differs(path: str, present: Present) -> CheckpointError:
+    message = f"{path} is there and whole, with other content than in the backup"
+    return CheckpointError("HF4503", message, at=f"{present.reader.location}/{path}")
+
+
+def _is_side_file(path: str) -> bool:
+    return path.endswith(".crc")
+
+
+def _number(batch: int | None) -> int:
+    return -1 if batch is None else batch
+
+
+def side_files(path: str) -> tuple[str, ...]:
+    """Name the checksums that Hadoop and Spark may keep beside a file."""
+    return checksum_name(path), f"{path}.crc", checksum_name(f"{path}.crc")

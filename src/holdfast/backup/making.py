@@ -1,0 +1,148 @@
+"""Makes a backup: copies, verifies, and publishes the list of what it holds as the last act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import holdfast
+from holdfast.backup.copying import Copier, Copy
+from holdfast.backup.purging import newest_id
+from holdfast.backup.snapshot import (
+    BACKUP,
+    CHECKPOINT,
+    SINK_LOG,
+    CopiedFile,
+    Root,
+    Snapshot,
+    moment_ms,
+)
+from holdfast.backup.store import Store, object_sizes
+from holdfast.checkpoint.reading import read_picture
+from holdfast.checkpoint.verification import Progress
+from holdfast.errors import DecodeError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.format.query import decode_query
+from holdfast.storage.reading import Reader
+from holdfast.storage.writingtemporary import is_abandoned
+
+RECENT_MS = 10_000
+"""A checkpoint that changed this short ago may have a running query."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A published backup, and what it took."""
+
+    snapshot: Snapshot
+    copied_files: int
+    copied_bytes: int
+    findings: tuple[Finding, ...]
+
+
+def make_backup(
+    checkpoint: Reader,
+    store: Store,
+    *,
+    identity: str,
+    now_ms: int,
+    purpose: str = BACKUP,
+    sink_logs: Mapping[str, Reader] | None = None,
+    sink_location: str = "",
+    progress: Progress | None = None,
+) -> Made:
+    """Back a checkpoint up, and the folders of its sink's log; the caller holds the store."""
+    # A folder that is no checkpoint is refused before anything of it is copied.
+    read_picture(checkpoint, history=1)
+    items = store.items()
+    for item in items:
+        if is_abandoned(item.path):
+            store.writer.remove(item.path)
+    copier = Copier(store, set(object_sizes(items)), progress)
+    copy = copier.copy(checkpoint)
+    roots = [Root(CHECKPOINT, identity, copy.files, copy.folders)]
+    if sink_logs:
+        parts = [(name, copier.copy(reader)) for name, reader in sink_logs.items()]
+        roots.append(_joined(sink_location, parts))
+    running = copy.moved or _changed_recently(copy, now_ms)
+    snapshot = _snapshot(store, roots, running=running, now_ms=now_ms, purpose=purpose)
+    store.publish(snapshot)
+    findings = tuple(_findings(copy, running=running))
+    return Made(snapshot, copier.copied_files, copier.copied_bytes, findings)
+
+
+def _joined(location: str, parts: Sequence[tuple[str, Copy]]) -> Root:
+    """Put the folders of a sink's log under one root."""
+    files = tuple(
+        CopiedFile(f"{name}/{file.path}", file.size, file.sha256)
+        for name, copy in parts
+        for file in copy.files
+    )
+    folders = tuple(
+        folder
+        for name, copy in parts
+        for folder in (name, *(f"{name}/{one}" for one in copy.folders))
+    )
+    return Root(SINK_LOG, location, files, folders)
+
+
+def _snapshot(
+    store: Store, roots: Sequence[Root], *, running: bool, now_ms: int, purpose: str
+) -> Snapshot:
+    checkpoint = roots[0]
+    planned = newest_id(checkpoint.by_path, "offsets")
+    committed = newest_id(checkpoint.by_path, "commits")
+    is_pending = planned is not None and (committed is None or committed < planned)
+    return Snapshot(
+        made_ms=_after_the_newest(store, now_ms),
+        holdfast=holdfast.__version__,
+        location=checkpoint.location,
+        query_id=_query_id(store, checkpoint.by_path.get("metadata")),
+        last_planned=planned,
+        last_committed=committed,
+        pending=planned if is_pending else None,
+        running=running,
+        purpose=purpose,
+        roots=tuple(roots),
+    )
+
+
+def _after_the_newest(store: Store, now_ms: int) -> int:
+    """Give a time after every backup that is there, also where the clock was set back."""
+    ids = store.snapshot_ids()
+    return max(now_ms, moment_ms(ids[-1]) + 1) if ids else now_ms
+
+
+def _query_id(store: Store, metadata: CopiedFile | None) -> str | None:
+    if metadata is None:
+        return None
+    try:
+        return decode_query(b"".join(store.chunks(metadata))).id
+    except DecodeError:
+        return None  # a damaged checkpoint is backed up as it is; inspect tells the damage
+
+
+def _changed_recently(copy: Copy, now_ms: int) -> bool:
+    newest = copy.newest_modified_ms
+    return newest is not None and now_ms - newest < RECENT_MS
+
+
+def _findings(copy: Copy, *, running: bool) -> Iterator[Finding]:
+    if running:
+        basis = "it changed while it was copied" if copy.moved else "it changed seconds ago"
+        yield Finding(
+            code="HF4501",
+            severity=Severity.INFO,
+            message=f"a query seems to be running: {basis}; the copy is consistent",
+            place=Place(""),
+            evidence={"moved": copy.moved, "newest_modified_ms": copy.newest_modified_ms},
+        )
+    if copy.special:
+        shown = ", ".join(copy.special[:5])
+        yield Finding(
+            code="HF4515",
+            severity=Severity.WARNING,
+            message=f"{len(copy.special)} names are no plain files and were not copied: {shown}",
+            place=Place(copy.special[0]),
+            evidence={"names": list(copy.special[:100])},
+        )

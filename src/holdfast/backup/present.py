@@ -1,0 +1,92 @@
+"""Looks at what is where a restore would write: files, digests, batches, whether anybody writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from holdfast.backup.copying import digested
+from holdfast.backup.making import RECENT_MS
+from holdfast.backup.snapshot import CopiedFile
+from holdfast.checkpoint.checksums import spark_checksum_damage
+from holdfast.checkpoint.decoding import decoder_of
+from holdfast.checkpoint.layout import checksum_name
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES, decode_file, read_picture
+from holdfast.errors import NotFoundError, StorageError
+from holdfast.storage.reading import Kind, Reader
+
+
+@dataclass(frozen=True)
+class Present:
+    """What is there now; `picture` is None where nothing is."""
+
+    reader: Reader
+    picture: Picture | None
+    exists: bool
+    """The folder itself is there, maybe empty."""
+    files: Mapping[str, CopiedFile]
+    """The files that were asked for, with their digests."""
+
+    @property
+    def empty(self) -> bool:
+        """No file is there."""
+        return self.picture is None or self.picture.layout.file_count == 0
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every file."""
+        items = self.picture.layout.items if self.picture is not None else {}
+        return frozenset(path for path, item in items.items() if item.kind is Kind.FILE)
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """Every folder."""
+        items = self.picture.layout.items if self.picture is not None else {}
+        return frozenset(path for path, item in items.items() if item.kind is Kind.FOLDER)
+
+    def seems_running(self, now_ms: int) -> bool:
+        """Whether something writes there, or did seconds ago."""
+        if self.picture is None:
+            return False
+        items = self.picture.layout.items.values()
+        times = [item.modified_ms for item in items if item.modified_ms is not None]
+        return self.picture.moved or (bool(times) and now_ms - max(times) < RECENT_MS)
+
+    def is_damaged(self, path: str) -> bool | None:
+        """Whether a file is not as Spark wrote it; None where nothing beside or in it tells."""
+        assert self.picture is not None
+        item = self.picture.layout.items[path]
+        if item.size > ENTRY_LIMIT_BYTES:
+            return None
+        data = self.reader.read(path)
+        sides = self.reader.read_many([checksum_name(path), f"{path}.crc"])
+        side, own = sides[checksum_name(path)], sides[f"{path}.crc"]
+        folder = path.split("/")[1] if path.startswith("sources/") else ""
+        decoder = decoder_of(path, folder in self.picture.source_logs)
+        _, damages = decode_file(path, data, side, decoder)
+        if isinstance(own, bytes):
+            damages += spark_checksum_damage(path, data, own)
+        if damages:
+            return True
+        told = decoder is not None or isinstance(side, bytes) or isinstance(own, bytes)
+        return False if told else None
+
+
+def look(reader: Reader, wanted: Callable[[str], bool]) -> Present:
+    """Look at a place; the files for which `wanted` holds are read for their digests."""
+    try:
+        picture = read_picture(reader, history=1)
+    except NotFoundError:
+        return Present(reader, None, exists=False, files={})
+    if picture.unlisted:
+        raise next(iter(picture.unlisted.values()))
+    files: dict[str, CopiedFile] = {}
+    for path, item in picture.layout.items.items():
+        if item.kind is Kind.FILE and wanted(path):
+            try:
+                files[path] = digested(reader, path, item.size)
+            except NotFoundError as error:
+                message = "a file vanished while it was looked at: somebody writes there"
+                raise StorageError("HF4505", message, at=reader.location) from error
+    return Present(reader, picture, exists=True, files=files)

@@ -1,0 +1,156 @@
+"""A snapshot: the write-once list of everything that one backup holds, sealed by its own digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta, timezone
+from functools import cached_property
+from typing import Any
+
+from holdfast.errors import CheckpointError
+
+FORMAT = 1
+CHECKPOINT = "checkpoint"
+SINK_LOG = "sink-log"
+BACKUP = "backup"
+BEFORE_RESTORE = "before-restore"
+ID = re.compile(r"\d{8}T\d{9}Z-[0-9a-f]{8}")
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True)
+class CopiedFile:
+    """One file as it was: its path below the root, its size and the digest of its bytes."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Root:
+    """One folder that was copied: the checkpoint, or the log of its sink."""
+
+    name: str
+    location: str
+    files: tuple[CopiedFile, ...]
+    folders: tuple[str, ...]
+
+    @cached_property
+    def by_path(self) -> Mapping[str, CopiedFile]:
+        """Give the files by their paths."""
+        return {file.path: file for file in self.files}
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One moment of a checkpoint, whole."""
+
+    made_ms: int
+    holdfast: str
+    location: str
+    query_id: str | None
+    last_planned: int | None
+    last_committed: int | None
+    pending: int | None
+    running: bool
+    """A query seemed to be running while the copy was made."""
+    purpose: str
+    """`backup`, or `before-restore` for the copy that a restore makes first."""
+    roots: tuple[Root, ...]
+    format: int = FORMAT
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of everything in the snapshot."""
+        return hashlib.sha256(_encoded(asdict(self))).hexdigest()
+
+    @cached_property
+    def id(self) -> str:
+        """Time and digest; sorts by time."""
+        return f"{moment_text(self.made_ms)}-{self.digest[:8]}"
+
+    @property
+    def checkpoint(self) -> Root:
+        """The checkpoint's own files."""
+        return next(root for root in self.roots if root.name == CHECKPOINT)
+
+    @property
+    def files(self) -> tuple[CopiedFile, ...]:
+        """Every file of every root."""
+        return tuple(file for root in self.roots for file in root.files)
+
+    @property
+    def total_bytes(self) -> int:
+        """The size of all files."""
+        return sum(file.size for file in self.files)
+
+
+def moment_text(moment_ms: int) -> str:
+    """Spell a time so that it sorts and fits a file name: 20260131T235959123Z."""
+    moment = _EPOCH + timedelta(milliseconds=moment_ms)
+    return f"{moment:%Y%m%dT%H%M%S}{moment_ms % 1000:03d}Z"
+
+
+def moment_ms(snapshot_id: str) -> int:
+    """Give the time that a snapshot's id tells."""
+    moment = datetime.strptime(snapshot_id[:15], "%Y%m%dT%H%M%S").replace(tzinfo=timezone.utc)
+    return (moment - _EPOCH) // timedelta(seconds=1) * 1000 + int(snapshot_id[15:18])
+
+
+def rfc3339(moment_ms: int) -> str:
+    """Spell a time for JSON, in UTC."""
+    moment = _EPOCH + timedelta(milliseconds=moment_ms)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment_ms % 1000:03d}Z"
+
+
+def encode_snapshot(snapshot: Snapshot) -> bytes:
+    """Give the bytes of `snapshots/<id>.json`."""
+    document = {
+        **asdict(snapshot),
+        "id": snapshot.id,
+        "made_at": rfc3339(snapshot.made_ms),
+        "file_count": len(snapshot.files),
+        "total_bytes": snapshot.total_bytes,
+        "digest": snapshot.digest,
+    }
+    return _encoded(document) + b"\n"
+
+
+def decode_snapshot(data: bytes, at: str) -> Snapshot:
+    """Read a snapshot; raise HF4511 where it is not what was written."""
+    try:
+        document = json.loads(data)
+        snapshot = _snapshot(document)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        message = f"it can't be read: {type(error).__name__}"
+        raise CheckpointError("HF4511", message, at=at) from error
+    if snapshot.format > FORMAT:
+        message = f"format {snapshot.format} was written by a newer Holdfast"
+        raise CheckpointError("HF4511", message, at=at, next_steps=("update Holdfast",))
+    if encode_snapshot(snapshot) != data:
+        raise CheckpointError("HF4511", "its content does not match its own digest", at=at)
+    return snapshot
+
+
+def _snapshot(document: Mapping[str, Any]) -> Snapshot:
+    roots = tuple(
+        Root(
+            root["name"],
+            root["location"],
+            tuple(CopiedFile(one["path"], one["size"], one["sha256"]) for one in root["files"]),
+            tuple(root["folders"]),
+        )
+        for root in document["roots"]
+    )
+    names = [name for name in Snapshot.__dataclass_fields__ if name != "roots"]
+    return Snapshot(**{name: document[name] for name in names}, roots=roots)
+
+
+def _encoded(document: Mapping[str, object]) -> bytes:
+    # ASCII: a file name that is no text is a lone surrogate, which UTF-8 refuses.
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("ascii")

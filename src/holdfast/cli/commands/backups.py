@@ -1,0 +1,30 @@
+"""`holdfast backups [TARGET]`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from holdfast import library
+from holdfast.cli.options import Output, output_options, place_options
+
+
+@click.command("backups")
+@click.argument("target", required=False)
+@place_options
+@output_options
+def command(
+    target: str | None,
+    project: Path | None,
+    storage_options: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+) -> int:
+    """List the backups of a checkpoint, or of every job in holdfast.yaml.
+
+    A restore that was interrupted is told here too. Nothing is written.
+    """
+    answer = library.list_backups(target, project=project, storage_options=storage_options)
+    return Output(as_json, quiet, no_color).give(answer, drawing="backups")

@@ -1,0 +1,111 @@
+"""`holdfast doctor TARGET…`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from holdfast import library
+from holdfast.answers import Answer
+from holdfast.cli.drawing.progress import ByteProgress
+from holdfast.cli.options import Output, output_options, target_options
+from holdfast.diagnosis.examination import Examination
+
+INTERVAL_SECONDS = 5.0
+
+
+@click.command("doctor")
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option(
+    "--sink",
+    metavar="PATH",
+    help="The sink's output folder; for a job it is taken from the project file.",
+)
+@click.option("--only", multiple=True, metavar="CODE", help="Report this code; may be repeated.")
+@click.option(
+    "--ignore", multiple=True, metavar="CODE", help="Do not report this code; may be repeated."
+)
+@click.option(
+    "--verify",
+    "verified",
+    is_flag=True,
+    help="Read every file and compare it with its checksums, not only what the next start needs.",
+)
+@click.option(
+    "--watch",
+    "watched",
+    is_flag=True,
+    help="Examine again and again until interrupted; print only what changes.",
+)
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0, min_open=True),
+    default=INTERVAL_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long --watch waits between two looks.",
+)
+@target_options
+@output_options
+def command(
+    targets: tuple[str, ...],
+    sink: str | None,
+    only: tuple[str, ...],
+    ignore: tuple[str, ...],
+    verified: bool,
+    watched: bool,
+    interval: float,
+    project: Path | None,
+    storage_options: tuple[str, ...],
+    timeout: float | None,
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+) -> int:
+    """Tell what is wrong with checkpoints, their sinks and their jobs.
+
+    A TARGET is a checkpoint's path or URL, a base folder whose checkpoints are all examined, or a
+    job's name in holdfast.yaml; without one, all jobs of the project are examined. Each finding
+    says why it matters, what to do next, and which commonly advised fix would do harm. Nothing is
+    written. The exit status is 3 where a finding is of warning or worse.
+    """
+    if watched and (as_json or quiet):
+        raise click.UsageError(
+            "--watch shows what changes: it goes with neither --json nor --quiet"
+        )
+
+    def look() -> Answer[Examination]:
+        with ByteProgress("verifying", silent=quiet or as_json or watched) as progress:
+            return library.doctor(
+                *targets,
+                sink=sink,
+                only=only,
+                ignore=ignore,
+                verify=verified,
+                project=project,
+                storage_options=storage_options,
+                timeout=timeout,
+                progress=progress.advance,
+            )
+
+    if watched:
+        _watch(lambda: look().redacted(), interval, no_color)
+    return Output(as_json, quiet, no_color).give(look(), drawing="examination")
+
+
+def _watch(look: Callable[[], Answer[Examination]], interval: float, no_color: bool) -> NoReturn:
+    """Look until interrupted."""
+    from holdfast.cli.drawing.changes import draw_changes
+    from holdfast.diagnosis.watching import watch
+
+    looks = enumerate(watch(look, partial(time.sleep, interval)))
+    for number, (answer, changes) in looks:
+        draw_changes(answer, changes, first=number == 0, no_color=no_color)
+        sys.stdout.flush()
+    raise AssertionError("watching never ends by itself")

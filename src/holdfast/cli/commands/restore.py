@@ -1,0 +1,81 @@
+"""`holdfast restore BACKUP`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from holdfast import library
+from holdfast.cli.drawing.progress import ByteProgress
+from holdfast.cli.options import Output, output_options, place_options
+from holdfast.errors import UsageError
+
+
+@click.command("restore")
+@click.argument("backup")
+@click.option("--to", metavar="LOCATION", help="Restore to another place.")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    metavar="PATH",
+    help="Only this file, as it is named below the checkpoint; may be repeated.",
+)
+@click.option("--even-if-running", is_flag=True, help="Write although a query seems to run.")
+@click.option("--finish", is_flag=True, help="Finish an interrupted restore; BACKUP is the TARGET.")
+@click.option("--undo", is_flag=True, help="Take it back instead; BACKUP is the TARGET.")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@place_options
+@output_options
+def command(
+    backup: str,
+    to: str | None,
+    files: tuple[str, ...],
+    even_if_running: bool,
+    finish: bool,
+    undo: bool,
+    yes: bool,
+    project: Path | None,
+    storage_options: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+) -> int:
+    """Put a backup back, byte for byte: the whole checkpoint, or single files.
+
+    BACKUP is TARGET@ID or TARGET@newest. What is there now is backed up first. A restore after
+    which Spark would plan a known batch anew is refused. One that was interrupted is told by the
+    next command, and is finished with --finish or taken back with --undo.
+    """
+    settling = finish or undo
+    if settling and (finish == undo or to or files):
+        raise click.UsageError("give --finish or --undo alone")
+    if not yes and not sys.stdin.isatty():
+        raise UsageError("HF4508", "nobody can be asked: standard input is no terminal")
+    with ByteProgress("restoring", silent=quiet or as_json) as progress:
+        if settling:
+            answer = library.settle_restore(
+                backup,
+                finish=finish,
+                project=project,
+                storage_options=storage_options,
+                progress=progress.advance,
+            )
+        else:
+            answer = library.restore(
+                backup,
+                to=to,
+                files=files,
+                even_if_running=even_if_running,
+                confirm=(lambda _: True) if yes else _ask,
+                project=project,
+                storage_options=storage_options,
+                progress=progress.advance,
+            )
+    return Output(as_json, quiet, no_color).give(answer, drawing="restoration")
+
+
+def _ask(sentence: str) -> bool:
+    return click.confirm(f"{sentence}. Go on?", err=True)

@@ -1,0 +1,87 @@
+"""Draws the page of `doctor`: each target with its findings, the worst first."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.answers import Answer
+from holdfast.cli.drawing.findings import MOST, STYLES
+from holdfast.diagnosis.examination import Examination, Examined, Reported
+from holdfast.diagnosis.wrongfixes import WRONG_FIXES
+from holdfast.findings import Severity
+
+
+def draw(answer: Answer[Examination], console: Console) -> None:
+    """Draw the whole page."""
+    for number, target in enumerate(answer.result.targets):
+        if number:
+            console.print()
+        _draw_target(target, answer.result.checks, console)
+
+
+def _draw_target(target: Examined, checks: int, console: Console) -> None:
+    console.print(Text(target.location, "bold"))
+    console.print(Padding(_identity(target), (0, 0, 0, 2)))
+    console.print(Text(f"  {_summary(target, checks)}", _style(target)))
+    for finding in target.findings[:MOST]:
+        draw_reported(finding, console)
+    if len(target.findings) > MOST:
+        console.print(f"… and {len(target.findings) - MOST} more (--json shows all)")
+
+
+def draw_reported(finding: Reported, console: Console) -> None:
+    """Draw one finding; information that needs no act takes one line."""
+    label = Text(f"{finding.severity.value} {finding.code}", STYLES[finding.severity])
+    console.print(Text.assemble(label, ": ", finding.message))
+    if finding.severity is Severity.INFO:
+        return
+    grid = _pairs()
+    grid.add_row("at", finding.at)
+    grid.add_row("why", finding.why)
+    for step in finding.next:
+        grid.add_row("next", step)
+    fixes = finding.evidence.get(WRONG_FIXES)
+    for fix in fixes if isinstance(fixes, list) else []:
+        grid.add_row("not", str(fix))
+    console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def _identity(target: Examined) -> Table:
+    grid = _pairs()
+    if target.job is not None:
+        grid.add_row("job", target.job)
+    if target.readable:
+        grid.add_row("query id", target.query_id or "none")
+        planned, committed = _batch(target.last_planned), _batch(target.last_committed)
+        grid.add_row("batches", f"planned up to {planned}, committed up to {committed}")
+    if target.sink is not None:
+        last = _batch(target.sink.last_committed)
+        grid.add_row("sink", f"{target.sink.location}: holds up to {last} ({target.sink.basis})")
+    return grid
+
+
+def _batch(batch_id: int | None) -> str:
+    return "none" if batch_id is None else str(batch_id)
+
+
+def _summary(target: Examined, checks: int) -> str:
+    if not target.readable:
+        return "could not be examined"
+    counts = {one: sum(f.severity is one for f in target.findings) for one in Severity}
+    found = [f"{count} {one.value}" for one, count in reversed(counts.items()) if count]
+    asked = "its sink was asked" if target.sink is not None else "its sink was not asked (--sink)"
+    return f"{checks} checks, {asked}: {', '.join(found) or 'nothing to report'}"
+
+
+def _style(target: Examined) -> str:
+    return STYLES[target.worst] if target.worst is not None else "green"
+
+
+def _pairs() -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid

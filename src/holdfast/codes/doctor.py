@@ -1,0 +1,254 @@
+"""HF23xx: a checkpoint with its place and its project; and all that the doctor adds."""
+
+from __future__ import annotations
+
+from holdfast.codes.code import Code
+from holdfast.codes.sinks import SINK_CODES
+
+PLACE_CODES: tuple[Code, ...] = (
+    Code(
+        "HF2301",
+        "the checkpoint's path looks as if each start made a new one",
+        "a date, a random id or an application's id in the path changes with the next submission: "
+        "the query would begin again, and deliver again what it delivered before",
+        ("give the query one fixed path for ever; adopt this one as it is",),
+    ),
+    Code(
+        "HF2302",
+        "the checkpoint lies at a temporary place",
+        "such places are emptied at a reboot or by a clean-up, and a query without a "
+        "checkpointLocation gets another one at its next start: progress and state are lost",
+        ("name a lasting checkpointLocation, and bring this checkpoint there while nothing runs",),
+    ),
+    Code(
+        "HF2303",
+        "a file was begun and never got its name",
+        "Spark writes under a temporary name and renames; the rename did not happen, or had no "
+        "effect on this storage. Nothing reads the left-over",
+        (
+            "where the entry is still missing: look at the driver's log for a failed rename",
+            "on an object store: use a checkpoint file manager made for it",
+        ),
+    ),
+    Code(
+        "HF2304",
+        "a file source's log has grown large",
+        "it keeps every file ever read: each compaction writes it anew, and each start reads it "
+        "whole into the driver's memory",
+        (
+            "let the source delete or archive what it has read (cleanSource), and set maxFileAge",
+            "do not use latestFirst: it makes forgetting old files impossible",
+        ),
+    ),
+    Code(
+        "HF2305",
+        "an escaped twin of this folder lies beside it",
+        "Spark up to 2.4 kept a path with blanks or % under an escaped name; a later one looks "
+        "under the plain name and begins at batch 0, though the progress is next door",
+        (
+            "find out which of the two has the newer batches: holdfast diff ONE OTHER",
+            "bring the one with the progress to the path that the query names, while nothing runs",
+        ),
+    ),
+    Code(
+        "HF2306",
+        "a stream-stream join keeps its state in format 1",
+        "an inner join goes on with it; Spark 3.0 and later refuse an outer join over it, because "
+        "that state can't tell matched rows from others",
+        ("keep the join an inner one, or plan a reset together with its output",),
+    ),
+    Code(
+        "HF2307",
+        "a batch without new data of a Delta source is pending",
+        "old releases of Delta computed the next offset wrongly after a crash in such a batch, and "
+        "read almost the whole table again",
+        (
+            "start with a current release of Delta",
+            "watch the first batch after the start: holdfast inspect shows what it takes",
+        ),
+    ),
+    Code(
+        "HF2308",
+        "the compaction interval of a log changed",
+        "Spark works the interval out from the compact files that are there, so that current "
+        "releases go on rightly; before 2.1 a wrong file was taken for a compact one",
+        ("nothing needs to be done",),
+    ),
+    Code(
+        "HF2309",
+        "many changes of state follow the newest snapshot",
+        "each load replays all of them. Snapshots are written by a background task of a running "
+        "executor: a job that ends within a minute never gets to it",
+        ("shorten spark.sql.streaming.stateStore.maintenanceInterval, or let one run last longer",),
+    ),
+    Code(
+        "HF2310",
+        "a connector keeps a log in the checkpoint that only grows",
+        "every batch adds to it and nothing removes from it; listing gets slower with the months",
+        ("see the connector's options for cleaning its log",),
+    ),
+    Code(
+        "HF2311",
+        "a Kinesis source lacks the shards of its newest batch",
+        "the connector reads sources/…/shard-commit of the last batch to go on, and fails without",
+        ("put the missing file back byte-identical from a backup",),
+    ),
+    Code(
+        "HF2312",
+        "the release that wrote this has a known fault with such checkpoints",
+        "a fault of the engine, not of this checkpoint: it shows after a crash or a task's retry",
+        ("upgrade Spark within its minor release before the next incident",),
+    ),
+    Code(
+        "HF2313",
+        "only recent releases of Spark read these logs",
+        "an older release stops with a message about the maximum supported log version",
+        ("do not start this query with an older Spark",),
+    ),
+    Code(
+        "HF2314",
+        "a RocksDB snapshot does not fit the tables beside it",
+        "Spark loads the tables that the snapshot names; one that is missing or of another size "
+        "makes the next start fail",
+        (
+            "put the missing table back byte-identical from a backup",
+            "with changelogs on, Spark 4.2 and later fall back to an older snapshot by themselves",
+        ),
+    ),
+    Code(
+        "HF2315",
+        "RocksDB tables lie here that no snapshot needs",
+        "retried tasks leave them, and Spark removes them only when they are older than every "
+        "table in use: they cost space, nothing else",
+        ("nothing needs to be done",),
+    ),
+    Code(
+        "HF2321",
+        "the newest files come first, and only some of them",
+        "with latestFirst and a limit per batch, files that fall behind the newest by more than "
+        "maxFileAge are never read, and the source's log can't forget",
+        ("take latestFirst away, or the limit",),
+    ),
+    Code(
+        "HF2322",
+        "a declared setting has no effect: the checkpoint pins another value",
+        "Spark takes these settings back from the newest offsets entry and ignores the session's, "
+        "with no more than a warning in the log",
+        (
+            "declare what is pinned, so that nobody relies on the other value",
+            "a change of partitions needs an offline repartition of the state",
+        ),
+    ),
+    Code(
+        "HF2323",
+        "the declared sources are not those of the checkpoint",
+        "Spark matches sources by number and position: it stops with 'There are [x] sources in "
+        "the checkpoint offsets', or gives a source the offsets of another one",
+        ("give the job the sources that the checkpoint knows, in their order",),
+    ),
+    Code(
+        "HF2324",
+        "a file source is declared to read another folder than it did",
+        "Spark stops with 'Wrong basePath' where the newest batch has files; where it has none, or "
+        "two inputs of a union are swapped, it reads everything anew without a word",
+        ("declare the folder that was read before, at the same position",),
+    ),
+    Code(
+        "HF2325",
+        "a Kafka source is declared to read other topics than it did",
+        "topics that are gone end in KAFKA_DATA_LOSS.PARTITIONS_DELETED; new ones begin at their "
+        "first record, whatever startingOffsets says",
+        ("declare the topics that the checkpoint knows, or plan the change of topics on its own",),
+    ),
+    Code(
+        "HF2326",
+        "the sink does not know batches",
+        "after a crash between the write and the commit Spark runs the batch again, and such a "
+        "sink takes its rows a second time: at-least-once, by design",
+        (
+            "make the rows idempotent downstream by a key, or use a sink that keeps the batch id "
+            "in the same transaction",
+        ),
+    ),
+    Code(
+        "HF2327",
+        "lost data of a source is passed over",
+        "with failOnDataLoss=false a topic that was made anew, or records that aged out, are "
+        "skipped with no more than a warning in the log",
+        ("set failOnDataLoss to true; turn it off for one start, knowingly, when it is needed",),
+    ),
+    Code(
+        "HF2331",
+        "async progress tracking is on",
+        "entries are written at most once an interval, not with each batch: latency falls, and "
+        "after a crash all batches since the last entry are planned anew. Only sinks that do not "
+        "know batches allow it, so nothing is exactly-once here",
+        (
+            "keep it where latency matters more than doubles; before it is turned off, run two "
+            "batches with asyncProgressTrackingCheckpointIntervalMs at 0",
+        ),
+    ),
+    Code(
+        "HF2332",
+        "how RocksDB state is written: whole snapshots or changelogs",
+        "a snapshot with every batch uploads more and commits slower; changelogs upload only what "
+        "changed, and a load replays them. Exactly-once is the same with both",
+        (
+            "rocksdb.changelogCheckpointing.enabled can be turned on or off between any two "
+            "starts; turn it on where state is large and batches are short",
+        ),
+    ),
+    Code(
+        "HF2333",
+        "which state checkpoint format is in use",
+        "with format 2 the commit names the very files of its state, so that a retried task's "
+        "left-over is never read; format 1 knows files by their version alone. Exactly-once in the "
+        "sink is the same with both",
+        (
+            "do not change spark.sql.streaming.stateStore.checkpointFormatVersion on a checkpoint "
+            "that has batches: 4.0 to 4.2 stop, 4.3 ignores it. Choose 2 for new RocksDB queries "
+            "on 4.3",
+        ),
+    ),
+    Code(
+        "HF2334",
+        "how many batches are retained",
+        "minBatchesToRetain decides how far back state and logs reach, and so how far a query can "
+        "be rolled back; each kept batch costs files, for state in every partition",
+        (
+            "keep the default of 100 unless listing or storage hurts; below 10 nothing older than "
+            "a bad deployment is left",
+        ),
+    ),
+    Code(
+        "HF2335",
+        "how often state is written as a snapshot",
+        "a load replays the changes since the newest snapshot: rarer snapshots cost less while "
+        "running and more at a start. Exactly-once is not touched",
+        (
+            "change spark.sql.streaming.stateStore.minDeltasForSnapshot where starts are slow, not "
+            "where batches are",
+        ),
+    ),
+    Code(
+        "HF2336",
+        "how often logs of files are compacted",
+        "every so many batches the whole log is written anew; a longer interval makes that rarer "
+        "and the files to read at a start more. Spark keeps to the interval that it finds",
+        ("leave it; for a log that grows, limit what it keeps instead",),
+    ),
+    Code(
+        "HF2337",
+        "the checkpoint lies on an object store",
+        "a rename there is a copy and a removal: thousands of calls for a small batch, and not "
+        "atomic. Spark's entries need an atomic create; S3 committers (magic, staging) are for "
+        "data files of batch jobs and do nothing for a checkpoint",
+        (
+            "with Hadoop 3.3.1 and later on S3: set spark.sql.streaming.checkpointFileManagerClass "
+            "to org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager",
+            "change it only while nothing runs; the files stay the same",
+        ),
+    ),
+)
+
+DOCTOR_CODES: tuple[Code, ...] = (*PLACE_CODES, *SINK_CODES)

@@ -1,0 +1,78 @@
+"""Every check of the doctor that needs more than a picture: its place, its sink, its project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from holdfast.diagnosis.checks import (
+    connectors,
+    declarations,
+    deltasink,
+    filesink,
+    growth,
+    locations,
+    optimisations,
+    releasefaults,
+)
+from holdfast.diagnosis.checks.across import check_shared_identity, check_shared_output
+from holdfast.diagnosis.checks.intervals import check_compaction_interval
+from holdfast.diagnosis.checks.rockssnapshots import check_snapshot_tables, check_unneeded_tables
+from holdfast.diagnosis.checks.temporaryfiles import check_begun_files
+from holdfast.diagnosis.subject import Subject
+from holdfast.findings import Finding
+
+SubjectCheck = Callable[[Subject], Iterator[Finding]]
+AcrossCheck = Callable[[Subject, Sequence[Subject]], Iterator[Finding]]
+
+SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
+    filesink.check_sink_memory,
+    filesink.check_sink_not_ahead,
+    filesink.check_sink_not_behind,
+    filesink.check_sink_entries,
+    filesink.check_sink_times,
+    filesink.check_sink_log_size,
+    filesink.check_sink_damage,
+    deltasink.check_table_not_ahead,
+    deltasink.check_table_not_behind,
+    deltasink.check_table_knows_query,
+    deltasink.check_fixed_application,
+    deltasink.check_table_memory,
+    locations.check_fixed_path,
+    locations.check_lasting_place,
+    locations.check_escaped_twin,
+    check_begun_files,
+    check_snapshot_tables,
+    check_unneeded_tables,
+    growth.check_source_log_size,
+    growth.check_changes_since_snapshot,
+    growth.check_connector_logs,
+    check_compaction_interval,
+    connectors.check_idle_delta_source,
+    connectors.check_kinesis_shards,
+    releasefaults.check_release_faults,
+    releasefaults.check_newer_logs,
+    releasefaults.check_join_format,
+    declarations.check_pinned_declarations,
+    declarations.check_declared_sources,
+    declarations.check_declared_folders,
+    declarations.check_declared_topics,
+    declarations.check_newest_files_first,
+    declarations.check_data_loss_passed_over,
+    declarations.check_sink_knows_batches,
+    optimisations.advise_async_tracking,
+    optimisations.advise_changelogs,
+    optimisations.advise_state_format,
+    optimisations.advise_retention,
+    optimisations.advise_snapshots,
+    optimisations.advise_compaction,
+    optimisations.advise_object_store,
+)
+
+ACROSS_CHECKS: tuple[AcrossCheck, ...] = (check_shared_identity, check_shared_output)
+
+
+def check_around(subject: Subject, others: Sequence[Subject] = ()) -> list[Finding]:
+    """Run every check on one checkpoint and on it among the others."""
+    found = [finding for check in SUBJECT_CHECKS for finding in check(subject)]
+    found += [finding for check in ACROSS_CHECKS for finding in check(subject, others)]
+    return found

@@ -1,0 +1,61 @@
+"""Where a checkpoint lies: a fixed and lasting path, and no twin of it next door."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import quote, unquote
+
+from holdfast.diagnosis.subject import Subject
+from holdfast.findings import Finding, Place, Severity
+
+_UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+_SPARKS_OWN = re.compile(rf"temporary-{_UUID}")
+_TEMPORARY = re.compile(
+    r"/(?:var/)?tmp/|/local_disk0/tmp/|/private/var/folders/|/AppData/Local/Temp/"
+)
+_CHANGING: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "an application's id",
+        re.compile(r"application_[0-9]{10,}_[0-9]+|(?:app|local)-[0-9]{10,}\S*"),
+    ),
+    ("a random id", re.compile(rf"(?<![0-9a-fA-F]){_UUID}(?![0-9a-fA-F])")),
+    ("a time", re.compile(r"(?<![0-9])1[0-9]{9}(?:[0-9]{3})?(?![0-9])")),
+    (
+        "a date",
+        re.compile(
+            r"(?<![0-9])20[0-9]{2}([-_.]?)(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12][0-9]|3[01])(?![0-9])"
+        ),
+    ),
+)
+
+
+def check_fixed_path(subject: Subject) -> Iterator[Finding]:
+    """Report what in the path changes from one submission to the next."""
+    path = _SPARKS_OWN.sub("", subject.path)
+    for what, pattern in _CHANGING:
+        found = pattern.search(path)
+        if found is not None:
+            message = f"the path holds {what}: {found[0]}"
+            evidence = {"part": found[0], "looks_like": what}
+            yield Finding("HF2301", Severity.WARNING, message, Place(""), evidence)
+            return
+
+
+def check_lasting_place(subject: Subject) -> Iterator[Finding]:
+    """Report a place that Spark made up, or that this machine empties."""
+    if _SPARKS_OWN.search(subject.path):
+        message = "Spark made this place up, because the query named no checkpointLocation"
+        yield Finding("HF2302", Severity.WARNING, message, Place(""))
+    elif subject.scheme == "file" and _TEMPORARY.search(subject.path):
+        yield Finding("HF2302", Severity.INFO, "the folder lies among temporary files", Place(""))
+
+
+def check_escaped_twin(subject: Subject) -> Iterator[Finding]:
+    """Report a neighbour whose name is this one's with blanks and signs escaped, or the reverse."""
+    name = subject.path.rstrip("/").rpartition("/")[2]
+    twins = {quote(name, safe="+=@,-_.~"), quote(name), unquote(name)} - {name}
+    for twin in sorted(twins & subject.beside):
+        message = f"{twin} beside it is the same name, escaped another way"
+        evidence = {"name": name, "twin": twin}
+        yield Finding("HF2305", Severity.WARNING, message, Place(""), evidence)

@@ -1,0 +1,121 @@
+"""RocksDB snapshots: each table that the newest ones name is there, in its size."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+
+from holdfast.checkpoint.goingon import going_on
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.statefiles import PartitionFiles
+from holdfast.diagnosis.subject import Subject
+from holdfast.errors import DecodeError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.format.strictjson import decode_object
+from holdfast.storage.reading import Listed
+
+_METADATA = "metadata"
+_DAMAGED = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError, DecodeError)
+_MOST_BYTES = 1024 * 1024
+"""No snapshot is larger: it names its tables, it does not hold them."""
+
+
+def needed_snapshots(picture: Picture) -> list[str]:
+    """Name the RocksDB snapshot of each partition that the next load begins with.
+
+    Where state checkpoint format 2 keeps several of one version, only the commit tells which one
+    counts; these are left out.
+    """
+    wanted = going_on(picture).batch_id
+    paths: list[str] = []
+    for operator in picture.layout.state.operators.values():
+        for store in operator.stores.values():
+            for files in store.partitions.values():
+                item = _newest(files, wanted) if wanted is not None else None
+                if item is not None and 0 < item.size <= _MOST_BYTES:
+                    paths.append(item.path)
+    return paths
+
+
+def all_snapshots(picture: Picture) -> list[str]:
+    """Name every RocksDB snapshot: only all of them tell which tables nothing needs."""
+    return [
+        item.path
+        for operator in picture.layout.state.operators.values()
+        for store in operator.stores.values()
+        for files in store.partitions.values()
+        for item in files.zips.values()
+        if 0 < item.size <= _MOST_BYTES
+    ]
+
+
+def _newest(files: PartitionFiles, most: int) -> Listed | None:
+    version = max((version for version, _ in files.zips if version <= most), default=None)
+    found = [item for (one, _), item in files.zips.items() if one == version]
+    return found[0] if len(found) == 1 else None
+
+
+def check_snapshot_tables(subject: Subject) -> Iterator[Finding]:
+    """Report snapshots that are damaged, and tables that are missing or of another size."""
+    needed = needed_snapshots(subject.picture)
+    for path in (one for one in needed if one in subject.snapshots):
+        data = subject.snapshots[path]
+        if subject.picture.refused(path):
+            continue
+        try:
+            tables = tables_of(data)
+        except _DAMAGED as error:
+            message = f"{path} can't be opened: {error}"
+            yield Finding("HF2314", Severity.FATAL, message, Place(path))
+            continue
+        folder = path.rpartition("/")[0]
+        for name, size in tables.items():
+            place = f"{folder}/SSTs/{name}"
+            item = subject.picture.layout.items.get(place)
+            if item is None or item.size != size:
+                state = "is missing" if item is None else f"has {item.size:,} bytes, not {size:,}"
+                evidence = {"snapshot": path, "bytes_expected": size}
+                message = f"{place}, which {path} names, {state}"
+                yield Finding("HF2314", Severity.FATAL, message, Place(place), evidence)
+
+
+def check_unneeded_tables(subject: Subject) -> Iterator[Finding]:
+    """Mention tables that no snapshot names, where all snapshots were read."""
+    if not {*all_snapshots(subject.picture)} <= subject.snapshots.keys():
+        return
+    named: set[str] = set()
+    try:
+        for path, data in subject.snapshots.items():
+            named |= {f"{path.rpartition('/')[0]}/SSTs/{name}" for name in tables_of(data)}
+    except _DAMAGED:
+        # What a damaged snapshot names is not known, so nothing can be called unneeded.
+        return
+    tables = [path for path in subject.picture.layout.items if _is_table(path)]
+    spare = [path for path in tables if path not in named]
+    if spare:
+        size = sum(subject.picture.layout.items[path].size for path in spare)
+        message = f"{len(spare)} of {len(tables)} RocksDB tables are named by no snapshot"
+        evidence = {"count": len(spare), "bytes": size, "files": spare[:20]}
+        yield Finding("HF2315", Severity.INFO, message, Place(spare[0]), evidence)
+
+
+def _is_table(path: str) -> bool:
+    return path.startswith("state/") and "/SSTs/" in path and path.endswith(".sst")
+
+
+def tables_of(data: bytes) -> dict[str, int]:
+    """Give the tables that a snapshot names, with their sizes."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        text = packed.read(_METADATA).decode("utf-8", "replace")
+    entry = decode_object(text.partition("\n")[2], what="a RocksDB snapshot's metadata")
+    listed = entry.get("sstFiles")
+    tables: dict[str, int] = {}
+    for one in listed if isinstance(listed, list) else []:
+        if not isinstance(one, dict):
+            continue
+        name, size = one.get("dfsSstFileName"), one.get("sizeBytes")
+        if isinstance(name, str) and isinstance(size, int):
+            tables[name] = size
+    return tables

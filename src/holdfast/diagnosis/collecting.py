@@ -1,0 +1,149 @@
+"""Collects the evidence of a checkpoint: reads it and its sink's log, and packs what is asked for.
+
+Nothing but the bundle is ever written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from holdfast.answers import Answer
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.reading import read_picture
+from holdfast.checkpoint.sourceview import Formats
+from holdfast.diagnosis.bundle import pack
+from holdfast.diagnosis.bundlefile import put_bundle, refuse_bad_place
+from holdfast.diagnosis.checks import check_picture
+from holdfast.diagnosis.deltacommits import DeltaCommit, newest_commit_of
+from holdfast.diagnosis.evidence import Bundle, Evidence
+from holdfast.diagnosis.evidencereport import markdown_report
+from holdfast.diagnosis.facts import evidence_of
+from holdfast.diagnosis.outputmode import contradicted_format, contradicted_mode
+from holdfast.diagnosis.sinkevidence import SinkClues, identity_from_sink
+from holdfast.errors import StorageError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.jobs.declaredsink import DeclaredSink
+from holdfast.ledgers import delta
+from holdfast.ledgers.asking import OpenBelow, ask_sink
+from holdfast.redaction import redact
+from holdfast.storage.reading import Reader
+from holdfast.storage.showing import shown_path
+
+HISTORY_BATCHES = 1000
+"""How many of the newest batches are looked at for restarts; Spark keeps 100 by default."""
+
+
+@dataclass(frozen=True)
+class SinkPlace:
+    """An output folder that may hold a sink's log."""
+
+    location: str
+    open_below: OpenBelow
+    given: bool
+    """Named with --sink, not taken from the project file."""
+
+
+@dataclass(frozen=True)
+class BundlePlace:
+    """Where an archive is wanted, and the local folders that it may not lie in."""
+
+    target: Path
+    evidence: tuple[Path, ...]
+    version: str
+    """Of Holdfast, for the documents in the archive."""
+
+
+def collect_evidence(
+    reader: Reader,
+    *,
+    formats: Formats | None = None,
+    job: str | None = None,
+    declared: DeclaredSink | None = None,
+    sink: SinkPlace | None = None,
+    bundle: BundlePlace | None = None,
+) -> Answer[Evidence]:
+    """Gather the nine facts of a checkpoint, each with how it is known."""
+    if bundle is not None:
+        refuse_bad_place(bundle.target, bundle.evidence)
+    picture = read_picture(reader, history=HISTORY_BATCHES)
+    clues = _clues(picture, declared, sink)
+    result = evidence_of(picture, clues, formats=formats or {}, job=job)
+    findings = (*_findings(result, clues), *check_picture(picture))
+    steps = tuple(dict.fromkeys(_steps(result)))
+    answer = Answer("evidence", picture.location, result, findings, steps)
+    if bundle is None:
+        return answer
+    return replace(answer, result=replace(result, bundle=_packed(reader, picture, answer, bundle)))
+
+
+def _clues(picture: Picture, declared: DeclaredSink | None, sink: SinkPlace | None) -> SinkClues:
+    if sink is None:
+        return SinkClues(declared=declared)
+    memory = ask_sink(sink.location, sink.open_below)
+    clues = SinkClues(memory, None, declared, sink.given)
+    query_id = picture.query.id if picture.query is not None else identity_from_sink(clues)
+    if memory.delta is None or query_id is None:
+        return clues
+    return replace(clues, commit=_delta_commit(sink, query_id))
+
+
+def _delta_commit(sink: SinkPlace, query_id: str) -> DeltaCommit | None:
+    try:
+        return newest_commit_of(sink.open_below(delta.LOG_FOLDER), query_id)
+    except StorageError:
+        # The ledger was read a moment ago; two facts less is what a failure costs here.
+        return None
+
+
+def _findings(result: Evidence, clues: SinkClues) -> Iterator[Finding]:
+    if clues.given and clues.log is None and clues.memory is not None:
+        message = f"the sink's folder tells nothing: {clues.memory.last_committed(None).basis}"
+        evidence = {"sink": clues.memory.location}
+        yield Finding("HF2504", Severity.WARNING, message, Place(""), evidence)
+    mode = contradicted_mode(result.output_mode, clues)
+    if mode is not None and clues.declared is not None:
+        message = f"the query wrote in {result.output_mode.value} mode, {mode} is declared"
+        evidence = {"read": result.output_mode.source, "declared": clues.declared.at}
+        yield Finding("HF2505", Severity.WARNING, message, Place(""), evidence)
+    declared_format = contradicted_format(clues)
+    if declared_format is not None and clues.log is not None and clues.declared is not None:
+        message = f"the output folder's log is one of {clues.log.kind}, not of {declared_format}"
+        evidence = {"read": clues.log.location, "declared": clues.declared.at}
+        yield Finding("HF2505", Severity.WARNING, message, Place(""), evidence)
+
+
+def _steps(result: Evidence) -> Iterator[str]:
+    for missing in result.missing:
+        for how in missing.how:
+            if missing.essential and how.startswith("holdfast "):
+                yield how.partition("   ")[0]
+
+
+def _packed(
+    reader: Reader, picture: Picture, answer: Answer[Evidence], place: BundlePlace
+) -> Bundle:
+    document = json.dumps(answer.document(place.version), indent=2, ensure_ascii=False) + "\n"
+    made = {
+        "evidence.json": document.encode("utf-8", "backslashreplace"),
+        "evidence.md": markdown_report(answer).encode("utf-8", "backslashreplace"),
+    }
+    head: dict[str, object] = {
+        "schema": "holdfast.bundle/1",
+        "holdfast": place.version,
+        "checkpoint": redact(picture.location),
+        "query_id": redact(answer.result.query_id.value or "") or None,
+    }
+    packed = pack(reader, picture.layout.items, head=head, made=made)
+    put_bundle(place.target, packed.data)
+    return Bundle(
+        path=shown_path(str(place.target)),
+        sha256=hashlib.sha256(packed.data).hexdigest(),
+        size_bytes=len(packed.data),
+        files=packed.files,
+        redacted=packed.redacted,
+        left_out=packed.left_out,
+    )

@@ -1,0 +1,223 @@
+"""Examines checkpoints with their sinks and jobs, and tells what is wrong, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from holdfast.answers import Answer
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
+from holdfast.checkpoint.verification import Progress, verify
+from holdfast.diagnosis.checks import CHECKS, check_picture
+from holdfast.diagnosis.checks.aroundcheckpoint import (
+    ACROSS_CHECKS,
+    SUBJECT_CHECKS,
+    check_around,
+)
+from holdfast.diagnosis.checks.rockssnapshots import all_snapshots, needed_snapshots
+from holdfast.diagnosis.examination import Examination, Examined, SinkSeen, reported
+from holdfast.diagnosis.inspecting import VERIFIED_HISTORY
+from holdfast.diagnosis.subject import DeclaredJob, Subject
+from holdfast.diagnosis.wrongfixes import with_wrong_fixes
+from holdfast.errors import HoldfastError, NotFoundError, StorageError
+from holdfast.findings import Finding, Place, Severity, worst
+from holdfast.ledgers.asking import OpenBelow, ask_sink
+from holdfast.storage.memory import MemoryReader
+from holdfast.storage.reading import Reader
+
+if TYPE_CHECKING:
+    from holdfast.ledgers.asking import SinkMemory
+
+CHECK_COUNT = len(CHECKS) + len(SUBJECT_CHECKS) + len(ACROSS_CHECKS)
+
+
+@dataclass(frozen=True)
+class Examinee:
+    """One checkpoint to examine, opened but not read yet."""
+
+    target: str
+    reader: Reader
+    path: str
+    """The whole path or URL."""
+    scheme: str = "file"
+    open_parent: Callable[[], Reader] | None = None
+    """Opens the folder around it, which is asked for names only, and seldom."""
+    sink_location: str | None = None
+    open_sink: OpenBelow | None = None
+    job: DeclaredJob | None = None
+
+
+@dataclass(frozen=True)
+class Unopened:
+    """A target that could not even be opened."""
+
+    target: str
+    error: HoldfastError
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which codes count; no `only` means all."""
+
+    only: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()
+
+    def takes(self, code: str) -> bool:
+        """Tell whether findings of this code are wanted."""
+        return code not in self.ignore and (not self.only or code in self.only)
+
+
+@dataclass
+class _Read:
+    """What became of one examinee: a subject, or an error."""
+
+    examinee: Examinee | Unopened
+    subject: Subject | None = None
+    error: HoldfastError | None = None
+    findings: list[Finding] = field(default_factory=list)
+
+
+def examine(
+    examinees: Sequence[Examinee | Unopened],
+    *,
+    choice: Choice | None = None,
+    verified: bool = False,
+    progress: Progress | None = None,
+) -> Answer[Examination]:
+    """Run every check at every target; nothing is written.
+
+    A single target that can't be read raises its error; among several it is reported, and the
+    others go on.
+    """
+    read = [_read(one, verified, progress) for one in examinees]
+    if len(read) == 1 and read[0].error is not None:
+        raise read[0].error
+    subjects = [one.subject for one in read if one.subject is not None]
+    wanted = choice or Choice()
+    examined, all_findings = [], []
+    for one in read:
+        findings = _findings(one, [other for other in subjects if other is not one.subject], wanted)
+        examined.append(_examined(one, findings))
+        all_findings += [_rooted(finding, one) for finding in findings]
+    all_findings.sort(key=lambda finding: -finding.severity.rank)
+    location = examined[0].location if len(examined) == 1 else ""
+    result = Examination(CHECK_COUNT, tuple(examined))
+    return Answer("doctor", location, result, tuple(all_findings), _next_steps(all_findings))
+
+
+def _read(examinee: Examinee | Unopened, verified: bool, progress: Progress | None) -> _Read:
+    if isinstance(examinee, Unopened):
+        return _Read(examinee, error=examinee.error)
+    try:
+        picture = _picture(examinee, verified)
+        if verified:
+            picture = verify(examinee.reader, picture, progress)
+    except HoldfastError as error:
+        return _Read(examinee, error=error)
+    return _Read(examinee, _subject(examinee, picture, verified))
+
+
+def _picture(examinee: Examinee, verified: bool) -> Picture:
+    history = VERIFIED_HISTORY if verified else SHOWN_BATCHES
+    try:
+        return read_picture(examinee.reader, history=history)
+    except NotFoundError:
+        if examinee.job is None:
+            raise
+    # A declared job that never ran has no checkpoint yet, but a sink that may remember another.
+    return read_picture(MemoryReader({}, location=examinee.reader.location), history=history)
+
+
+def _subject(examinee: Examinee, picture: Picture, verified: bool) -> Subject:
+    sink: SinkMemory | None = None
+    if examinee.open_sink is not None:
+        place = examinee.sink_location or ""
+        sink = ask_sink(place, examinee.open_sink, picture.offsets.keys())
+    snapshots = all_snapshots(picture) if verified else needed_snapshots(picture)
+    read = examinee.reader.read_many(snapshots)
+    return Subject(
+        picture,
+        examinee.path,
+        examinee.scheme,
+        sink,
+        examinee.job,
+        _names_beside(examinee),
+        {path: data for path, data in read.items() if isinstance(data, bytes)},
+    )
+
+
+def _names_beside(examinee: Examinee) -> frozenset[str]:
+    """Ask only for a name that can have a twin; what can't be listed has no neighbours to tell."""
+    name = examinee.path.rstrip("/").rpartition("/")[2]
+    if examinee.open_parent is None or name.replace("-", "").replace("_", "").isalnum():
+        return frozenset()
+    try:
+        return examinee.open_parent().names("")
+    except StorageError:
+        return frozenset()
+
+
+def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Finding, ...]:
+    if one.subject is None:
+        assert one.error is not None
+        found = [_unreadable(one.error)]
+    else:
+        found = [*check_picture(one.subject.picture), *check_around(one.subject, others)]
+    kept = [with_wrong_fixes(finding) for finding in found if choice.takes(finding.code)]
+    return tuple(sorted(kept, key=lambda finding: -finding.severity.rank))
+
+
+def _unreadable(error: HoldfastError) -> Finding:
+    return Finding(
+        error.code.number,
+        Severity.ERROR,
+        error.message,
+        Place("", root=error.at) if error.at is not None else Place(""),
+        {"readable": False},
+        error.why,
+        error.next_steps,
+    )
+
+
+def _examined(one: _Read, findings: tuple[Finding, ...]) -> Examined:
+    location, subject = _location(one), one.subject
+    job = one.examinee.job if isinstance(one.examinee, Examinee) else None
+    return Examined(
+        target=one.examinee.target,
+        location=location,
+        job=job.name if job is not None else None,
+        readable=subject is not None,
+        query_id=subject.query_id if subject is not None else None,
+        last_planned=subject.picture.newest_offsets_id if subject is not None else None,
+        last_committed=subject.picture.newest_commit_id if subject is not None else None,
+        sink=_sink_seen(subject) if subject is not None else None,
+        worst=worst(findings),
+        findings=reported(findings, location),
+    )
+
+
+def _sink_seen(subject: Subject) -> SinkSeen | None:
+    if subject.sink is None:
+        return None
+    last = subject.sink.last_committed(subject.query_id)
+    return SinkSeen(subject.sink.location, subject.sink.kind, last.value, last.basis)
+
+
+def _rooted(finding: Finding, one: _Read) -> Finding:
+    """Let a finding know its own checkpoint, among those of others."""
+    if finding.place.root is not None:
+        return finding
+    return replace(finding, place=replace(finding.place, root=_location(one)))
+
+
+def _location(one: _Read) -> str:
+    if isinstance(one.examinee, Unopened):
+        return one.examinee.error.at or one.examinee.target
+    return one.examinee.reader.location
+
+
+def _next_steps(findings: Collection[Finding]) -> tuple[str, ...]:
+    serious = [one.code for one in findings if one.severity is not Severity.INFO]
+    return tuple(f"holdfast explain {code}" for code in list(dict.fromkeys(serious))[:3])

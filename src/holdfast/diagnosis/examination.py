@@ -1,0 +1,94 @@
+"""The result of `doctor`: what was found at each target, and what could not be examined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from holdfast.findings import Finding, Severity
+
+
+@dataclass(frozen=True)
+class SinkSeen:
+    """What the sink itself remembers."""
+
+    location: str
+    """The output folder."""
+    kind: str
+    """`delta`, `files` (the log of Spark's file sink) or `none`."""
+    last_committed: int | None
+    """The newest batch that the sink holds of this query."""
+    basis: str
+    """How that is known, or why not."""
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A finding of this target, in the words of every document."""
+
+    code: str
+    """Its page: holdfast explain CODE."""
+    severity: Severity
+    """How bad."""
+    message: str
+    """What was found."""
+    at: str
+    """Where: in the checkpoint, or in the sink's log."""
+    evidence: Mapping[str, object]
+    """What it rests on; `wrong_fixes` names commonly advised fixes that do harm here."""
+    why: str
+    """What Spark, or the data, would suffer."""
+    next: tuple[str, ...]
+    """What to do next, the safest first."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """One target."""
+
+    target: str
+    """As it was asked for, or found in a base folder."""
+    location: str
+    """Where it was read, without secrets."""
+    job: str | None
+    """The job's name in the project, null for a path."""
+    readable: bool
+    """False where the place could not be read as a checkpoint; the finding says why."""
+    query_id: str | None
+    """The id in `metadata`."""
+    last_planned: int | None
+    """The newest batch with an offsets entry."""
+    last_committed: int | None
+    """The newest batch with a commit."""
+    sink: SinkSeen | None
+    """Null where no sink is known: give --sink, or declare the job."""
+    worst: Severity | None
+    """The worst severity among the findings; null where there are none."""
+    findings: tuple[Reported, ...]
+    """The worst first."""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What was found, a target each."""
+
+    checks: int
+    """How many checks were made at each target."""
+    targets: tuple[Examined, ...]
+    """In the order in which they were asked for."""
+
+
+def reported(findings: tuple[Finding, ...], location: str) -> tuple[Reported, ...]:
+    """Spell findings out for one target."""
+    return tuple(
+        Reported(
+            one.code,
+            one.severity,
+            one.message,
+            one.place.within(location),
+            one.evidence,
+            one.why,
+            one.next_steps,
+        )
+        for one in findings
+    )

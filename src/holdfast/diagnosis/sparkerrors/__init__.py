@@ -1,0 +1,1 @@
+"""Pages about errors of Spark, and the way from a pasted error to its page."""

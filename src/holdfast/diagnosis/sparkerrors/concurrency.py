@@ -1,0 +1,100 @@
+"""Pages: two writers on one checkpoint, true or false."""
+
+from __future__ import annotations
+
+from holdfast.diagnosis.sparkerrors.page import Page
+
+PAGES: tuple[Page, ...] = (
+    Page(
+        "false-concurrent-update",
+        "a log entry was there already when Spark wrote it",
+        "Spark ran a batch, wanted to write its entry, and found one. Either a second driver works "
+        "on this checkpoint, or, far more often after a repair by hand, an offsets entry was lost "
+        "while its commit stayed, and the query collides with its own past. In both cases the sink "
+        "has got the batch once more.",
+        (
+            "Hunting for a second job for hours: look at the folder first.",
+            "Removing the commit that is in the way: measured, the file sink then loses rows (6 of "
+            "7) and an append in foreachBatch doubles them (9 for 7).",
+        ),
+        (
+            "`holdfast inspect CHECKPOINT`: HF2203 means a commit without offsets; put that "
+            "offsets entry back byte-identical from a backup.",
+            "If the folder is whole, there really are two drivers: stop one, and look in the sink "
+            "for the batch that both delivered.",
+        ),
+        conditions=("CONCURRENT_STREAM_LOG_UPDATE",),
+        fragments=(
+            "Concurrent update to the commit log. Multiple streaming jobs detected for #",
+            "Concurrent update to the log. Multiple streaming jobs detected for #",
+        ),
+        codes=("HF2203", "HF2208"),
+    ),
+    Page(
+        "false-concurrent-queries",
+        "the file of a log entry could not be created because something is in its way",
+        "Spark says that several queries use the folder. That may be; but a checksum such as "
+        "`.7.crc` that was left when its file was removed blocks the rename just as well, and then "
+        "the batch is already in the sink.",
+        (
+            "Moving the query to another checkpoint, as is often answered: it starts from nothing.",
+            "Taking away more entries by hand: each leaves its own checksum behind.",
+        ),
+        (
+            "`holdfast inspect CHECKPOINT`: HF2210 names what is in the way.",
+            "Put the file back that belonged to the checksum, from a backup; the two belong "
+            "together.",
+            "If nothing is in the way, stop the second driver.",
+        ),
+        conditions=("_LEGACY_ERROR_TEMP_2207",),
+        fragments=("Multiple streaming queries are concurrently using",),
+        codes=("HF2210", "HF2211"),
+    ),
+    Page(
+        "same-query-twice",
+        "this query is already running in the same application",
+        "A query with the same id, that is the same checkpoint, is active. With "
+        "`stopActiveRunOnRestart=true`, the default, the first one would be stopped silently.",
+        (
+            "Copying the checkpoint for the second one: both bear one identity, and each makes the "
+            "other's batches look done.",
+        ),
+        (
+            "Start it once; stop and await the former run before the next.",
+            "Give a really different query its own checkpoint and its own output.",
+        ),
+        conditions=("CONCURRENT_QUERY",),
+        fragments=("as another query with same id is already active",),
+        codes=(
+            "HF1109",
+            "HF2421",
+        ),
+    ),
+    Page(
+        "same-name-twice",
+        "a query with this name is already active",
+        "Names of queries are unique in a session. The checkpoint has no part in it.",
+        ("Dropping the name: then nobody can tell the queries apart in logs and metrics.",),
+        ("Give each query its own name, or stop the first and await its end.",),
+        fragments=("as a query with that name is already active in this SparkSession",),
+        unseen="it is refused before a checkpoint is touched",
+    ),
+    Page(
+        "delta-concurrent-transaction",
+        "another writer used the same transaction id of a Delta table",
+        "Two drivers of one query, or two queries with one `txnAppId`, committed at the same time. "
+        "Delta let one through, and this one stopped before it wrote anything.",
+        ("Retrying with another `txnVersion` or a random `txnAppId`: the batch is then in twice.",),
+        (
+            "Find the second driver and stop it; start the query again: a batch that the table "
+            "already holds is skipped.",
+        ),
+        conditions=("DELTA_CONCURRENT_TRANSACTION",),
+        fragments=("ConcurrentTransactionException",),
+        codes=(
+            "HF1109",
+            "HF2421",
+            "HF2422",
+        ),
+    ),
+)

@@ -1,0 +1,49 @@
+"""What the doctor looks at in one examination: the picture, its place, its sink, its job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.ledgers.asking import SinkMemory
+
+if TYPE_CHECKING:
+    from holdfast.jobs.job import Job
+
+
+@dataclass(frozen=True)
+class DeclaredJob:
+    """A job as its project declares it, with what decides how Spark starts it."""
+
+    name: str
+    job: Job
+    settings: Mapping[str, str]
+    """Spark settings of the project, with the job's own over them."""
+    source_folders: Mapping[str, str] = field(default_factory=dict)
+    """A file source's name to the URI of the folder that it reads, spelled out."""
+    sink_place: str | None = None
+    """One text for the output folder, however it is spelled."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One checkpoint with everything around it that may be read."""
+
+    picture: Picture
+    path: str
+    """The checkpoint's whole path or URL."""
+    scheme: str = "file"
+    sink: SinkMemory | None = None
+    """What the sink remembers, None where no sink is known."""
+    job: DeclaredJob | None = None
+    beside: frozenset[str] = frozenset()
+    """Names in the folder that holds the checkpoint's; empty where they were not asked for."""
+    snapshots: Mapping[str, bytes] = field(default_factory=dict)
+    """The newest RocksDB snapshots by path, as bytes."""
+
+    @property
+    def query_id(self) -> str | None:
+        """The id in `metadata`."""
+        return self.picture.query.id if self.picture.query is not None else None

@@ -1,0 +1,64 @@
+"""What every writer of a place can do: whole files or none, once or in place of another.
+
+The first writing half of storage. Checkpoints stay evidence: only a restore opens a writer on one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from holdfast.errors import HoldfastError, NotFoundError, StorageError
+from holdfast.storage.border import translated
+
+
+class Writer(Protocol):
+    """A place opened for writing.
+
+    A file is there with all of its bytes, or it is not there: also after a kill at any moment.
+    Errors are always StorageErrors. If the chunks raise while they are written, nothing is
+    published and the error passes through.
+    """
+
+    @property
+    def location(self) -> str:
+        """Where this is, as shown to people (no secrets in it)."""
+
+    def create(self, path: str, chunks: Iterable[bytes]) -> bool:
+        """Write a file that is not there yet; False, and nothing written, when one is."""
+
+    def replace(self, path: str, chunks: Iterable[bytes]) -> None:
+        """Write a file, in place of another one if need be."""
+
+    def remove(self, path: str) -> None:
+        """Remove a file; it is no error when it is not there."""
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder and those around it; storages without folders do nothing."""
+
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder if it is empty; one that is not, or not there, is left alone."""
+
+    def settle(self) -> None:
+        """Return only when everything written, removed and made so far survives a power cut."""
+
+
+@contextmanager
+def writing_border(at: str) -> Iterator[None]:
+    """Turn whatever a file system raises while writing into a StorageError of the right code."""
+    try:
+        yield
+    except HoldfastError:
+        raise
+    except Exception as error:
+        told = translated(error, at)
+        if told.code.number in ("HF7006", "HF7001"):
+            message = told.message.partition(": ")[2] or type(error).__name__
+            told = StorageError("HF7015", f"the storage failed while writing: {message}", at=at)
+        raise told from error
+
+
+def is_missing(error: BaseException) -> bool:
+    """Whether an error says that nothing is at the place."""
+    return isinstance(error, FileNotFoundError | NotFoundError)

@@ -1,0 +1,289 @@
+"""A restore gives back the same bytes, and never lets Spark plan a known batch anew."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.records import Records, open_store, reopened
+from holdfast.backup.restoring import Wish, restore_backup
+from holdfast.backup.results import RestoreAct
+from holdfast.backup.settling import settle_restore
+from holdfast.errors import HoldfastError
+from holdfast.storage.options import StorageSettings
+from tests.backup.folders import (
+    NOW_MS,
+    Tree,
+    aged,
+    assert_store_is_sound,
+    back_up_now,
+    extracted,
+    make_tree,
+    records_of,
+    restore_now,
+    small,
+    tree_of,
+)
+from tests.backup.writers import killed_in_child
+
+LATER = NOW_MS + 60_000
+
+
+def refusal(records: Records, backup: str, *, files: tuple[str, ...] = ()) -> str:
+    """Give the code that a restore is refused with; nothing may have changed."""
+    with pytest.raises(HoldfastError) as caught:
+        restore_now(records, backup, files=files, now_ms=LATER)
+    return caught.value.code.number
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return extracted(tmp_path)
+
+
+@pytest.fixture
+def records(root: Path) -> Records:
+    return records_of(root)
+
+
+@pytest.fixture
+def backup(records: Records) -> str:
+    return back_up_now(records).result.backups[0].id
+
+
+def test_whole_over_damage_is_byte_identical_and_keeps_what_was_there(
+    root: Path, records: Records, backup: str
+) -> None:
+    tree = tree_of(root)
+    (root / "offsets/3").write_bytes(b"torn")
+    (root / "commits/2").unlink()
+    (root / "extra").write_bytes(b"extra")
+    (root / "empty/folder").mkdir(parents=True)
+    damaged = tree_of(aged(root))
+    done = restore_now(records, backup, now_ms=LATER).result
+    assert tree_of(root) == tree
+    assert (done.act, done.written_files, done.removed_files) == (RestoreAct.RESTORED, 2, 1)
+    assert done.safety_backup is not None
+    assert records.journal.unfinished() is None
+    safety = records.store.snapshot(done.safety_backup)
+    assert safety.purpose == "before-restore"
+    kept = {file.path: b"".join(records.store.chunks(file)) for file in safety.checkpoint.files}
+    assert kept == {path: one for path, one in damaged.items() if one is not None}
+
+
+def test_what_is_there_already_is_left_alone(root: Path, records: Records, backup: str) -> None:
+    done = restore_now(records, backup, now_ms=LATER).result
+    assert done.act is RestoreAct.UNCHANGED
+    assert done.safety_backup is None
+    assert records.store.snapshot_ids() == [backup]
+
+
+def test_over_nothing_it_tells_that_the_sink_may_know_more(
+    root: Path, records: Records, backup: str
+) -> None:
+    tree = tree_of(root)
+    shutil.rmtree(root)
+    answer = restore_now(records, backup, now_ms=LATER)
+    assert tree_of(root) == tree
+    assert [(one.code, one.severity.value) for one in answer.findings] == [("HF4517", "warning")]
+
+
+def next_batch(root: Path) -> None:
+    """Let the query have planned one batch more."""
+    newest = max(int(path.name) for path in (root / "offsets").iterdir() if path.name.isdigit())
+    shutil.copy(root / f"offsets/{newest}", root / f"offsets/{newest + 1}")
+    aged(root)
+
+
+def test_an_older_backup_is_refused(root: Path, records: Records, backup: str) -> None:
+    next_batch(root)
+    tree = tree_of(root)
+    assert refusal(records, backup) == "HF4502"
+    assert tree_of(root) == tree
+
+
+def test_a_backup_before_the_last_commit_is_refused(tmp_path: Path) -> None:
+    root = make_tree(tmp_path / "ckpt", small())
+    records = records_of(root)
+    backup = back_up_now(records).result.backups[0].id
+    make_tree(root, {"commits/1": small()["commits/0"]})
+    assert refusal(records, backup) == "HF4502"
+
+
+def test_a_newer_backup_counts_as_knowledge_also_when_the_checkpoint_is_gone(
+    root: Path, records: Records, backup: str
+) -> None:
+    next_batch(root)
+    newer = back_up_now(records, now_ms=NOW_MS + 1).result.backups[0].id
+    shutil.rmtree(root)
+    assert refusal(records, backup) == "HF4502"
+    restore_now(records, newer, now_ms=LATER)
+    assert (root / "offsets").is_dir()
+
+
+def test_an_older_backup_may_go_to_another_place(
+    root: Path, records: Records, backup: str, tmp_path: Path
+) -> None:
+    tree = tree_of(root)
+    next_batch(root)
+    answer = restore_now(records, backup, target=records_of(tmp_path / "other" / "ckpt"))
+    assert tree_of(tmp_path / "other" / "ckpt") == tree
+    assert [one.code for one in answer.findings] == ["HF4513"]
+
+
+def other_offsets(root: Path, path: str = "offsets/3") -> None:
+    """Plan the batch with other offsets, as after a deletion of the entry, checksum and all."""
+    content = (root / path).read_bytes().replace(b'"logOffset":3', b'"logOffset":2')
+    assert content != (root / path).read_bytes()
+    (root / path).write_bytes(content)
+    (root / "offsets/.3.crc").unlink()
+    aged(root)
+
+
+@pytest.mark.parametrize("files", [(), ("offsets/3",), ("commits/3",), ("sources/0/1",)])
+def test_a_batch_that_was_planned_with_other_offsets_is_not_overwritten(
+    root: Path, records: Records, backup: str, files: tuple[str, ...]
+) -> None:
+    other_offsets(root)
+    if files:
+        (root / files[0]).unlink() if files[0] != "offsets/3" else None
+    assert refusal(records, backup, files=files) == "HF4503"
+
+
+def test_another_querys_checkpoint_is_not_overwritten(
+    root: Path, records: Records, backup: str
+) -> None:
+    (root / "metadata").write_bytes(b'{"id":"11111111-2222-3333-4444-555555555555"}')
+    (root / ".metadata.crc").unlink()
+    aged(root)
+    assert refusal(records, backup) == "HF4504"
+    assert refusal(records, backup, files=("metadata",)) == "HF4504"
+
+
+def test_a_running_query_is_not_written_under(root: Path, records: Records, backup: str) -> None:
+    tree = tree_of(root)
+    (root / "commits/2").unlink()
+    os.utime(root / "commits/3", (LATER / 1000 - 2, LATER / 1000 - 2))
+    assert refusal(records, backup) == "HF4505"
+    restore_now(records, backup, now_ms=LATER, even_if_running=True)
+    assert tree_of(root) == tree
+
+
+@pytest.mark.parametrize("path", ["offsets/3", "commits/2", "metadata", "sources/0/1"])
+@pytest.mark.parametrize("damage", ["missing", "empty", "torn"])
+def test_single_files_are_put_back_with_their_checksums(
+    root: Path, records: Records, backup: str, path: str, damage: str
+) -> None:
+    tree = tree_of(root)
+    folder, _, name = path.rpartition("/")
+    side = root / folder / f".{name}.crc"
+    side.write_bytes(b"stale")
+    if damage == "missing":
+        (root / path).unlink()
+    else:
+        (root / path).write_bytes(b"" if damage == "empty" else b"v1\n{")
+    (root / "extra").write_bytes(b"stays")
+    aged(root)
+    done = restore_now(records, backup, files=(path,), now_ms=LATER).result
+    assert tree_of(root) == tree | {"extra": b"stays"}
+    assert (done.whole, done.written_files) == (False, 2)
+
+
+def test_an_old_backup_gives_single_files_also_to_a_newer_checkpoint(
+    root: Path, records: Records, backup: str
+) -> None:
+    next_batch(root)
+    tree = tree_of(root)
+    (root / "offsets/2").unlink()
+    restore_now(records, backup, files=("offsets/2",), now_ms=LATER)
+    assert tree_of(root) == tree
+
+
+def test_a_stale_checksum_goes_where_the_backup_has_none(tmp_path: Path) -> None:
+    tree: Tree = {path: one for path, one in small().items() if not path.endswith(".crc")}
+    root = make_tree(tmp_path / "ckpt", tree)
+    records = records_of(root)
+    backup = back_up_now(records).result.backups[0].id
+    make_tree(root, {"offsets/1": b"torn", "offsets/.1.crc": b"stale", "offsets/.0.crc": b"other"})
+    restore_now(records, backup, files=("offsets/1",), now_ms=LATER)
+    assert tree_of(root)["offsets/1"] == tree["offsets/1"]
+    assert "offsets/.1.crc" not in tree_of(root)
+    assert "offsets/.0.crc" in tree_of(root)
+
+
+def test_a_file_that_the_backup_has_not_is_refused(records: Records, backup: str) -> None:
+    assert refusal(records, backup, files=("offsets/99",)) == "HF4516"
+
+
+def test_a_damaged_copy_is_never_restored(root: Path, records: Records, backup: str) -> None:
+    (root / "commits/2").unlink()
+    sha256 = records.store.snapshot(backup).checkpoint.by_path["commits/2"].sha256
+    copy = root.parent / f".holdfast/checkpoint/backups/objects/{sha256[:2]}/{sha256}"
+    copy.write_bytes(copy.read_bytes() + b"!")
+    tree = tree_of(root)
+    assert refusal(records, backup) == "HF4510"
+    assert tree_of(root) == tree
+    assert records.journal.unfinished() is None
+
+
+def test_nothing_is_written_when_nobody_confirms(root: Path, records: Records, backup: str) -> None:
+    (root / "commits/2").unlink()
+    tree = tree_of(root)
+    told: list[str] = []
+
+    def refuse(sentence: str) -> bool:
+        told.append(sentence)
+        return False
+
+    wish = Wish(records.store.snapshot(backup), records.store, records, elsewhere=False)
+    with pytest.raises(HoldfastError) as caught:
+        restore_backup(wish, now_ms=LATER, confirm=refuse)
+    assert caught.value.code.number == "HF4508"
+    assert "write 1 files" in told[0]
+    assert tree_of(root) == tree
+    assert records.store.snapshot_ids() == [backup]
+
+
+@pytest.mark.parametrize("finish", [True, False], ids=["finish", "undo"])
+def test_an_interrupted_restore_to_another_place_can_be_settled_there(
+    root: Path, records: Records, backup: str, tmp_path: Path, finish: bool
+) -> None:
+    place = tmp_path / "other" / "ckpt"
+    moment = 0
+    while not place.exists() or records_of(place).journal.unfinished() is None:
+        moment += 1
+        shutil.rmtree(tmp_path / "other", ignore_errors=True)
+        assert killed_in_child(
+            lambda opener: restore_now(records, backup, target=records_of(place, opener)), moment
+        )
+    answer = settle_restore(
+        records_of(place),
+        finish=finish,
+        open_store=lambda url: open_store(reopened(url), StorageSettings()),
+    )
+    assert tree_of(place) == (tree_of(root) if finish else {})
+    assert place.exists() is finish
+    assert answer.result.backup == backup
+    assert_store_is_sound(records)
+
+
+@pytest.mark.parametrize("finish", [True, False], ids=["finish", "undo"])
+def test_a_query_that_was_started_on_a_half_restore_is_not_wiped_out(
+    root: Path, records: Records, backup: str, finish: bool
+) -> None:
+    (root / "commits/2").unlink()
+    aged(root)
+    moment = 0
+    while records.journal.unfinished() is None:
+        moment += 1
+        assert killed_in_child(lambda opener: restore_now(records_of(root, opener), backup), moment)
+    next_batch(root)
+    tree = tree_of(root)
+    with pytest.raises(HoldfastError) as caught:
+        settle_restore(records, finish=finish, open_store=lambda _: records.store)
+    assert caught.value.code.number == "HF4518"
+    assert tree_of(root) == tree
+    assert refusal(records, backup) == "HF4506"

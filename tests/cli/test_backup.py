@@ -1,0 +1,137 @@
+"""`backup`, `backups` and `restore` on the command line."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.backup.folders import aged, extracted, tree_of
+from tests.cli.running import holdfast
+from tests.corpus.loading import sample
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return extracted(tmp_path)
+
+
+def test_from_a_backup_to_a_restore(root: Path) -> None:
+    tree = tree_of(root)
+    made = holdfast("backup", str(root), "--json")
+    assert made.status == 0
+    assert made.document["schema"] == "holdfast.backup/1"
+    assert made.document["result"]["copied_files"] > 0
+    (root / "offsets/3").unlink()
+    asked = holdfast("restore", f"{root}@newest", "--json")
+    assert asked.status == 2
+    assert asked.document["error"]["code"] == "HF4508"
+    restored = holdfast("restore", f"{root}@newest", "--yes", "--json")
+    assert restored.status == 0
+    assert restored.document["result"]["act"] == "restored"
+    assert tree_of(root) == tree
+    listed = holdfast("backups", str(root), "--json").document["result"]["places"][0]
+    assert [one["purpose"] for one in listed["backups"]] == ["before-restore", "backup"]
+
+
+def test_the_pages_are_drawn(root: Path) -> None:
+    assert "none yet" in holdfast("backups", str(root)).out
+    assert "0 new files, 0 B copied" not in holdfast("backup", str(root)).out
+    again = holdfast("backup", str(root)).out
+    assert "0 new files, 0 B copied; 20 copies verified" in again
+    assert re.search(r"2 backups in [\d.]+ kB", holdfast("backups", str(root)).out)
+    assert "Every copy is whole" in holdfast("backup", "--verify", str(root)).out
+    assert "everything is there already" in holdfast("restore", f"{root}@newest", "--yes").out
+    assert "No restore was interrupted" in holdfast("restore", "--undo", str(root), "--yes").out
+
+
+def test_a_flipped_byte_gives_status_three(root: Path) -> None:
+    holdfast("backup", str(root))
+    copy = next(
+        path
+        for path in (root.parent / ".holdfast/checkpoint/backups/objects").rglob("*/*")
+        if path.stat().st_size
+    )
+    copy.write_bytes(bytes([copy.read_bytes()[0] ^ 1]) + copy.read_bytes()[1:])
+    verified = holdfast("backup", "--verify", str(root), "--json")
+    assert verified.status == 3
+    assert [one["code"] for one in verified.document["findings"]] == ["HF4510"]
+    assert "damaged" in holdfast("backup", "--verify", f"{root}@newest").out
+
+
+def test_retention(root: Path) -> None:
+    for _ in range(3):
+        holdfast("backup", str(root))
+    kept = holdfast("backup", str(root), "--keep-last", "2", "--json").document["result"]
+    assert len(kept["removed_backups"]) == 2
+    assert len(holdfast("backups", str(root), "--json").document["result"]["places"][0]["backups"])
+
+
+def test_to_another_place_warns(root: Path, tmp_path: Path) -> None:
+    holdfast("backup", str(root))
+    done = holdfast("restore", f"{root}@newest", "--to", str(tmp_path / "copy"), "--yes", "--json")
+    assert done.status == 3
+    assert [one["code"] for one in done.document["findings"]] == ["HF4513"]
+    assert tree_of(tmp_path / "copy") == tree_of(root)
+
+
+def test_the_log_of_the_sink_is_copied_as_well(tmp_path: Path) -> None:
+    packed = next(one for one in (sample("stateless", "4.3.0"),) if one.output_files())
+    root = aged(packed.extract(tmp_path))
+    made = holdfast("backup", str(root), "--sink-log", str(tmp_path / "output"), "--json").document
+    summary = made["result"]["backups"][0]
+    assert summary["sink_log"]
+    logs = [path for path in packed.output_files() if path.startswith("_spark_metadata/")]
+    assert summary["file_count"] == len(packed.files()) + len(logs)
+    missing = holdfast("backup", str(root), "--sink-log", str(root), "--json").document
+    assert missing["error"]["code"] == "HF7001"
+
+
+def test_a_project_names_its_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    shutil.move(extracted(tmp_path / "x"), tmp_path / "checkpoints" / "orders")
+    (tmp_path / "holdfast.yaml").write_text(
+        "project: shop\njobs:\n  orders:\n    source: {format: rate}\n"
+        "    sql: select * from source\n    sink: {format: console}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    backup = holdfast("backup", "orders", "--json").document["result"]["backups"][0]["id"]
+    listed = holdfast("backups", "--json").document["result"]["places"]
+    assert [one["id"] for one in listed[0]["backups"]] == [backup]
+    shutil.rmtree(tmp_path / "checkpoints" / "orders")
+    done = holdfast("restore", backup, "--yes", "--json")
+    assert done.document["result"]["act"] == "restored"
+    assert done.status == 3
+
+
+def test_a_folder_that_is_gone_is_still_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root.parent)
+    holdfast("backup", "checkpoint")
+    tree = tree_of(root)
+    shutil.rmtree(root)
+    assert holdfast("restore", "checkpoint@newest", "--yes").status == 3
+    assert tree_of(root) == tree
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["restore", "ROOT", "--yes"], "HF4509"),
+        (["restore", "ROOT@newest", "--yes"], "HF4509"),
+        (["restore", "20260101T000000000Z-00000000", "--yes"], "HF4509"),
+        (["backups"], "HF4509"),
+        (["backup", "--verify", "ROOT@20260101"], "HF4509"),
+        (["backup", "/"], "HF4514"),
+        (["backup", "--verify", "--keep-last", "1", "ROOT"], "HF1001"),
+        (["restore", "--finish", "--undo", "ROOT", "--yes"], "HF1001"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_status_two(
+    root: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: str
+) -> None:
+    monkeypatch.chdir(root)
+    said = holdfast(*[word.replace("ROOT", str(root)) for word in words], "--json")
+    assert said.status == 2
+    assert said.document["error"]["code"] == code

@@ -1,0 +1,197 @@
+"""`holdfast doctor` as people and scripts see it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import holdfast
+from tests.cli.test_inspect import digest_tree
+from tests.corpus.loading import Sample, corpus, sample
+
+WITH_OUTPUT = [one for one in corpus() if one.spark in ("4.3.0", "4.2.0")]
+
+
+@pytest.mark.parametrize("one", WITH_OUTPUT, ids=str)
+def test_the_page_fits_80_columns_and_writes_nothing(
+    one: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the sink's log, in text and in JSON."""
+    monkeypatch.setenv("COLUMNS", "80")
+    root = one.extract(tmp_path)
+    before = digest_tree(tmp_path)
+    words = ["doctor", str(root), "--sink", str(tmp_path / "output")]
+    shown = holdfast(*words)
+    assert shown.status in (0, 3), shown.err
+    assert max(len(line) for line in shown.out.splitlines()) <= 80
+    document = holdfast(*words, "--json", "--verify").document
+    (target,) = document["result"]["targets"]
+    assert target["query_id"] == one.facts["query_id"]
+    assert digest_tree(tmp_path) == before
+
+
+def test_findings_set_the_exit_status_and_name_wrong_fixes(tmp_path: Path) -> None:
+    """A rolled back checkpoint against its output."""
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    for log in ("offsets", "commits"):
+        for name in ("3", ".3.crc"):
+            (root / log / name).unlink()
+    shown = holdfast("doctor", str(root), "--sink", str(tmp_path / "output"))
+    text = " ".join(shown.out.split())
+    assert shown.status == 3
+    assert "fatal HF2402: the sink knows batches up to 3, the checkpoint only up to 2" in text
+    assert "not deleting _spark_metadata: readers then see files of failed attempts" in text
+    assert holdfast("doctor", str(root)).status == 0
+    ignored = holdfast("doctor", str(root), "--sink", str(tmp_path / "output"),
+                       "--ignore", "HF2402", "--quiet")  # fmt: skip
+    assert (ignored.status, ignored.out) == (0, "")
+
+
+def test_a_base_folder_is_examined_as_a_whole(tmp_path: Path) -> None:
+    """Every checkpoint in it, also deeper ones; hidden folders are left alone."""
+    first = sample("stateless", "4.3.0").extract(tmp_path / "made")
+    base = tmp_path / "base"
+    for place in ("orders", "flows/daily/0", ".holdfast/copy"):
+        shutil.copytree(first, base / place)
+    (base / "readme.txt").write_text("hello")
+    document = holdfast("doctor", str(base), "--json").document
+    targets = document["result"]["targets"]
+    assert [one["location"] for one in targets] == [
+        str(base / "flows/daily/0"),
+        str(base / "orders"),
+    ]
+    assert {one["code"] for one in document["findings"] if one["severity"] == "error"} == {"HF2421"}
+    places = {one["at"] for one in document["findings"] if one["code"] == "HF2421"}
+    assert places == {str(base / "flows/daily/0/metadata"), str(base / "orders/metadata")}
+
+
+PROJECT = """
+project: shop
+jobs:
+  orders:
+    source: {format: json, path: ./in, schema: "a string"}
+    sql: select * from source
+    sink: {format: parquet, path: ./output}
+    checkpoint: ./checkpoint
+  returns:
+    source: {format: rate}
+    sql: select * from source
+    sink: {format: console}
+"""
+
+
+def test_all_jobs_of_a_project_are_examined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the sinks that it declares; a job that never ran is no error."""
+    sample("stateless", "4.3.0").extract(tmp_path)
+    (tmp_path / "holdfast.yaml").write_text(PROJECT)
+    monkeypatch.chdir(tmp_path)
+    document = holdfast("doctor", "--json").document
+    orders, returns = document["result"]["targets"]
+    assert (orders["job"], orders["sink"]["kind"], orders["sink"]["last_committed"]) == (
+        "orders", "files", 3,
+    )  # fmt: skip
+    assert (returns["job"], returns["readable"], returns["last_planned"]) == ("returns", True, None)
+    codes = {one["code"] for one in orders["findings"]}
+    assert "HF2324" in codes, "the sample read another folder than the project declares"
+    assert "HF2326" in {one["code"] for one in returns["findings"]}
+
+
+def test_without_target_and_project_it_is_a_wrong_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so are unknown codes, and watching for a document."""
+    monkeypatch.chdir(tmp_path)
+    assert holdfast("doctor").status == 2
+    root = str(sample("stateless", "4.3.0").extract(tmp_path))
+    unknown = holdfast("doctor", root, "--only", "HF2410")
+    assert unknown.status == 2
+    assert "HF2410 is no code of Holdfast; the nearest is" in unknown.err
+    assert holdfast("doctor", root, "--watch", "--json").status == 2
+    twice = holdfast("doctor", root, str(tmp_path / "other"), "--sink", root)
+    assert (twice.status, "--sink belongs to one checkpoint" in twice.err) == (2, True)
+
+
+def test_a_place_named_twice_is_examined_once(tmp_path: Path) -> None:
+    """It is no copy of itself."""
+    root = str(sample("stateless", "4.3.0").extract(tmp_path))
+    document = holdfast("doctor", root, f"{root}/../checkpoint/", root, "--json").document
+    assert len(document["result"]["targets"]) == 1
+    assert document["status"] == "ok"
+
+
+def test_one_unreadable_among_several_is_reported(tmp_path: Path) -> None:
+    """The others go on; alone it is an error with its own status."""
+    root = str(sample("stateless", "4.3.0").extract(tmp_path))
+    nowhere = str(tmp_path / "nowhere")
+    document = holdfast("doctor", nowhere, root, "--json").document
+    assert [one["readable"] for one in document["result"]["targets"]] == [False, True]
+    assert document["result"]["targets"][0]["findings"][0]["code"] == "HF7001"
+    assert holdfast("doctor", nowhere).status == 21
+    assert "could not be examined" in holdfast("doctor", nowhere, root).out
+
+
+def test_watching_prints_only_what_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first look in full, then what came and what went, until interrupted."""
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    entry = (root / "offsets" / "2").read_bytes()
+    acts = iter(("nothing", "remove", "restore", "interrupt"))
+    waited: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        act = next(acts)
+        if act == "remove":
+            (root / "offsets" / "2").unlink()
+        elif act == "restore":
+            (root / "offsets" / "2").write_bytes(entry)
+        elif act == "interrupt":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", wait)
+    shown = holdfast("doctor", str(root), "--watch", "--interval", "7")
+    assert shown.status == 130
+    assert waited == [7.0, 7.0, 7.0, 7.0]
+    assert shown.out.count("planned up to") == 1
+    assert shown.out.count("fatal HF2204") == 1
+    assert shown.out.count("gone HF2204") == 1
+
+
+def test_documents_fit_their_schema(tmp_path: Path) -> None:
+    """One target and several, with findings and unreadable ones."""
+    import jsonschema
+
+    from docs.generating.schemas import document_schema
+
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    validator = jsonschema.Draft202012Validator(document_schema("doctor"))
+    (root / "offsets" / "2").unlink()
+    for words in (
+        [str(root), "--sink", str(tmp_path / "output")],
+        [str(root), str(tmp_path / "x")],
+    ):
+        document = holdfast("doctor", *words, "--json").document
+        assert [error.message for error in validator.iter_errors(document)] == []
+        assert document["status"] == "findings"
+
+
+def test_a_base_folder_in_another_storage_is_examined() -> None:
+    """With a twin beside one of its checkpoints, which is told by its escaped name."""
+    import fsspec
+
+    storage = fsspec.filesystem("memory")
+    for name in ("orders", "my returns"):
+        for path, data in sample("stateless", "4.3.0").files().items():
+            storage.pipe_file(f"/doctor-base/{name}/{path}", data)
+    storage.pipe_file("/doctor-base/my%20returns/readme", b"")
+    document = holdfast("doctor", "memory://doctor-base", "--json").document
+    assert [one["location"] for one in document["result"]["targets"]] == [
+        "memory://doctor-base/my returns",
+        "memory://doctor-base/orders",
+    ]
+    serious = {one["code"] for one in document["findings"] if one["severity"] != "info"}
+    assert serious == {"HF2305", "HF2421"}
+    storage.rm("/doctor-base", recursive=True)

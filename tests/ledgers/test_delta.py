@@ -1,0 +1,76 @@
+"""Transaction identifiers of Delta tables, as real Delta wrote them and as accidents leave them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from holdfast.ledgers.delta import DeltaLedger, read_delta_ledger
+from holdfast.storage.memory import MemoryReader
+from tests.corpus.loading import sample
+
+Files = dict[str, bytes]
+
+
+def log_files(name: str) -> Files:
+    """Give the files in the log's own folder."""
+    files = sample(name, "4.2.0").output_files()
+    return {path.removeprefix("_delta_log/"): data for path, data in files.items()}
+
+
+def versions_only(files: Files) -> Files:
+    """Give a log without summaries, as other writers leave it."""
+    return {path: data for path, data in files.items() if path.endswith(".json")}
+
+
+def read(files: Files) -> DeltaLedger:
+    """Read a log that is there."""
+    ledger = read_delta_ledger(MemoryReader(files))
+    assert ledger is not None
+    return ledger
+
+
+@pytest.mark.parametrize("name", ["delta", "delta-restarted", "delta-totals"])
+def test_real_tables_know_their_query(name: str) -> None:
+    """From the summary, and from the versions alone, the same."""
+    facts = sample(name, "4.2.0").facts
+    newest = 1 if name == "delta-totals" else 2
+    for files in (log_files(name), versions_only(log_files(name))):
+        ledger = read(files)
+        assert ledger.transactions == {facts["query_id"]: newest}
+        assert ledger.complete and ledger.table_id and ledger.retention is None
+        assert ledger.last_committed(facts["query_id"]).value == newest
+        assert ledger.last_committed("another").value is None
+
+
+def test_the_newest_version_of_an_identifier_counts() -> None:
+    """Also where it went down: the table's word is the last one."""
+    lines = [json.dumps({"txn": {"appId": "a", "version": one}}, separators=(",", ":"))
+             for one in (7, 3)]  # fmt: skip
+    files = {f"{number:020}.json": line.encode() for number, line in enumerate(lines)}
+    assert read(files).transactions == {"a": 3}
+
+
+def test_a_cleaned_log_says_that_it_does_not_know() -> None:
+    """Older versions stand in Parquet."""
+    files = versions_only(log_files("delta"))
+    del files[f"{0:020}.json"]
+    ledger = read(files)
+    assert not ledger.complete
+    assert "Parquet" in ledger.last_committed("another").basis
+
+
+def test_a_damaged_version_or_summary_is_no_word() -> None:
+    """The summary is not needed; a version that can't be read leaves the ledger incomplete."""
+    files = log_files("delta")
+    summary = f"{2:020}.crc"
+    assert read({**files, summary: b"{"}).complete
+    broken = {**versions_only(files), f"{1:020}.json": b'{"txn":'}
+    ledger = read(broken)
+    assert (ledger.complete, ledger.unread) == (False, (f"{1:020}.json",))
+
+
+def test_no_log_is_none() -> None:
+    """A folder without versions."""
+    assert read_delta_ledger(MemoryReader({"readme": b""})) is None
