@@ -11,6 +11,7 @@ from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.verification import Progress
 from holdfast.diagnosis.inspecting import inspect_checkpoint
 from holdfast.diagnosis.inspection import Inspection
+from holdfast.errors import NotFoundError
 from holdfast.jobs.target import Target, resolve_target
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
@@ -77,6 +78,14 @@ def _open(
         str(target),
         project=Path(project) if project is not None else None,
         storage_options=storage_options,
-        working_folder=Path.cwd(),
+        working_folder=_working_folder(),
     )
     return found, open_reader(found.location, found.settings, timeout=timeout)
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        message = "the working directory does not exist any more"
+        raise NotFoundError("HF7001", message) from error
