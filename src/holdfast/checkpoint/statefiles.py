@@ -46,6 +46,18 @@ class PartitionFiles:
         }
 
 
+    def of_version(self, version: int) -> list[str]:
+        """The paths of the files of one version."""
+        plain = [files[version] for files in (self.deltas, self.snapshots) if version in files]
+        by_id = [
+            item
+            for files in (self.zips, self.changelogs)
+            for (one, _), item in files.items()
+            if one == version
+        ]
+        return [item.path for item in (*plain, *by_id)]
+
+
 @dataclass
 class StoreFiles:
     """One store of an operator: its partitions, and its schema files of either form."""
