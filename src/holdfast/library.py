@@ -15,7 +15,7 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.codes import CODES
 from holdfast.diagnosis.inspecting import inspect_checkpoint
 from holdfast.diagnosis.inspection import Inspection
-from holdfast.errors import HoldfastError, StorageError, UsageError
+from holdfast.errors import HoldfastError, NotFoundError, StorageError, UsageError
 from holdfast.jobs.discovery import find_project, load_project
 from holdfast.jobs.target import Target, resolve_place, resolve_target
 from holdfast.storage.location import Location
@@ -244,11 +244,11 @@ def _known_code(number: str) -> str:
 
 def _jobs_of(project: str | Path | None) -> list[str]:
     """Name every job of the project, in its order."""
-    file = Path(project) if project is not None else find_project(Path.cwd())
+    file = Path(project) if project is not None else find_project(_working_folder())
     if file is None:
         message = "no target is given, and there is no project here whose jobs could be examined"
         raise UsageError("HF1002", message)
-    jobs = list(load_project(file, working_folder=Path.cwd()).jobs)
+    jobs = list(load_project(file, working_folder=_working_folder()).jobs)
     if not jobs:
         raise UsageError("HF1002", "no target is given, and the project declares no job")
     return jobs
@@ -334,7 +334,7 @@ def _sink_place(
     if text is None:
         return None, None
     project = target.project if given is None else None
-    relative_to = project.folder if project is not None else Path.cwd()
+    relative_to = project.folder if project is not None else _working_folder()
 
     def resolve(place: str) -> tuple[Location, StorageSettings]:
         return resolve_place(
@@ -369,6 +369,14 @@ def _open(
         str(target),
         project=Path(project) if project is not None else None,
         storage_options=storage_options,
-        working_folder=Path.cwd(),
+        working_folder=_working_folder(),
     )
     return found, open_reader(found.location, found.settings, timeout=timeout)
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        message = "the working directory does not exist any more"
+        raise NotFoundError("HF7001", message) from error

@@ -144,3 +144,16 @@ def test_a_library_that_fails_while_it_tidies_up_is_not_heard() -> None:
     assert done.returncode == 20
     assert done.stderr.startswith("error HF70")
     assert "Traceback" not in done.stderr
+
+
+def test_a_working_directory_that_is_gone_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody removed the folder under the shell."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    shown = holdfast("inspect", "x")
+    assert shown.status == 21
+    assert "HF7001" in shown.err

@@ -36,9 +36,11 @@ def main() -> int:
 def broken_promises(tally: Tally) -> list[str]:
     """Name what does not hold."""
     located = 1 - len(tally.missed) / max(len(tally.shown), 1)
+    of_all = sum(one.located for one in tally.read) / max(len(tally.read), 1)
     judged = (
         (not tally.failures, f"cases failed: {[one.number for one in tally.failures[:10]]}"),
         (located >= LEAST_LOCATED, f"only {located:.2%} of what checksums show was located"),
+        (of_all >= LEAST_LOCATED, f"only {of_all:.2%} of what Spark reads was located"),
         (not tally.missed_bare, f"not located: {[one.number for one in tally.missed_bare[:10]]}"),
         (not tally.false_findings, f"healthy, but found: {tally.false_findings[:10]}"),
     )

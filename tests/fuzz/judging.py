@@ -15,7 +15,7 @@ from types import FrameType
 
 from holdfast.diagnosis.inspecting import inspect_checkpoint
 from holdfast.errors import HoldfastError
-from holdfast.findings import Severity
+from holdfast.findings import Finding, Severity
 from holdfast.storage.memory import MemoryReader
 from tests.fuzz.cases import Case, make_case
 from tests.fuzz.expecting import Effect, expect
@@ -108,9 +108,10 @@ def look(files: Mapping[str, bytes], location: str, verified: bool = True) -> Lo
                 # Drawing the document takes longer than the rest, so that a part of the run does.
                 json.dumps(answer.document("0"))
             places = frozenset(
-                finding.place.file.rstrip("/")
+                place.rstrip("/")
                 for finding in answer.findings
                 if finding.severity.rank >= Severity.WARNING.rank
+                for place in _named(finding)
             )
     except HoldfastError as error:
         if error.code.number != NOT_A_CHECKPOINT:
@@ -120,6 +121,12 @@ def look(files: Mapping[str, bytes], location: str, verified: bool = True) -> Lo
     if before != files:
         failure = "the files were changed"
     return Look(places, failure, time.perf_counter() - started)
+
+
+def _named(finding: Finding) -> list[str]:
+    """The place of a finding, and the files that its evidence says contradict each other."""
+    files = finding.evidence.get("files")
+    return [finding.place.file, *(files if isinstance(files, list) else [])]
 
 
 def _refusals(case: Case, looks: list[Look]) -> list[str]:

@@ -175,10 +175,10 @@ def test_windows_paths_are_understood_on_windows(monkeypatch: pytest.MonkeyPatch
 def test_a_working_directory_that_is_gone_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def gone() -> str:
-        raise FileNotFoundError(2, "No such file or directory")
-
-    monkeypatch.setattr(os, "getcwd", gone)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
     with pytest.raises(NotFoundError) as caught:
         parse_location("x")
     assert "working directory" in caught.value.message

@@ -20,7 +20,7 @@ from holdfast.format.sources import (
 )
 
 Formats = Mapping[str, str]
-"""A source's name in the project to the format declared there; '' for the only source."""
+"""A source's name in the project to the format declared there, in the order of the project."""
 
 
 def evidence_of(
@@ -31,14 +31,21 @@ def evidence_of(
     if source.text is None:
         return None
     folder = folder_of(entry, position, picture.layout)
-    declared = formats.get(source.name) or (formats.get("") if len(entry.sources) == 1 else None)
     return SourceEvidence(
         source.text,
         initial=picture.initial_offsets.get(folder) if folder is not None else None,
         has_file_log=folder in picture.source_logs,
         provider=_provider(entry, source.name),
-        declared_format=declared,
+        declared_format=_declared(entry, position, formats),
     )
+
+
+def _declared(entry: OffsetsEntry, position: int, formats: Formats) -> str | None:
+    """Look a source up by its name, or by its place where the log knows sources by place only."""
+    by_name = formats.get(entry.sources[position].name)
+    if by_name is not None or len(formats) != len(entry.sources):
+        return by_name
+    return list(formats.values())[position]
 
 
 def explained(

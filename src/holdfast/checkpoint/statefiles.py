@@ -45,6 +45,17 @@ class PartitionFiles:
             *(version for version, _ in self.changelogs),
         }
 
+    def of_version(self, version: int) -> list[str]:
+        """The paths of the files of one version."""
+        plain = [files[version] for files in (self.deltas, self.snapshots) if version in files]
+        by_id = [
+            item
+            for files in (self.zips, self.changelogs)
+            for (one, _), item in files.items()
+            if one == version
+        ]
+        return [item.path for item in (*plain, *by_id)]
+
 
 @dataclass
 class StoreFiles:
@@ -68,6 +79,12 @@ class OperatorFiles:
     metadata_by_batch: dict[int, str] = field(default_factory=dict)
     """`_metadata/v2/<batch>`, operator metadata version 2."""
     stores: dict[str, StoreFiles] = field(default_factory=dict)
+
+    @property
+    def described(self) -> bool:
+        """Some metadata or schema tells what this operator is."""
+        schemas = any(one.partition_schema or one.schema_files for one in self.stores.values())
+        return bool(self.metadata or self.metadata_by_batch or schemas)
 
 
 @dataclass(frozen=True)

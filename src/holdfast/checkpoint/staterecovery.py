@@ -88,7 +88,9 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
         return StateFailure("state/ is empty: the operators' state is gone", "state", True)
     commit = picture.commits.get(version - 1)
     named = set(commit.state_ids or ()) if commit is not None else set()
-    wanted = chain(sorted(named), range(max(present, default=-1) + 1))
+    # A folder that describes no operator is nobody's: it does not prove that others are missing.
+    described = [one.id for one in present.values() if one.described]
+    wanted = chain(sorted(named), range(max(described, default=-1) + 1))
     missing = next((one for one in wanted if one not in present), None)
     if missing is None or version <= 0:
         return None

@@ -50,7 +50,8 @@ def check_operator_recorded(picture: Picture) -> Iterator[Finding]:
         if unread and any(store.partitions for store in operator.stores.values()):
             path = f"state/{operator.id}/_metadata/metadata"
             message = f"{path} is missing: nothing records what operator {operator.id} is"
-            yield Finding("HF2240", Severity.WARNING, message, Place(path))
+            evidence = {"files": [f"state/{operator.id}"]}
+            yield Finding("HF2240", Severity.WARNING, message, Place(path), evidence)
 
 
 def check_schema_recorded(picture: Picture) -> Iterator[Finding]:
@@ -65,7 +66,8 @@ def check_schema_recorded(picture: Picture) -> Iterator[Finding]:
                 suffix = "" if store.name == DEFAULT_STORE else f"/{store.name}"
                 path = f"state/{operator.id}/0{suffix}/_metadata/schema"
                 message = f"{path} is missing: nothing records the columns of this state"
-                yield Finding("HF2240", Severity.WARNING, message, Place(path))
+                evidence = {"files": [f"state/{operator.id}"]}
+                yield Finding("HF2240", Severity.WARNING, message, Place(path), evidence)
 
 
 def check_description_versions(picture: Picture) -> Iterator[Finding]:

@@ -28,7 +28,11 @@ def check_commit_without_offsets(picture: Picture) -> Iterator[Finding]:
             Severity.FATAL,
             f"batch {committed} is committed, but offsets/{committed} is missing",
             Place(f"offsets/{committed}"),
-            {"newest_commit": committed, "newest_offsets": planned},
+            {
+                "newest_commit": committed,
+                "newest_offsets": planned,
+                "files": [f"commits/{committed}", f"offsets/{committed}"],
+            },
         )
 
 
@@ -52,7 +56,12 @@ def check_offsets_gaps(picture: Picture) -> Iterator[Finding]:
     if not missing:
         return
     previous = ids[-1] - 1
-    evidence = {"missing": missing[:20], "count": len(missing), "newest": ids[-1]}
+    evidence = {
+        "missing": missing[:20],
+        "count": len(missing),
+        "newest": ids[-1],
+        "files": [f"offsets/{ids[-1]}", f"offsets/{previous}"],
+    }
     if skips_like_async(picture):
         message = f"offsets/ and commits/ both skip {len(missing)} ids, as async tracking does"
         yield Finding("HF2206", Severity.INFO, message, Place("offsets"), evidence)
@@ -76,7 +85,11 @@ def check_uncommitted_batches(picture: Picture) -> Iterator[Finding]:
             Severity.WARNING,
             f"planned without a commit, before the newest: {_some(skipped)}",
             Place(f"commits/{skipped[-1]}"),
-            {"batches": skipped[:20], "count": len(skipped)},
+            {
+                "batches": skipped[:20],
+                "count": len(skipped),
+                "files": [f"offsets/{skipped[-1]}", f"commits/{skipped[-1]}"],
+            },
         )
 
 

@@ -33,9 +33,16 @@ def check_state_not_ahead(picture: Picture) -> Iterator[Finding]:
                     f"state/{operator.id} holds version {newest}, which batch {newest - 1} wrote, "
                     f"but offsets/ ends at {planned}",
                     Place(f"offsets/{newest - 1}"),
-                    {"newest_state_version": newest, "newest_offsets": planned},
+                    {
+                        "newest_state_version": newest,
+                        "newest_offsets": planned,
+                        "files": [
+                            path
+                            for part in store.partitions.values()
+                            for path in part.of_version(newest)
+                        ][:20],
+                    },
                 )
-                return
 
 
 def check_partition_number(picture: Picture) -> Iterator[Finding]:

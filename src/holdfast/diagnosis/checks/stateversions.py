@@ -18,7 +18,8 @@ def check_state_versions(picture: Picture) -> Iterator[Finding]:
     for folder, files in _partitions(picture):
         for version in missing_between(tuple(sorted(files.versions())))[:_MOST_NAMED]:
             message = f"{folder} keeps older and newer state than version {version}, but not it"
-            yield Finding("HF2238", Severity.WARNING, message, Place(folder), {"version": version})
+            evidence = {"version": version, "files": files.of_version(max(files.versions()))}
+            yield Finding("HF2238", Severity.WARNING, message, Place(folder), evidence)
 
 
 def check_empty_state(picture: Picture) -> Iterator[Finding]:
