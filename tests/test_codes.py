@@ -11,7 +11,12 @@ import pytest
 from holdfast.codes import CODES
 
 ROOT = Path(__file__).resolve().parent.parent
-FAMILIES = {"HF1": "project file and usage", "HF2": "checkpoint", "HF4": "plans and journal", "HF7": "storage"}
+FAMILIES = {
+    "HF1": "project file and usage",
+    "HF2": "checkpoint",
+    "HF4": "plans and journal",
+    "HF7": "storage",
+}
 
 
 @cache
