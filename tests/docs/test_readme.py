@@ -12,7 +12,7 @@ from tests.docs.pages import REPOSITORY, name_of, pages, shown_commands
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    tomllib = pytest.importorskip("tomli")
+    import tomli as tomllib
 
 README = REPOSITORY / "README.md"
 _MAKE = re.compile(r"(?:`|^\$ )make ([a-z]+)", re.MULTILINE)

@@ -9,8 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from holdfast.diagnosis.sparkerrors.catalogue import PAGES
 
 NAMED = re.compile(
@@ -50,8 +48,8 @@ WITHOUT_PAGE = {
 def conditions() -> dict[str, Any]:
     """Read the error list out of pyspark's jars; no JVM is needed."""
     found = find_spec("pyspark")
-    if found is None or found.origin is None:
-        pytest.skip("pyspark is not installed")
+    assert found is not None
+    assert found.origin is not None
     jars = Path(found.origin).parent / "jars"
     with zipfile.ZipFile(next(jars.glob("spark-common-utils_*.jar"))) as jar:
         read: dict[str, Any] = json.loads(jar.read("error/error-conditions.json"))
