@@ -4,14 +4,18 @@ HoldfastError
 ├── UsageError            HF10xx  the command line asks for something that can't be
 ├── ProjectError          HF11xx  holdfast.yaml: unreadable, unknown key, wrong value, no secret
 ├── CheckpointError       HF20xx  the place holds no checkpoint, or one that can't be read
+│   │                     HF25xx  evidence can't be bundled
+│   │                     HF45xx  a backup or restore that can't or mustn't be done
 │   └── DecodeError       HF21xx  bytes that are not what Spark writes; knows line and byte
-└── StorageError          HF70xx  the place can't be reached, listed or read
-    └── NotFoundError          HF7001  nothing is there (any more)
+└── StorageError          HF70xx  the place can't be reached, listed, read or written
+    └── NotFoundError     HF7001  nothing is there (any more)
+
+HF22xx to HF24xx are findings only: nothing is raised with them.
 
 Every error carries a code of the registry; the code decides the exit status and, where the raiser
 has nothing better to say, the `why` and the `next` step. Foreign errors become one of these at one
-border per library: `storage/border.py` (file systems), `jobs/yamlfile.py` (YAML, pydantic),
-`cli/main.py` (click, and the last resort).
+border per library: `storage/border.py` (file systems), `jobs/yamlfile.py` (YAML),
+`jobs/translation.py` (pydantic), `cli/main.py` (click, and the last resort).
 """
 
 from __future__ import annotations
