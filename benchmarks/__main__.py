@@ -17,7 +17,7 @@ from tests.corpus.loading import sample
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 BATCHES, PARTITIONS = 10_000, 200
-HOLDFAST = [sys.executable, "-m", "holdfast"]
+HOLDFAST = [str(Path(sys.executable).with_name("holdfast"))]
 
 
 @dataclass(frozen=True)

@@ -247,3 +247,11 @@ def test_a_base_folder_names_the_checkpoints_inside() -> None:
     with pytest.raises(CheckpointError) as caught:
         picture_of(files)
     assert "checkpoints inside: orders" in caught.value.message
+
+
+def test_a_plain_name_counts_before_a_padded_one() -> None:
+    """Spark opens `3` where both are there."""
+    files = files_of("stateless")
+    files["offsets/003"] = b"v1\n"
+    picture = picture_of(files)
+    assert picture.layout.offsets.files[3].path == "offsets/3"

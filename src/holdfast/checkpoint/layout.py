@@ -71,6 +71,8 @@ class Layout:
     """Names at the root that are no part of a checkpoint."""
     special: tuple[Listed, ...]
     """Links out of the folder, broken links, pipes and the like."""
+    strays: tuple[str, ...] = ()
+    """Files in offsets/ and commits/ that Spark does not take for batches."""
     parts: Mapping[str, PartSize] = field(default_factory=dict)
     """Size by the first name of the path; what is no part of a checkpoint under `other`."""
 
@@ -131,6 +133,7 @@ class _Sorter:
     checksums: list[tuple[str, str]] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     special: list[Listed] = field(default_factory=list)
+    strays: list[str] = field(default_factory=list)
     parts: dict[str, PartSize] = field(
         default_factory=lambda: {name: PartSize() for name in (*_PARTS, _OTHER)}
     )
@@ -143,6 +146,9 @@ class _Sorter:
             part = self.parts.get(head) or self.parts[_OTHER if rest else _part_of(head)]
             part.files += 1
             part.size_bytes += size
+        log = self.logs.get(head)
+        if log is not None and kind is _FILE and self._take_plain(item, log, rest):
+            return
         name = rest.rpartition("/")[2] or head
         if name[:1] == "." and self._take_side_file(item, name):
             return
@@ -157,6 +163,18 @@ class _Sorter:
         elif head not in _PARTS and not rest:
             self.foreign.append(item.path)
 
+    def _take_plain(self, item: Listed, log: dict[int, Listed], name: str) -> bool:
+        """Take an entry or its checksum as nearly all of a long history are named, at a glance."""
+        if name.isascii() and len(name) < 19:
+            if name.isdecimal() and (name[0] != "0" or name == "0"):
+                log[int(name)] = item
+                return True
+            if name[:1] == "." and name[-4:] == ".crc" and name[1:-4].isdecimal():
+                folder = item.path[: -len(name)]
+                self.checksums.append((item.path, folder + name[1:-4]))
+                return True
+        return False
+
     def _take_side_file(self, item: Listed, name: str) -> bool:
         if name.endswith(_TEMPORARY):
             self.temporary.append(item.path)
@@ -169,6 +187,8 @@ class _Sorter:
     def _take_log(self, item: Listed, head: str, rest: str) -> None:
         batch_id = batch_id_of(rest)
         if batch_id is None:
+            if item.kind is _FILE and "/" not in rest:
+                self.strays.append(item.path)
             return
         if item.kind is _FILE:
             self.logs[head][batch_id] = item
@@ -208,6 +228,7 @@ def lay_out(listed: Iterable[Listed]) -> Layout:
         orphan_checksums=tuple(side for side, checked in sorter.checksums if checked not in items),
         foreign=tuple(sorter.foreign),
         special=tuple(sorter.special),
+        strays=tuple(sorter.strays),
         parts=sorter.parts,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isqrt
@@ -17,6 +18,11 @@ DEFAULT_INTERVAL = 10
 
 _COMPACT = ".compact"
 _LOG_OFFSET_NOT_SET = -1
+_NUMBER = r"(-?(?:0|[1-9][0-9]{0,17}))"
+_USUAL_SOURCE_FILE = re.compile(
+    r'\{"path":"([^"\\\x00-\x1f]*)","timestamp":' + _NUMBER + ',"batchId":' + _NUMBER + r"\}"
+)
+"""A line as every Spark writes it, with a path that needs no escape and numbers that fit."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +119,14 @@ def compacted_ids(batch_id: int, interval: int) -> range:
     return range(max(0, batch_id - interval), batch_id)
 
 
-def _decode(data: bytes, what: str, decode_file: Callable[[Fields], File]) -> FileLog[File]:
+def _decode(
+    data: bytes, what: str, decode_file: Callable[[str, str, int, int], File]
+) -> FileLog[File]:
     text = decode_text(data, what)
     lines = split_lines(text)
     version = decode_version(lines[0], known=FILE_LOG_VERSIONS, what=what)
     items = tuple(
-        decode_file(Fields.of(line, what=what, line=number, byte=byte))
-        for number, byte, line in located_lines(lines, 1)
+        decode_file(line, what, number, byte) for number, byte, line in located_lines(lines, 1)
     )
     return FileLog(version, items, text.endswith("\n"))
 
@@ -129,7 +136,12 @@ def _encode(version: int, items: list[dict[str, object]], final_newline: bool) -
     return ("\n".join(lines) + ("\n" if final_newline else "")).encode("utf-8")
 
 
-def _source_file(fields: Fields) -> SourceFile:
+def _source_file(line: str, what: str, number: int, byte: int) -> SourceFile:
+    # A compacted log has a line for every file ever read: the usual form is taken at a glance.
+    usual = _USUAL_SOURCE_FILE.fullmatch(line)
+    if usual is not None:
+        return SourceFile(usual[1], int(usual[2]), int(usual[3]))
+    fields = Fields.of(line, what=what, line=number, byte=byte)
     return SourceFile(
         path=fields.take_text("path"),
         timestamp_ms=fields.take_integer("timestamp"),
@@ -147,7 +159,8 @@ def _source_fields(item: SourceFile) -> dict[str, object]:
     }
 
 
-def _sink_file(fields: Fields) -> SinkFile:
+def _sink_file(line: str, what: str, number: int, byte: int) -> SinkFile:
+    fields = Fields.of(line, what=what, line=number, byte=byte)
     return SinkFile(
         path=fields.take_text("path"),
         size=fields.take_integer("size"),

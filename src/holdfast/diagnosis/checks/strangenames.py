@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.filelog import log_id_of
-from holdfast.format.log import batch_id_of
 from holdfast.storage.reading import Kind
 
 _LIKE_STATE = re.compile(r"\+?[0-9]+[^/]*\.(?:delta|snapshot|zip|changelog)[^/]*")
 _STATE = re.compile(
     r"(?:0|[1-9][0-9]*)(?:_[0-9a-fA-F-]{36})?\.(?:delta|snapshot|zip|changelog)(?:\.crc)?"
 )
+_LOGS = ("offsets/", "commits/")
+"""Their many names were sorted with the listing; only what was left over counts."""
 _MOST_NAMED = 20
 
 
 def check_strange_names(picture: Picture) -> Iterator[Finding]:
     """Report files in logs that are no entries, and state files that bear no plain version."""
-    files = (path for path, item in picture.layout.items.items() if item.kind is Kind.FILE)
+    items = picture.layout.items
+    files = (path for path in items if not path.startswith(_LOGS) and items[path].kind is Kind.FILE)
     strange = (path for path in files if _is_strange(picture, path))
-    for path in islice(strange, _MOST_NAMED):
+    for path in islice(chain(picture.layout.strays, strange), _MOST_NAMED):
         message = f"{path} lies among Spark's own files, but has no name that Spark gives"
         yield Finding("HF2244", Severity.WARNING, message, Place(path))
 
@@ -33,8 +35,6 @@ def _is_strange(picture: Picture, path: str) -> bool:
     name = path.rpartition("/")[2]
     if name.startswith("."):
         return False
-    if head in ("offsets", "commits"):
-        return bool(rest) and "/" not in rest and batch_id_of(rest) is None
     if head == "sources":
         folder, _, inner = rest.partition("/")
         is_entry = "/" in inner or log_id_of(inner) is not None
