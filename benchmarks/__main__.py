@@ -136,6 +136,10 @@ def _compare_answers(theirs: dict[str, object], ours: dict[str, object]) -> None
         assert batches[name] == theirs[name], name
     assert sources[0]["offset"] == theirs["offset"]
     assert ours["settings"] == theirs["settings"]
+    timeline = ours["timeline"]
+    assert isinstance(timeline, list)
+    fields = ("id", "timestamp_ms", "watermark_ms", "committed")
+    assert [[batch[name] for name in fields] for batch in timeline] == theirs["timeline"]
     known = [[one["id"], one["name"], one["partitions"]] for one in operators]
     assert known == theirs["operators"]
 
