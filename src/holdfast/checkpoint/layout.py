@@ -73,6 +73,10 @@ class Layout:
     """Links out of the folder, broken links, pipes and the like."""
     strays: tuple[str, ...] = ()
     """Files in offsets/ and commits/ that Spark does not take for batches."""
+    misnamed: tuple[tuple[int, str], ...] = ()
+    """Files there that Spark takes for a batch, but looks for under its plain number."""
+    besides: tuple[str, ...] = ()
+    """Every file that is neither below offsets/ nor below commits/, nor a side file."""
     parts: Mapping[str, PartSize] = field(default_factory=dict)
     """Size by the first name of the path; what is no part of a checkpoint under `other`."""
 
@@ -134,6 +138,8 @@ class _Sorter:
     foreign: list[str] = field(default_factory=list)
     special: list[Listed] = field(default_factory=list)
     strays: list[str] = field(default_factory=list)
+    misnamed: list[tuple[int, str]] = field(default_factory=list)
+    besides: list[str] = field(default_factory=list)
     parts: dict[str, PartSize] = field(
         default_factory=lambda: {name: PartSize() for name in (*_PARTS, _OTHER)}
     )
@@ -152,6 +158,8 @@ class _Sorter:
         name = rest.rpartition("/")[2] or head
         if name[:1] == "." and self._take_side_file(item, name):
             return
+        if kind is _FILE and log is None:
+            self.besides.append(path)
         if kind is not _FILE and kind is not _FOLDER:
             self.special.append(item)
         elif head in self.logs:
@@ -192,6 +200,8 @@ class _Sorter:
             return
         if item.kind is _FILE:
             self.logs[head][batch_id] = item
+            if rest != str(batch_id):
+                self.misnamed.append((batch_id, item.path))
         else:
             self.numbered_folders[head].append(item.path)
 
@@ -229,6 +239,8 @@ def lay_out(listed: Iterable[Listed]) -> Layout:
         foreign=tuple(sorter.foreign),
         special=tuple(sorter.special),
         strays=tuple(sorter.strays),
+        misnamed=tuple(sorter.misnamed),
+        besides=tuple(sorter.besides),
         parts=sorter.parts,
     )
 

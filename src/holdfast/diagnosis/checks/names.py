@@ -41,13 +41,13 @@ def check_orphan_checksums(picture: Picture) -> Iterator[Finding]:
 
 def check_misnamed_batches(picture: Picture) -> Iterator[Finding]:
     """Report files whose name Spark parses as a batch id that the name is not."""
-    for log in (picture.layout.offsets, picture.layout.commits):
-        for batch_id, item in log.files.items():
-            if item.path == f"{log.folder}/{batch_id}":
-                continue
-            severity = Severity.FATAL if batch_id == log.newest else Severity.WARNING
-            message = f"{item.path} is taken for batch {batch_id}"
-            yield Finding("HF2213", severity, message, Place(item.path), {"batch": batch_id})
+    logs = {log.folder: log for log in (picture.layout.offsets, picture.layout.commits)}
+    for batch_id, path in picture.layout.misnamed:
+        log = logs[path.partition("/")[0]]
+        counts = batch_id == log.newest and log.files[batch_id].path == path
+        severity = Severity.FATAL if counts else Severity.WARNING
+        message = f"{path} is taken for batch {batch_id}"
+        yield Finding("HF2213", severity, message, Place(path), {"batch": batch_id})
     for name in picture.source_logs:
         for log_id, item in picture.layout.sources[name].files.items():
             if item.path not in (f"sources/{name}/{log_id}", f"sources/{name}/{log_id}.compact"):

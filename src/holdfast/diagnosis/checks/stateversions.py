@@ -24,13 +24,14 @@ def check_state_versions(picture: Picture) -> Iterator[Finding]:
 
 def check_empty_state(picture: Picture) -> Iterator[Finding]:
     """Report state files of no bytes."""
+    items = picture.layout.items
     for _, files in _partitions(picture):
         for item in _files(files):
             if item.size == 0:
                 message = f"{item.path} is empty"
                 yield Finding("HF2239", Severity.ERROR, message, Place(item.path))
-    for path, item in picture.layout.items.items():
-        if item.size == 0 and path.startswith("state/") and path.endswith(".sst"):
+    for path in picture.layout.besides:
+        if path.endswith(".sst") and path.startswith("state/") and not items[path].size:
             yield Finding("HF2239", Severity.ERROR, f"{path} is empty", Place(path))
 
 

@@ -9,22 +9,17 @@ from itertools import chain, islice
 from holdfast.checkpoint.picture import Picture
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.filelog import log_id_of
-from holdfast.storage.reading import Kind
 
 _LIKE_STATE = re.compile(r"\+?[0-9]+[^/]*\.(?:delta|snapshot|zip|changelog)[^/]*")
 _STATE = re.compile(
     r"(?:0|[1-9][0-9]*)(?:_[0-9a-fA-F-]{36})?\.(?:delta|snapshot|zip|changelog)(?:\.crc)?"
 )
-_LOGS = ("offsets/", "commits/")
-"""Their many names were sorted with the listing; only what was left over counts."""
 _MOST_NAMED = 20
 
 
 def check_strange_names(picture: Picture) -> Iterator[Finding]:
     """Report files in logs that are no entries, and state files that bear no plain version."""
-    items = picture.layout.items
-    files = (path for path in items if not path.startswith(_LOGS) and items[path].kind is Kind.FILE)
-    strange = (path for path in files if _is_strange(picture, path))
+    strange = (path for path in picture.layout.besides if _is_strange(picture, path))
     for path in islice(chain(picture.layout.strays, strange), _MOST_NAMED):
         message = f"{path} lies among Spark's own files, but has no name that Spark gives"
         yield Finding("HF2244", Severity.WARNING, message, Place(path))
