@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.place import FOLDER
 from holdfast.backup.records import Opener
 from holdfast.backup.restoring import Wish
 from holdfast.backup.retention import Retention
 from holdfast.backup.settling import settle_restore
 from holdfast.backup.store import Store
 from holdfast.errors import CheckpointError
+from holdfast.records.place import FOLDER
 from tests.backup.folders import (
     NOW_MS,
     Tree,

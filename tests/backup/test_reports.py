@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.journal import Act
 from holdfast.backup.reports import list_backups, verify
 from holdfast.errors import HoldfastError
+from holdfast.records.journal import Act
 from tests.backup.folders import NOW_MS, back_up_now, make_tree, records_of, small, tree_of
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from holdfast.answers import Answer
 from holdfast.backup import reports
 from holdfast.backup.naming import find_snapshot, split_name
-from holdfast.backup.place import FOLDER
 from holdfast.backup.records import open_records, open_store, reopened
 from holdfast.backup.restoring import Wish, restore_backup
 from holdfast.backup.results import BackupList, BackupReport, Restoration
@@ -21,6 +20,7 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.errors import NotFoundError, UsageError
 from holdfast.jobs.discovery import find_project, load_project
 from holdfast.jobs.target import Target, resolve_target
+from holdfast.records.place import FOLDER
 from holdfast.storage.canonical import canonical
 from holdfast.storage.location import Location
 from holdfast.storage.opening import open_reader

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.backup.journal import Journal
-from holdfast.backup.place import part_of_records, records_beside
 from holdfast.backup.store import Store
+from holdfast.records.journal import Journal
+from holdfast.records.place import part_of_records, records_beside
 from holdfast.storage.canonical import canonical
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.opening import open_reader

@@ -9,7 +9,6 @@ from holdfast.answers import Answer
 from holdfast.backup.applying import apply_changes, verify_applied
 from holdfast.backup.changes import Changes, encode_changes, plan_files, plan_whole
 from holdfast.backup.exclusion import alone
-from holdfast.backup.journal import Act
 from holdfast.backup.judging import (
     refuse_forked,
     refuse_older,
@@ -28,6 +27,7 @@ from holdfast.backup.store import Store, read_catalogue
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding
+from holdfast.records.journal import Act
 
 KIND = "restore"
 

@@ -10,7 +10,6 @@ from holdfast.answers import Answer
 from holdfast.backup.applying import apply_changes, sweep_leftovers, verify_applied
 from holdfast.backup.changes import Changes, decode_changes, plan_undo
 from holdfast.backup.exclusion import alone
-from holdfast.backup.journal import Act
 from holdfast.backup.present import look
 from holdfast.backup.purging import log_id
 from holdfast.backup.records import Records
@@ -20,6 +19,7 @@ from holdfast.backup.snapshot import Root, Snapshot
 from holdfast.backup.store import Store
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError
+from holdfast.records.journal import Act
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.place import part_of_records, records_beside
 from holdfast.errors import HoldfastError
+from holdfast.records.place import part_of_records, records_beside
 from holdfast.storage.location import parse_location
 
 

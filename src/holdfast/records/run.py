@@ -1,0 +1,130 @@
+"""What is remembered of one run: who ran what on which checkpoint, how far, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Ended(str, Enum):
+    """How a run ended."""
+
+    FINISHED = "finished"
+    """Everything that was available is delivered."""
+    STOPPED = "stopped"
+    """Somebody asked it to stop."""
+    FAILED = "failed"
+    REFUSED = "refused"
+    """It was not started: something would have been lost or doubled."""
+    LOST_LEASE = "lost-lease"
+    """Another driver took over."""
+    SKIPPED = "skipped"
+    """A job that it reads from failed."""
+
+
+@dataclass(frozen=True)
+class Versions:
+    """What the run ran on."""
+
+    holdfast: str
+    spark: str
+    java: str
+    python: str
+
+
+@dataclass(frozen=True)
+class SourceProgress:
+    """One source of a run, in the order of the query's plan."""
+
+    name: str
+    format: str
+    description: str | None = None
+    start_offset: str | None = None
+    """The JSON of the offset before the run's first batch; None at the very beginning."""
+    end_offset: str | None = None
+    """The JSON of the offset after its last batch."""
+
+
+@dataclass(frozen=True)
+class SinkFacts:
+    """Where the rows went, and what is promised of it."""
+
+    kind: str
+    identity: str | None
+    mode: str
+    promise: str
+
+
+@dataclass(frozen=True)
+class PlanFacts:
+    """What the query is, from its analysed plan, without starting it."""
+
+    sources: tuple[str, ...] = ()
+    """The kind of every source, in Spark's order."""
+    operators: tuple[str, ...] = ()
+    """The name of every stateful operator as its metadata spells it, in the order of their ids."""
+    text: str = ""
+    """The analysed plan as Spark prints it, bounded."""
+    code: Mapping[str, str] = field(default_factory=dict)
+    """The transform's source files, relative to the project, with their SHA-256."""
+
+
+@dataclass(frozen=True)
+class BatchNote:
+    """One batch of a run."""
+
+    batch_id: int
+    rows: int
+    started_at: str
+    seconds: float
+    skipped: bool = False
+    """The sink held it already."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a run failed."""
+
+    error_class: str
+    """Spark's error class, or the class of the exception."""
+    code: str
+    message: str
+    at: str | None = None
+    """The user's own line, where it is theirs."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One life of a job. A run without `ended` runs, or was killed: its lease tells which."""
+
+    job: str
+    project: str | None
+    checkpoint: str
+    """The canonical location."""
+    generation: int
+    versions: Versions
+    started_at: str
+    query_id: str | None = None
+    run_id: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[SourceProgress, ...] = ()
+    sink: SinkFacts | None = None
+    output_mode: str | None = None
+    trigger: str | None = None
+    state_store_provider: str | None = None
+    plan: PlanFacts = PlanFacts()
+    batches: int = 0
+    rows: int = 0
+    skipped_batches: int = 0
+    first_batch: int | None = None
+    last_batch: int | None = None
+    recent: tuple[BatchNote, ...] = ()
+    """The newest batches, bounded."""
+    updated_at: str | None = None
+    ended_at: str | None = None
+    seconds: float = 0.0
+    ended: Ended | None = None
+    failure: Failure | None = None
+    taken_over: str | None = None
+    """Whose lease this run took over, in words; None where it was free."""

@@ -1,0 +1,1 @@
+"""The sinks that write: each commits rows and identity in one act, or says that it does not."""
