@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FAMILIES = {
     "HF1": "project file and usage",
     "HF2": "checkpoint",
+    "HF3": "restart rules",
     "HF4": "plans and journal",
+    "HF5": "sinks, sources, Spark",
     "HF7": "storage",
 }
 

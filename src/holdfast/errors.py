@@ -7,6 +7,12 @@ HoldfastError
 │   │                     HF25xx  evidence can't be bundled
 │   │                     HF45xx  a backup or restore that can't or mustn't be done
 │   └── DecodeError       HF21xx  bytes that are not what Spark writes; knows line and byte
+├── LeaseError            HF26xx  another driver holds the checkpoint, or took it over
+├── RefusedError          HF30xx  a start that would lose or double rows
+├── SinkError             HF50xx  the sink can't or mustn't be written
+├── SourceError           HF51xx  a source can't be loaded, a transform not be applied
+├── SparkStartError       HF52xx  Spark can't start: Java, pyspark, jars, the session
+├── RunError              HF53xx  a job failed while it ran
 └── StorageError          HF70xx  the place can't be reached, listed, read or written
     └── NotFoundError     HF7001  nothing is there (any more)
 
@@ -78,6 +84,30 @@ class DecodeError(CheckpointError):
         self.byte = byte
         self.overlooked = overlooked
         """Spark itself does not notice: it reads on, with whatever the bytes now say."""
+
+
+class LeaseError(HoldfastError):
+    """Another driver holds the checkpoint, or took it over."""
+
+
+class RefusedError(HoldfastError):
+    """A start that would lose or double rows, or of which nobody can say that it would not."""
+
+
+class SinkError(HoldfastError):
+    """The sink can't be written, or must not be."""
+
+
+class SourceError(HoldfastError):
+    """A source can't be loaded, or the user's transform can't be applied to it."""
+
+
+class SparkStartError(HoldfastError):
+    """Spark can't start here."""
+
+
+class RunError(HoldfastError):
+    """A job failed while it ran."""
 
 
 class StorageError(HoldfastError):

@@ -9,7 +9,13 @@ from holdfast.codes.doctor import DOCTOR_CODES
 from holdfast.codes.entries import ENTRY_CODES
 from holdfast.codes.evidence import EVIDENCE_CODES
 from holdfast.codes.explaining import EXPLAINING_CODES
+from holdfast.codes.guarding import GUARD_CODES
+from holdfast.codes.leases import LEASE_CODES
 from holdfast.codes.project import PROJECT_CODES
+from holdfast.codes.running import RUNNING_CODES
+from holdfast.codes.sinkwriting import SINK_WRITING_CODES
+from holdfast.codes.sourceloading import SOURCE_LOADING_CODES
+from holdfast.codes.sparkstart import SPARK_START_CODES
 from holdfast.codes.storage import STORAGE_CODES
 
 CODES: tuple[Code, ...] = (
@@ -20,6 +26,12 @@ CODES: tuple[Code, ...] = (
     *DOCTOR_CODES,
     *BACKUP_CODES,
     *EVIDENCE_CODES,
+    *LEASE_CODES,
+    *GUARD_CODES,
+    *SINK_WRITING_CODES,
+    *SOURCE_LOADING_CODES,
+    *SPARK_START_CODES,
+    *RUNNING_CODES,
     *STORAGE_CODES,
 )
 

@@ -1,0 +1,86 @@
+"""A job that can be run: every path resolved, every secret filled in, every default decided.
+
+Both ways to declare a job, the project file and Python, end here, and everything that runs begins
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from holdfast.storage.location import Location
+from holdfast.storage.options import StorageSettings
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class FunctionReference:
+    """`module:function` in a folder, not imported yet."""
+
+    module: str
+    name: str
+    folder: Path
+    at: str
+    """Where it is declared."""
+
+
+@dataclass(frozen=True)
+class ReadySource:
+    """A source as Spark gets it."""
+
+    name: str
+    format: str
+    path: str | None
+    """Absolute, in the spelling that Spark reads."""
+    schema: str | None
+    options: Mapping[str, str]
+    at: str
+
+
+@dataclass(frozen=True)
+class ReadySink:
+    """A sink as it is opened."""
+
+    format: str
+    mode: str
+    at: str
+    path: str | None = None
+    location: Location | None = None
+    """Where `path` is, for readers without Spark; None where they can't read it."""
+    settings: StorageSettings = field(default_factory=StorageSettings)
+    key: tuple[str, ...] = ()
+    order_by: str | None = None
+    batch_column: str | None = None
+    url: str | None = None
+    table: str | None = None
+    function: FunctionReference | Function | None = None
+    partition_by: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReadyJob:
+    """One job with everything that a run needs to know."""
+
+    name: str
+    project: str | None
+    folder: Path
+    """Where the user's modules are looked for."""
+    sources: tuple[ReadySource, ...]
+    transform: FunctionReference | Function | None
+    sql: str | None
+    sink: ReadySink
+    output_mode: str
+    processing_time: str | None
+    """The interval between batches; None runs what is available and ends."""
+    conf: Mapping[str, str]
+    checkpoint: Location
+    settings: StorageSettings
+    """With which the checkpoint is reached without Spark."""
+    adopted: bool
+    """The checkpoint was there before the job was declared."""
+    at: str
