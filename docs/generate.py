@@ -10,11 +10,12 @@ from docs.generating.codes import codes_page
 from docs.generating.commands import commands_page
 from docs.generating.exitstatuses import exit_statuses_page
 from docs.generating.fieldcases import field_cases_page
-from docs.generating.projectfile import project_file_page, schema_text
+from docs.generating.projectfile import project_file_page
 from docs.generating.results import results_page
 from docs.generating.schemas import schema_files
 from docs.generating.sparkerrors import spark_errors_page
 from docs.generating.storage import storage_page
+from holdfast.jobs.schema import schema_text
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 

@@ -13,8 +13,8 @@ NOTES: dict[str, dict[str, str]] = {
         "logs": "Versions and ids of both logs.",
         "sources": "How far each source was read.",
         "operators": "The stateful operators, empty for a stateless query.",
-        "spark_version": "Which Spark wrote it, as far as the files tell.",
-        "sink": "Null where the checkpoint does not name one, which is the rule.",
+        "spark_version": "Which Spark wrote it, as far as the files or a record tell.",
+        "sink": "Null where neither the checkpoint nor a record names one.",
     },
     "Batches": {
         "last_planned": "The newest batch with an offsets entry.",
@@ -52,10 +52,14 @@ NOTES: dict[str, dict[str, str]] = {
         "basis": "What it was concluded from.",
     },
     "Sink": {
-        "kind": "Its provider.",
-        "identity": "Its name in the query.",
-        "last_committed": "The newest committed batch.",
-        "basis": "How it is known.",
+        "kind": "Its provider, or its format where it is recorded.",
+        "identity": "Its name in the query; recorded, its path, table or function, if it has one.",
+    },
+    "Standing": {"HELD": "Its holder lives on this machine."},
+    "Ended": {"FAILED": "Something went wrong; `failure` says what."},
+    "Failure": {
+        "code": "Its page: holdfast explain CODE.",
+        "message": "In one sentence.",
     },
     "Batch": {
         "id": "The batch id.",

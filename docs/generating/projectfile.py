@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from docs.generating.markdown import code, page, table
@@ -11,7 +10,6 @@ from holdfast.jobs.declaration import Declaration
 from holdfast.jobs.job import Job, Trigger
 from holdfast.jobs.places import Storage
 from holdfast.jobs.project import Project, Spark
-from holdfast.jobs.schema import project_schema
 from holdfast.jobs.sink import Sink
 from holdfast.jobs.source import Source
 
@@ -48,11 +46,6 @@ def project_file_page() -> str:
     parts = [part for title, model in MODELS.items() for part in _section(title, model)]
     example = f"```yaml\n{EXAMPLE}```"
     return page("Project file", intro, example, "## Rules", rules, schema, *parts)
-
-
-def schema_text() -> str:
-    """Give the JSON Schema of the file."""
-    return json.dumps(project_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def keys_of(model: type[Declaration]) -> list[str]:

@@ -17,8 +17,12 @@ from holdfast.diagnosis.evidence import Evidence
 from holdfast.diagnosis.examination import Examination
 from holdfast.diagnosis.explanation import Explanation
 from holdfast.diagnosis.inspection import Inspection
+from holdfast.diagnosis.statusresult import Status
+from holdfast.jobs.scaffold import NewProject
 
 RESULTS: dict[str, type] = {
+    "init": NewProject,
+    "status": Status,
     "inspect": Inspection,
     "evidence": Evidence,
     "doctor": Examination,

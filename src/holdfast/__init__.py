@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from holdfast.diagnosis.explaining import explain
     from holdfast.diagnosis.explanation import Explanation
     from holdfast.diagnosis.inspection import Inspection
+    from holdfast.diagnosis.statusresult import Status
     from holdfast.errors import HoldfastError
     from holdfast.findings import Finding, Severity
+    from holdfast.jobs.built import Job
+    from holdfast.ledgers.identity import BatchIdentity
     from holdfast.library import (
         back_up,
         diff,
@@ -32,21 +35,28 @@ if TYPE_CHECKING:
         list_backups,
         restore,
         settle_restore,
+        status,
     )
 
 _HOMES = {
     "Answer": "holdfast.answers",
     "BackupList": "holdfast.backup.results",
     "BackupReport": "holdfast.backup.results",
+    "BatchIdentity": "holdfast.ledgers.identity",
     "Comparison": "holdfast.diagnosis.comparison",
     "Evidence": "holdfast.diagnosis.evidence",
     "Examination": "holdfast.diagnosis.examination",
     "Explanation": "holdfast.diagnosis.explanation",
     "Finding": "holdfast.findings",
+    "HeldQuery": "holdfast.spark.program",
     "HoldfastError": "holdfast.errors",
     "Inspection": "holdfast.diagnosis.inspection",
+    "Job": "holdfast.jobs.built",
+    "JobReport": "holdfast.spark.report",
     "Restoration": "holdfast.backup.results",
+    "RunReport": "holdfast.spark.report",
     "Severity": "holdfast.findings",
+    "Status": "holdfast.diagnosis.statusresult",
     "back_up": "holdfast.library",
     "diff": "holdfast.library",
     "doctor": "holdfast.library",
@@ -55,22 +65,31 @@ _HOMES = {
     "inspect": "holdfast.library",
     "list_backups": "holdfast.library",
     "restore": "holdfast.library",
+    "run": "holdfast.library",
     "settle_restore": "holdfast.library",
+    "start": "holdfast.library",
+    "status": "holdfast.library",
 }
 
 __all__ = [
     "Answer",
     "BackupList",
     "BackupReport",
+    "BatchIdentity",
     "Comparison",
     "Evidence",
     "Examination",
     "Explanation",
     "Finding",
+    "HeldQuery",
     "HoldfastError",
     "Inspection",
+    "Job",
+    "JobReport",
     "Restoration",
+    "RunReport",
     "Severity",
+    "Status",
     "__version__",
     "back_up",
     "diff",
@@ -80,7 +99,10 @@ __all__ = [
     "inspect",
     "list_backups",
     "restore",
+    "run",
     "settle_restore",
+    "start",
+    "status",
 ]
 
 

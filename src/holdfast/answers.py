@@ -27,6 +27,8 @@ class Answer(Generic[Result]):
     result: Result
     findings: tuple[Finding, ...] = ()
     next_steps: tuple[str, ...] = ()
+    ending: int | None = None
+    """The exit status, where the command's own acts decide it and not its findings."""
 
     @property
     def status(self) -> str:
@@ -37,6 +39,8 @@ class Answer(Generic[Result]):
     @property
     def exit_status(self) -> int:
         """The status that the command ends with."""
+        if self.ending is not None:
+            return self.ending
         return FINDINGS_STATUS if self.status == "findings" else 0
 
     def document(self, version: str) -> dict[str, object]:

@@ -21,7 +21,8 @@ HF22xx to HF24xx are findings only: nothing is raised with them.
 Every error carries a code of the registry; the code decides the exit status and, where the raiser
 has nothing better to say, the `why` and the `next` step. Foreign errors become one of these at one
 border per library: `storage/border.py` (file systems), `jobs/yamlfile.py` (YAML),
-`jobs/translation.py` (pydantic), `cli/main.py` (click, and the last resort).
+`jobs/translation.py` (pydantic), `spark/failures.py` (Spark), `cli/main.py` (click, and the last
+resort).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class HoldfastError(Exception):
         at: str | None = None,
         why: str | None = None,
         next_steps: tuple[str, ...] | None = None,
+        trace: str | None = None,
     ) -> None:
         super().__init__(message)
         self.code: Code = code_of(code)
@@ -47,6 +49,8 @@ class HoldfastError(Exception):
         self.at = at
         self.why = self.code.why if why is None else why
         self.next_steps = self.code.next_steps if next_steps is None else next_steps
+        self.trace = trace
+        """The whole story as Python or Java told it, without secrets; shown only when asked for."""
 
     @property
     def exit_status(self) -> int:

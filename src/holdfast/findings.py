@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from holdfast.codes import code_of
@@ -62,6 +62,18 @@ class Finding:
             object.__setattr__(self, "why", registered.why)
         if not self.next_steps:
             object.__setattr__(self, "next_steps", registered.next_steps)
+
+
+def rooted(finding: Finding, root: str) -> Finding:
+    """Let a finding know its own checkpoint, among those of others."""
+    if finding.place.root is not None:
+        return finding
+    return replace(finding, place=replace(finding.place, root=root))
+
+
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Put the worst findings first; those of one severity keep their order."""
+    return tuple(sorted(findings, key=lambda finding: -finding.severity.rank))
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,21 +17,42 @@ from holdfast.errors import UsageError
 from holdfast.targets import (
     each_once,
     examinees_of,
+    job_places,
     jobs_of,
     local_folder,
+    open_recorded,
     open_target,
     sink_place,
+    wanted_jobs,
 )
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from holdfast.backup.results import BackupList, BackupReport, Restoration
     from holdfast.diagnosis.comparison import Comparison
     from holdfast.diagnosis.doctor import Examinee, Unopened
     from holdfast.diagnosis.evidence import Evidence
     from holdfast.diagnosis.examination import Examination
+    from holdfast.diagnosis.statusresult import Status
+    from holdfast.jobs.built import Job
+    from holdfast.jobs.scaffold import NewProject
+    from holdfast.spark.events import Watcher
+    from holdfast.spark.program import HeldQuery
+    from holdfast.spark.report import RunReport
 
 COMPARED_BATCHES = 100
 """How many of the newest batches `diff` compares."""
+
+
+def init_project(folder: str | Path = ".", *, schema_only: bool = False) -> Answer[NewProject]:
+    """Write a new project that runs as it is, all of its files or none; existing ones stay.
+
+    With `schema_only`, only the JSON Schema that editors complete `holdfast.yaml` with is written.
+    """
+    from holdfast.jobs.scaffold import write_project, write_schema
+
+    return write_schema(Path(folder)) if schema_only else write_project(Path(folder))
 
 
 def inspect(
@@ -49,7 +70,7 @@ def inspect(
 
     `target` is a path, a URL or a job's name in the project. Raises HoldfastError.
     """
-    found, reader = open_target(target, project, storage_options, timeout)
+    found, reader, recall = open_recorded(target, project, storage_options, timeout)
     return inspect_checkpoint(
         reader,
         formats=found.source_formats,
@@ -57,6 +78,7 @@ def inspect(
         spark=spark,
         verified=verify,
         may_be_missing=found.job is not None,
+        recall=recall,
         progress=progress,
     )
 
@@ -96,8 +118,9 @@ def evidence(
     from holdfast import __version__
     from holdfast.diagnosis.collecting import BundlePlace, collect_evidence
     from holdfast.jobs.declaredsink import declared_sink
+    from holdfast.records.history import KEPT_RUNS
 
-    found, reader = open_target(target, project, storage_options, timeout)
+    found, reader, recall = open_recorded(target, project, storage_options, timeout, runs=KEPT_RUNS)
     declared = declared_sink(found.project, found.job) if found.project and found.job else None
     place, folder = sink_place(found, sink, declared, storage_options, timeout)
     kept = tuple(one for one in (local_folder(found.location), folder) if one is not None)
@@ -108,7 +131,24 @@ def evidence(
         declared=declared,
         sink=place,
         bundle=None if bundle is None else BundlePlace(Path(bundle), kept, __version__),
+        recall=recall,
     )
+
+
+def status(
+    *jobs: str,
+    project: str | Path | None = None,
+    storage_options: Sequence[str] = (),
+    timeout: float | None = None,
+) -> Answer[Status]:
+    """Tell how the jobs of a project stand: batches, lease, last runs; nothing is written.
+
+    Without any job, all of the project are told. Raises HoldfastError.
+    """
+    from holdfast.diagnosis.status import status_of
+
+    name, places = job_places(jobs, project, storage_options, timeout)
+    return status_of(name, places)
 
 
 def doctor(
@@ -187,6 +227,7 @@ def restore(
     backup: str,
     *,
     to: str | Path | None = None,
+    sink_log_to: str | Path | None = None,
     files: Sequence[str] = (),
     even_if_running: bool = False,
     confirm: Callable[[str], bool] = lambda _: True,
@@ -196,11 +237,17 @@ def restore(
 ) -> Answer[Restoration]:
     """Put a backup (`TARGET@ID` or `TARGET@newest`) back; what is there is backed up first.
 
+    With `sink_log_to`, the log of the sink is written out to that empty place, and nothing else is.
     `confirm` is told what will be done, and nothing is written if it says no.
     """
     from holdfast.backup.calling import Caller
 
-    return Caller(project, storage_options).restore(
+    caller = Caller(project, storage_options)
+    if sink_log_to is not None:
+        return caller.write_sink_log(
+            backup, to=str(sink_log_to), files=files, confirm=confirm, progress=progress
+        )
+    return caller.restore(
         backup,
         to=None if to is None else str(to),
         files=files,
@@ -223,6 +270,74 @@ def settle_restore(
 
     caller = Caller(project, storage_options)
     return caller.settle(str(target), finish=finish, progress=progress)
+
+
+def run(
+    *jobs: str | Job,
+    project: str | Path | None = None,
+    grace_seconds: float = 300.0,
+    pending_delivered: bool | None = None,
+    accept: Sequence[str] = (),
+    offline: bool = False,
+    ui: bool = False,
+    verbose: bool = False,
+    watch: Watcher | None = None,
+    progress: Progress | None = None,
+) -> Answer[RunReport]:
+    """Run jobs, each on its own checkpoint, until they end or somebody asks them to stop.
+
+    A job is a name in the project file, or one that is declared in Python; without any, all jobs
+    of the project are run. A Spark session that this process has already is used and left open.
+    What ends one job is in its report and among the findings; raises HoldfastError for what
+    concerns all of them.
+    """
+    from holdfast.spark.running import run_wanted
+    from holdfast.spark.stopping import Stopping
+    from holdfast.spark.surroundings import Wishes
+
+    ready, session = wanted_jobs(jobs, project, offline=offline, ui=ui, verbose=verbose)
+    wishes = Wishes(frozenset(accept), pending_delivered, grace_seconds, session.conf)
+    told = watch or (lambda _event: None)
+    return run_wanted(ready, session, wishes, stopping=Stopping(), watch=told, progress=progress)
+
+
+def start(
+    frame: DataFrame,
+    *,
+    job: str,
+    checkpoint: str | Path,
+    sink: Mapping[str, object] | Callable[..., None],
+    output_mode: str | None = None,
+    trigger: Mapping[str, object] | None = None,
+    accept: Sequence[str] = (),
+    pending_delivered: bool | None = None,
+    grace_seconds: float = 300.0,
+    storage: Mapping[str, Mapping[str, str | bool | int]] | None = None,
+    watch: Watcher | None = None,
+) -> HeldQuery:
+    """Start a program's own streaming DataFrame as a job, on the checkpoint that it has.
+
+    `sink` is declared as in the project file, or is a function of `(batch, identity)`. The query
+    runs under a lease and leaves records beside the checkpoint. Raises HoldfastError.
+    """
+    from holdfast.jobs.built import job_of_program
+    from holdfast.spark.guard import ACCEPTABLE
+    from holdfast.spark.program import start_query
+    from holdfast.spark.surroundings import Wishes
+
+    declared = {"format": "custom", "function": sink} if callable(sink) else sink
+    ready = job_of_program(
+        job,
+        checkpoint=checkpoint,
+        sink=declared,
+        output_mode=output_mode,
+        trigger=trigger,
+        storage=storage,
+        accept=[name for name in accept if name not in ACCEPTABLE],
+    )
+    accepted = frozenset(name for name in accept if name in ACCEPTABLE)
+    wishes = Wishes(accepted, pending_delivered, grace_seconds)
+    return start_query(frame, ready, wishes, watch or (lambda _event: None))
 
 
 def _known_code(number: str) -> str:

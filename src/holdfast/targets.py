@@ -4,22 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from holdfast.errors import HoldfastError, NotFoundError, StorageError, UsageError
+from holdfast.errors import (
+    HoldfastError,
+    NotFoundError,
+    ProjectError,
+    StorageError,
+    UsageError,
+)
 from holdfast.jobs.discovery import find_project, load_project
-from holdfast.jobs.target import Target, resolve_place, resolve_target
+from holdfast.jobs.target import Target, job_target, resolve_place, resolve_target
 from holdfast.storage.location import Location
 from holdfast.storage.opening import open_reader
-from holdfast.storage.options import StorageSettings
+from holdfast.storage.options import StorageSettings, parse_storage_option
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.collecting import SinkPlace
     from holdfast.diagnosis.doctor import Examinee, Unopened
+    from holdfast.diagnosis.recorded import Recall
+    from holdfast.diagnosis.status import JobPlace
+    from holdfast.jobs.built import Job
     from holdfast.jobs.declaredsink import DeclaredSink
+    from holdfast.jobs.project import Project
+    from holdfast.jobs.ready import ReadyJob
+    from holdfast.spark.settings import SessionWish
+
+
+EXAMINED_RUNS = 10
+"""How many of the newest runs the doctor looks at."""
 
 
 def each_once(examinees: list[Examinee | Unopened]) -> list[Examinee | Unopened]:
@@ -30,14 +47,74 @@ def each_once(examinees: list[Examinee | Unopened]) -> list[Examinee | Unopened]
 
 def jobs_of(project: str | Path | None) -> list[str]:
     """Name every job of the project, in its order."""
+    return list(_project_with_jobs(project).jobs)
+
+
+def job_places(
+    names: Sequence[str],
+    project: str | Path | None,
+    storage_options: Sequence[str],
+    timeout: float | None,
+) -> tuple[str, list[JobPlace]]:
+    """Give the project's name and its jobs, or those that are named, ready to be looked at."""
+    loaded = _project_with_jobs(project)
+    for name in names:
+        if name not in loaded.jobs:
+            raise _no_such_job(name, list(loaded.jobs))
+    instances: dict[str, Any] = {}
+    chosen = [one for one in loaded.jobs if not names or one in names]
+    places = [_job_place(one, loaded, storage_options, timeout, instances) for one in chosen]
+    return loaded.project, places
+
+
+def _job_place(
+    name: str,
+    project: Project,
+    storage_options: Sequence[str],
+    timeout: float | None,
+    instances: dict[str, Any],
+) -> JobPlace:
+    from holdfast.diagnosis.status import SHOWN_RUNS, JobPlace
+    from holdfast.jobs.declaredsink import declared_sink
+
+    sink = declared_sink(project, name)
+    trigger = project.jobs[name].trigger.processing_time or "available now"
+    described = partial(JobPlace, job=name, sink=sink.format, sink_identity=sink.identity,
+                        trigger=trigger)  # fmt: skip
+    try:
+        options = [parse_storage_option(option) for option in storage_options]
+        target = job_target(name, project, options)
+    except HoldfastError as error:
+        return described(location=error.at or name, open_checkpoint=partial(_raise, error))
+    return described(
+        location=target.location.shown,
+        open_checkpoint=partial(
+            open_reader, target.location, target.settings, timeout=timeout, instances=instances
+        ),
+        recall=recall_of(target, timeout, instances, runs=SHOWN_RUNS, lease=True),
+    )
+
+
+def _raise(error: HoldfastError) -> NoReturn:
+    raise error
+
+
+def _project_with_jobs(project: str | Path | None) -> Project:
     file = Path(project) if project is not None else find_project(working_folder())
     if file is None:
         message = "no target is given, and there is no project here whose jobs could be examined"
         raise UsageError("HF1002", message)
-    jobs = list(load_project(file, working_folder=working_folder()).jobs)
-    if not jobs:
+    loaded = load_project(file, working_folder=working_folder())
+    if not loaded.jobs:
         raise UsageError("HF1002", "no target is given, and the project declares no job")
-    return jobs
+    return loaded
+
+
+def _no_such_job(name: str, jobs: list[str]) -> UsageError:
+    nearest = get_close_matches(name, jobs, n=1, cutoff=0.5)
+    hint = f"; is {nearest[0]} meant?" if nearest else ""
+    step = f"give one of the jobs ({', '.join(sorted(jobs))})"
+    return UsageError("HF1002", f"{name} is no job of this project{hint}", next_steps=(step,))
 
 
 def examinees_of(
@@ -88,6 +165,7 @@ def _examinee(
         place.location if place is not None else None,
         place.open_below if place is not None else None,
         declared_job(project, job) if project and job else None,
+        recall_of(target, timeout, {}, runs=EXAMINED_RUNS, lease=True),
     )
 
 
@@ -146,6 +224,44 @@ def local_folder(location: Location) -> Path | None:
     return Path(location.url) if location.is_local else None
 
 
+def open_recorded(
+    target: str | Path,
+    project: str | Path | None,
+    storage_options: Sequence[str],
+    timeout: float | None,
+    *,
+    runs: int = 1,
+) -> tuple[Target, Reader, Recall]:
+    """Find out which checkpoint is meant; open it, and what is recorded beside it."""
+    instances: dict[str, Any] = {}
+    found = _resolved(target, project, storage_options)
+    reader = open_reader(found.location, found.settings, timeout=timeout, instances=instances)
+    return found, reader, recall_of(found, timeout, instances, runs=runs)
+
+
+def recall_of(
+    target: Target,
+    timeout: float | None,
+    instances: dict[str, Any],
+    *,
+    runs: int = 1,
+    lease: bool = False,
+) -> Recall:
+    """Give what looks at the records of a target; nothing can be recorded beside a root."""
+    from holdfast.diagnosis.recorded import nothing, recall
+    from holdfast.records.folder import records_of
+    from holdfast.storage.canonical import canonical
+
+    try:
+        folder = records_of(target.location, target.settings)
+    except StorageError:
+        return nothing
+    opener = partial(open_reader, timeout=timeout, instances=instances)
+    folder = replace(folder, open_reader=opener)
+    place = canonical(target.location)
+    return partial(recall, folder, checkpoint=place, runs=runs, lease=lease)
+
+
 def open_target(
     target: str | Path,
     project: str | Path | None,
@@ -153,13 +269,54 @@ def open_target(
     timeout: float | None,
 ) -> tuple[Target, Reader]:
     """Find out which checkpoint is meant, and open it for reading."""
-    found = resolve_target(
+    found = _resolved(target, project, storage_options)
+    return found, open_reader(found.location, found.settings, timeout=timeout)
+
+
+def _resolved(
+    target: str | Path, project: str | Path | None, storage_options: Sequence[str]
+) -> Target:
+    return resolve_target(
         str(target),
         project=Path(project) if project is not None else None,
         storage_options=storage_options,
         working_folder=working_folder(),
     )
-    return found, open_reader(found.location, found.settings, timeout=timeout)
+
+
+def wanted_jobs(
+    jobs: Sequence[str | Job],
+    project: str | Path | None,
+    *,
+    offline: bool,
+    ui: bool,
+    verbose: bool,
+) -> tuple[tuple[ReadyJob, ...], SessionWish]:
+    """Find the jobs to run and the Spark that they need."""
+    from holdfast.spark.wanting import jobs_of_project, session_of_program, session_of_project
+
+    names = [job for job in jobs if isinstance(job, str)]
+    declared = tuple(job.ready() for job in jobs if not isinstance(job, str))
+    if names and declared:
+        message = "jobs of the project file and jobs of a program don't run in one call"
+        raise UsageError("HF1001", message, next_steps=("run them one after the other",))
+    if declared:
+        wish = session_of_program(
+            declared, working_folder(), offline=offline, ui=ui, verbose=verbose
+        )
+        return declared, wish
+    loaded = project_here(project)
+    ready = jobs_of_project(loaded, names)
+    return ready, session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
+
+
+def project_here(project: str | Path | None) -> Project:
+    """Load the project that is named, or the one that is found from the working folder."""
+    file = Path(project) if project is not None else find_project(working_folder())
+    if file is None:
+        message = "there is no holdfast.yaml here or in a folder above"
+        raise ProjectError("HF1101", message, next_steps=("holdfast init", "or --project FILE"))
+    return load_project(file, working_folder=working_folder())
 
 
 def working_folder() -> Path:

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.backup.records import Records, open_records
+from holdfast.backup.reports import SinkLog, back_up
+from holdfast.backup.retention import Retention
+from holdfast.backup.sinklog import SinkLogWish, write_sink_log
+from holdfast.errors import CheckpointError
 from holdfast.storage.location import parse_location
 from tests.backup.folders import NOW_MS, assert_store_is_sound, back_up_now, restore_now
 from tests.corpus.loading import sample
@@ -63,3 +67,30 @@ def test_back_up_damage_restore(server: S3Server) -> None:
     elsewhere = opened(server, bucket, "copy")
     restore_now(records, first.backups[0].id, target=elsewhere, now_ms=LATER)
     assert content(server, bucket, "copy") == files
+
+
+@pytest.mark.s3
+def test_a_sinks_log_is_written_out_beside_it(server: S3Server) -> None:
+    bucket = f"bucket-{uuid.uuid4().hex}"
+    packed = sample("stateless", "4.3.0")
+    log = {
+        path: data
+        for path, data in packed.output_files().items()
+        if path.startswith("_spark_metadata/") and not path.endswith(".crc")
+    }
+    files = {f"base/orders/{path}": data for path, data in packed.files().items()}
+    server.fill(bucket, {**files, **{f"base/out/{path}": data for path, data in log.items()}})
+    records = opened(server, bucket)
+    reader = server.reader(f"s3a://{bucket}/base/out/_spark_metadata")
+    sink_log = SinkLog(f"s3://{bucket}/base/out", {"_spark_metadata": reader})
+    made = back_up(records, now_ms=NOW_MS, retention=Retention(), sink_log=sink_log).result
+    snapshot = records.store.snapshot(made.backups[0].id)
+    for place, expected in (("out", "HF4520"), ("out/new", "HF4520"), ("orders", "HF4520")):
+        wish = SinkLogWish(snapshot, records.store, opened(server, bucket, place))
+        with pytest.raises(CheckpointError) as refused:
+            write_sink_log(wish, now_ms=LATER, confirm=lambda _: True)
+        assert refused.value.code.number == expected
+    wish = SinkLogWish(snapshot, records.store, opened(server, bucket, "look"))
+    done = write_sink_log(wish, now_ms=LATER, confirm=lambda _: True).result
+    assert content(server, bucket, "look") == log == content(server, bucket, "out")
+    assert done.verified_files == len(log)

@@ -89,6 +89,25 @@ def test_the_log_of_the_sink_is_copied_as_well(tmp_path: Path) -> None:
     assert missing["error"]["code"] == "HF7001"
 
 
+def test_the_log_of_the_sink_is_written_out_and_can_be_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, out = aged(sample("stateless", "4.3.0").extract(tmp_path)), tmp_path / "output"
+    holdfast("backup", str(root), "--sink-log", str(out))
+    monkeypatch.chdir(tmp_path)
+    words = ("restore", f"{root}@newest", "--sink-log-to", "look", "--yes")
+    done = holdfast(*words, "--json")
+    assert (done.status, done.document["result"]["part"]) == (0, "sink-log")
+    assert tree_of(tmp_path / "look/_spark_metadata") == tree_of(out / "_spark_metadata")
+    told = holdfast("evidence", str(root), "--sink", "look", "--json").document["result"]
+    assert told["sink"]["value"]["last_committed"] == 3
+    assert holdfast(*words).out.startswith(f"sink log   {tmp_path / 'look'}\n")
+    live = holdfast("restore", f"{root}@newest", "--sink-log-to", str(out), "--yes", "--json")
+    assert (live.status, live.document["error"]["code"]) == (40, "HF4520")
+    nothing = holdfast("restore", "--undo", "look", "--yes", "--json").document["result"]
+    assert nothing["act"] == "nothing"
+
+
 def test_a_project_names_its_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "checkpoints").mkdir()
     shutil.move(extracted(tmp_path / "x"), tmp_path / "checkpoints" / "orders")
@@ -126,6 +145,8 @@ def test_a_folder_that_is_gone_is_still_named(root: Path, monkeypatch: pytest.Mo
         (["backup", "/"], "HF4514"),
         (["backup", "--verify", "--keep-last", "1", "ROOT"], "HF1001"),
         (["restore", "--finish", "--undo", "ROOT", "--yes"], "HF1001"),
+        (["restore", "--finish", "--sink-log-to", "x", "ROOT", "--yes"], "HF1001"),
+        (["restore", "--to", "y", "--sink-log-to", "x", "ROOT@newest", "--yes"], "HF1001"),
     ],
 )
 def test_what_cannot_be_is_refused_with_status_two(

@@ -186,7 +186,7 @@ def test_a_base_folder_in_another_storage_is_examined() -> None:
     for name in ("orders", "my returns"):
         for path, data in sample("stateless", "4.3.0").files().items():
             storage.pipe_file(f"/doctor-base/{name}/{path}", data)
-    storage.pipe_file("/doctor-base/my%20returns/readme", b"")
+    storage.pipe_file("/doctor-base/my%252520returns/readme", b"")
     document = holdfast("doctor", "memory://doctor-base", "--json").document
     assert [one["location"] for one in document["result"]["targets"]] == [
         "memory://doctor-base/my returns",

@@ -14,11 +14,11 @@ from pyspark.sql import SparkSession
 
 from tests.corpus.bench import Bench
 from tests.corpus.facts import collect_facts
-from tests.corpus.libraries import CONNECTED_VERSION, DELTA, jars_for
 from tests.corpus.pack import pack
 from tests.corpus.session import WORKSHOP, start_session
 from tests.corpus.shapes import SHAPES
 from tests.corpus.shapes.shape import Shape
+from tests.parts.libraries import CONNECTED_VERSION, DELTA, jars_for
 
 ARCHIVES = Path(__file__).resolve().parent / "checkpoints"
 

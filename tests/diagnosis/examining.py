@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.answers import Answer
 from holdfast.diagnosis.doctor import Choice, Examinee, Unopened, examine
 from holdfast.diagnosis.examination import Examination
+from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recorded
 from holdfast.diagnosis.subject import DeclaredJob
 from holdfast.findings import Finding
 from holdfast.storage.memory import MemoryReader
@@ -35,6 +36,7 @@ def examinee(
     job: DeclaredJob | None = None,
     beside: tuple[str, ...] = (),
     reader: Reader | None = None,
+    recorded: Recorded = NOTHING_RECORDED,
 ) -> Examinee:
     """Make an examinee of files in memory."""
 
@@ -53,6 +55,7 @@ def examinee(
         OUTPUT if output is not None else None,
         open_sink if output is not None else None,
         job,
+        lambda: recorded,
     )
 
 

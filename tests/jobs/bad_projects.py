@@ -142,6 +142,18 @@ BAD_PROJECTS: dict[str, tuple[str | bytes, str, int, str]] = {
         6,
         "append",
     ),
+    "checkpoint among the options": (
+        SINK + "{format: console, options: {checkpointLocation: /c}}\n",
+        "HF1104",
+        6,
+        "<checkpoints>/<job>",
+    ),
+    "path among the options": (
+        SINK + "{format: delta, path: x, options: {Path: y}}\n",
+        "HF1104",
+        6,
+        "beside format",
+    ),
     "partition_by with jdbc": (
         SINK + "{format: jdbc, url: 'jdbc:x', table: t, partition_by: [a]}\n",
         "HF1104",

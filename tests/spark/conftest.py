@@ -8,25 +8,29 @@ from typing import Any
 
 import pytest
 
+from holdfast.spark.session import SessionWish, open_session, stop_session
+from tests.parts.kafka import running_broker
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Start Spark once; a machine without Java fails here, it does not skip."""
-    from pyspark.sql import SparkSession
-
     folder: Path = tmp_path_factory.mktemp("spark")
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.streaming.pollingDelay", "5ms")
-        .config("spark.sql.streaming.stateStore.maintenanceInterval", "1h")
-        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-        .config("spark.task.maxFailures", "1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
+    conf = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.streaming.pollingDelay": "5ms",
+        "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.task.maxFailures": "1",
+    }
+    features = frozenset({"delta", "kafka"})
+    session = open_session(SessionWish("tests", "local[2]", conf, features=features, folder=folder))
     yield session
-    session.stop()
+    stop_session(session)
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a Kafka broker once, and give its address."""
+    with running_broker(tmp_path_factory.mktemp("kafka")) as address:
+        yield address

@@ -15,6 +15,7 @@ from holdfast.backup.restoring import Wish, restore_backup
 from holdfast.backup.results import BackupList, BackupReport, Restoration
 from holdfast.backup.retention import Retention
 from holdfast.backup.settling import settle_restore
+from holdfast.backup.sinklog import SinkLogWish, write_sink_log
 from holdfast.backup.snapshot import ID
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import NotFoundError, UsageError
@@ -86,6 +87,24 @@ class Caller:
             target = open_records(place.location, place.settings) if elsewhere else source
         wish = Wish(snapshot, source.store, target, elsewhere, tuple(files), even_if_running)
         return restore_backup(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
+
+    def write_sink_log(
+        self,
+        backup: str,
+        *,
+        to: str,
+        files: Sequence[str],
+        confirm: Callable[[str], bool],
+        progress: Progress | None,
+    ) -> Answer[Restoration]:
+        """Write the log of a sink that a backup holds out to an empty place."""
+        home, name = self._home_of(backup)
+        source = open_records(home.location, home.settings)
+        place = self.resolve(to if _is_spelled_as_path(to) else f"./{to}")
+        target = open_records(place.location, place.settings)
+        snapshot = find_snapshot(source.store, name)
+        wish = SinkLogWish(snapshot, source.store, target, tuple(files))
+        return write_sink_log(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
 
     def settle(
         self, target: str, *, finish: bool, progress: Progress | None

@@ -33,7 +33,7 @@ def plan_whole(root: Root, present: Present) -> Changes:
     return Changes(
         writes=in_safe_order(writes, root.by_path),
         removes=tuple(sorted(present.names - root.by_path.keys())),
-        made_folders=_outer_first((*_root_of(present), *(set(root.folders) - present.folders))),
+        made_folders=outer_first((*_root_of(present), *(set(root.folders) - present.folders))),
         removed_folders=_inner_first(present.folders - set(root.folders)),
     )
 
@@ -51,11 +51,11 @@ def plan_files(root: Root, present: Present, chosen: Iterable[str]) -> Changes:
                 stale.add(side)
     writes = [file for file in wanted.values() if _differs(file, present)]
     changed = {file.path for file in writes}
-    folders = {around for path in wanted for around in _around(path)} - present.folders
+    folders = {around for path in wanted for around in parents_of(path)} - present.folders
     return Changes(
         writes=in_safe_order(writes, root.by_path),
         removes=tuple(sorted(one for one in stale if any(one in side_files(p) for p in changed))),
-        made_folders=_outer_first((*_root_of(present), *folders)),
+        made_folders=outer_first((*_root_of(present), *folders)),
         removed_folders=(),
     )
 
@@ -68,7 +68,7 @@ def plan_undo(changes: Changes, before: Root | None, *, existed: bool) -> Change
     return Changes(
         writes=in_safe_order([then[path] for path in touched if path in then], then),
         removes=tuple(path for path in touched if path not in then),
-        made_folders=_outer_first(changes.removed_folders),
+        made_folders=outer_first(changes.removed_folders),
         removed_folders=_inner_first(new),
     )
 
@@ -117,12 +117,14 @@ def _root_of(present: Present) -> tuple[str, ...]:
     return () if present.exists else ("",)
 
 
-def _around(path: str) -> list[str]:
+def parents_of(path: str) -> list[str]:
+    """Give the folders around a file, the outermost first."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
-def _outer_first(folders: Iterable[str]) -> tuple[str, ...]:
+def outer_first(folders: Iterable[str]) -> tuple[str, ...]:
+    """Order folders so that each comes after the one around it."""
     return tuple(sorted(set(folders), key=lambda one: (one.count("/"), one)))
 
 

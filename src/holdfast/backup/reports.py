@@ -21,7 +21,8 @@ from holdfast.backup.snapshot import Snapshot
 from holdfast.backup.store import object_sizes, read_catalogue
 from holdfast.backup.verifying import catalogue_findings, verify_snapshots
 from holdfast.checkpoint.verification import Progress
-from holdfast.findings import Finding, Place, Severity
+from holdfast.findings import Finding
+from holdfast.records.journal import interrupted
 from holdfast.storage.reading import Reader
 
 
@@ -100,7 +101,7 @@ def list_backups(places: Iterable[Records]) -> Answer[BackupList]:
         act = records.journal.unfinished()
         findings += catalogue_findings(catalogue)
         if act is not None:
-            findings.append(_unfinished(records, act.id))
+            findings.append(interrupted(act, records.location))
         found.append(
             BackupPlace(
                 location=records.location,
@@ -112,16 +113,6 @@ def list_backups(places: Iterable[Records]) -> Answer[BackupList]:
         )
     location = found[0].store if len(found) == 1 else ""
     return Answer("backups", location, BackupList(tuple(found)), tuple(findings))
-
-
-def _unfinished(records: Records, act_id: str) -> Finding:
-    return Finding(
-        code="HF4506",
-        severity=Severity.FATAL,
-        message=f"the restore {act_id} to {records.location} was interrupted",
-        place=Place(""),
-        evidence={"act": act_id},
-    )
 
 
 def _made_report(records: Records, made: Made, removed: Removed) -> BackupReport:

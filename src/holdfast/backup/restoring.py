@@ -22,7 +22,7 @@ from holdfast.backup.present import Present, look
 from holdfast.backup.purging import log_id
 from holdfast.backup.records import Records
 from holdfast.backup.results import Restoration, RestoreAct
-from holdfast.backup.snapshot import BEFORE_RESTORE, Root, Snapshot, moment_text
+from holdfast.backup.snapshot import BEFORE_RESTORE, CHECKPOINT, Root, Snapshot, moment_text
 from holdfast.backup.store import Store, read_catalogue
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, UsageError
@@ -167,13 +167,15 @@ def _begun(wish: Wish, changes: Changes, safety: str | None, *, existed: bool, n
         "existed": existed,
         "changes": encode_changes(changes),
     }
-    act = Act(f"{moment_text(now_ms)}-{_next_number(wish.target)}", KIND, intent)
+    act = Act(act_id(wish.target, now_ms), KIND, intent)
     wish.target.journal.begin(act)
     return act
 
 
-def _next_number(target: Records) -> str:
-    return f"{len(target.journal.reader.names('')) + 1:04d}"
+def act_id(target: Records, now_ms: int) -> str:
+    """Name an act by its time and its number in the journal."""
+    number = len(target.journal.reader.names("")) + 1
+    return f"{moment_text(now_ms)}-{number:04d}"
 
 
 def _answer(
@@ -193,6 +195,7 @@ def _answer(
             changes,
             wish.snapshot if not wish.files else None,
             backup=wish.snapshot.id,
+            part=CHECKPOINT,
             whole=not wish.files,
             safety=safety,
             verified=verified,
@@ -209,6 +212,7 @@ def restoration(
     now: Snapshot | None,
     *,
     backup: str,
+    part: str,
     whole: bool,
     safety: str | None,
     verified: int,
@@ -218,6 +222,7 @@ def restoration(
         location=location,
         act=act,
         backup=backup,
+        part=part,
         whole=whole,
         written_files=len(changes.writes),
         written_bytes=sum(file.size for file in changes.writes),

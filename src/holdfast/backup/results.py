@@ -124,8 +124,10 @@ class Restoration:
     """How it ended."""
     backup: str | None
     """The backup that was restored."""
+    part: str
+    """Which part of the backup: `checkpoint`, or `sink-log` for the log of its sink."""
     whole: bool
-    """The whole checkpoint, not single files."""
+    """The whole part, not single files."""
     written_files: int
     """Files that were missing or differed."""
     written_bytes: int

@@ -15,7 +15,8 @@ from holdfast.backup.purging import log_id
 from holdfast.backup.records import Records
 from holdfast.backup.restoring import restoration
 from holdfast.backup.results import Restoration, RestoreAct
-from holdfast.backup.snapshot import Root, Snapshot
+from holdfast.backup.sinklog import occupied_by, sink_log_answer, sink_log_of
+from holdfast.backup.snapshot import CHECKPOINT, SINK_LOG, Root, Snapshot
 from holdfast.backup.store import Store
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError
@@ -31,6 +32,7 @@ class _Interrupted:
     snapshot: Snapshot
     before: Snapshot | None
     changes: Changes
+    sink_log: bool
 
     @property
     def whole(self) -> bool:
@@ -50,32 +52,30 @@ def settle_restore(
         if act is None:
             return Answer("restore", target.location, _nothing(target.location))
         found = _read(act, target, open_store)
-        _refuse_advanced(found, target)
+        if found.sink_log:
+            occupied_by(sink_log_of(found.snapshot), target.checkpoint)
+        else:
+            _refuse_advanced(found, target)
         sweep_leftovers(target.checkpoint, target.writer())
-        result = _finish(found, target, progress) if finish else _undo(found, target, progress)
-        target.journal.end(act, result.act.value)
-        return Answer(
-            "restore",
-            target.location,
-            result,
-            next_steps=(f"holdfast inspect {target.location}",),
-        )
+        answer = _finish(found, target, progress) if finish else _undo(found, target, progress)
+        target.journal.end(act, answer.result.act.value)
+        return answer
 
 
-def _finish(found: _Interrupted, target: Records, progress: Progress | None) -> Restoration:
+def _finish(found: _Interrupted, target: Records, progress: Progress | None) -> Answer[Restoration]:
     apply_changes(found.changes, found.source, target.writer(), progress)
-    root = found.snapshot.checkpoint if found.whole else None
-    verified = verify_applied(target.checkpoint, found.changes, root)
-    return _result(found, target, RestoreAct.FINISHED, found.changes, verified)
+    root = sink_log_of(found.snapshot) if found.sink_log else found.snapshot.checkpoint
+    verified = verify_applied(target.checkpoint, found.changes, root if found.whole else None)
+    return _answer(found, target, RestoreAct.FINISHED, found.changes, verified)
 
 
-def _undo(found: _Interrupted, target: Records, progress: Progress | None) -> Restoration:
+def _undo(found: _Interrupted, target: Records, progress: Progress | None) -> Answer[Restoration]:
     before = found.before.checkpoint if found.before is not None else None
     existed = bool(found.act.intent["existed"])
     changes = plan_undo(found.changes, before, existed=existed)
     apply_changes(changes, target.store, target.writer(), progress)
     verified = verify_applied(target.checkpoint, changes, before)
-    return _result(found, target, RestoreAct.TAKEN_BACK, changes, verified)
+    return _answer(found, target, RestoreAct.TAKEN_BACK, changes, verified)
 
 
 def _read(act: Act, target: Records, open_store: Callable[[str], Store]) -> _Interrupted:
@@ -89,6 +89,8 @@ def _read(act: Act, target: Records, open_store: Callable[[str], Store]) -> _Int
         source.snapshot(str(intent["backup"])),
         None if safety is None else target.store.snapshot(str(safety)),
         decode_changes(intent["changes"]),
+        # Written since a sink's log can be restored as well.
+        intent.get("root") == SINK_LOG,
     )
 
 
@@ -104,19 +106,25 @@ def _refuse_advanced(found: _Interrupted, target: Records) -> None:
             raise CheckpointError("HF4518", message, at=f"{target.location}/{path}")
 
 
-def _result(
+def _answer(
     found: _Interrupted, target: Records, act: RestoreAct, changes: Changes, verified: int
-) -> Restoration:
-    return restoration(
+) -> Answer[Restoration]:
+    if found.sink_log:
+        files = () if found.whole else tuple(file.path for file in found.changes.writes)
+        return sink_log_answer(target, act, changes, found.snapshot, files, verified)
+    result = restoration(
         target.location,
         act,
         changes,
         found.snapshot if act is RestoreAct.FINISHED else found.before,
         backup=found.snapshot.id,
+        part=CHECKPOINT,
         whole=found.whole,
         safety=found.act.intent["safety_backup"],
         verified=verified,
     )
+    steps = (f"holdfast inspect {target.location}",)
+    return Answer("restore", target.location, result, next_steps=steps)
 
 
 def _nothing(location: str) -> Restoration:
@@ -124,6 +132,7 @@ def _nothing(location: str) -> Restoration:
         location=location,
         act=RestoreAct.NOTHING,
         backup=None,
+        part=CHECKPOINT,
         whole=False,
         written_files=0,
         written_bytes=0,

@@ -9,6 +9,7 @@ from itertools import chain
 from holdfast.checkpoint.outcome import Action, Outcome
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import PARTITIONS, PROVIDER
+from holdfast.checkpoint.snapshotrepair import is_passed_over
 from holdfast.checkpoint.statefiles import (
     DEFAULT_STORE,
     JOIN_STORES,
@@ -149,12 +150,13 @@ def _unloadable(
 ) -> str | None:
     provider = provider_of(picture)
     if provider == "hdfs":
-        links = _chain(files.deltas, files.snapshots, version)
+        links = _chain(files.deltas, _usable(picture, files.snapshots), version)
     elif provider == "rocksdb":
         unique_id = _unique_id(picture, operator, store, partition, version)
         if unique_id:
             return _unloadable_by_id(picture, files, (version, unique_id))
-        links = _chain(_plain(files.changelogs), _plain(files.zips), version)
+        zips = _usable(picture, _plain(files.zips))
+        links = _chain(_plain(files.changelogs), zips, version)
     else:
         return None
     return _broken_link(picture, links, version)
@@ -165,13 +167,26 @@ def _unloadable_by_id(picture: Picture, files: PartitionFiles, wanted: Versioned
     item = files.zips.get(wanted) or files.changelogs.get(wanted)
     if item is None:
         return f"no file of state version {wanted[0]} with id {wanted[1]}"
-    if item.size == 0 or picture.refused(item.path):
+    if _is_damaged(picture, item):
         return f"{item.path} is empty or damaged, so version {wanted[0]} can't be loaded"
     return None
 
 
 def _plain(files: Mapping[VersionedId, Listed]) -> dict[int, Listed]:
     return {version: item for (version, unique_id), item in files.items() if not unique_id}
+
+
+def _usable(picture: Picture, snapshots: Mapping[int, Listed]) -> dict[int, Listed]:
+    """Leave out the damaged snapshots that Spark passes over."""
+    return {
+        version: item
+        for version, item in snapshots.items()
+        if not (_is_damaged(picture, item) and is_passed_over(picture, item.path))
+    }
+
+
+def _is_damaged(picture: Picture, item: Listed) -> bool:
+    return item.size == 0 or picture.refused(item.path) is not None
 
 
 def _chain(
@@ -191,7 +206,7 @@ def _broken_link(
     for one, item in links:
         if item is None:
             return f"state version {one} is missing, so version {version} can't be rebuilt"
-        if item.size == 0 or picture.refused(item.path):
+        if _is_damaged(picture, item):
             return f"{item.path} is empty or damaged, so version {version} can't be rebuilt"
     return None
 

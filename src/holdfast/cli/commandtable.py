@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 COMMANDS: dict[str, str] = {
+    "init": "A new project with an example that runs as it is",
+    "run": "Run jobs of the project on Spark, each on its own checkpoint",
+    "status": "How the jobs of the project stand: batches, lease, last runs",
     "inspect": "What is in a checkpoint, and what the next start will do with it",
     "evidence": "The nine facts to have before any advice, each with how it is known",
     "doctor": "What is wrong with checkpoints, their sinks and their jobs, and what not to do",
@@ -11,4 +14,5 @@ COMMANDS: dict[str, str] = {
     "backups": "Which backups there are",
     "restore": "Put a backup back: the whole checkpoint, or single files",
     "explain": "The page of a code or of a pasted Spark error: what it means, what not to do",
+    "demo": "The sensor pipeline on real Spark, killed twice: nothing lost, nothing doubled",
 }

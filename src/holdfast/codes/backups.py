@@ -53,7 +53,7 @@ BACKUP_CODES: tuple[Code, ...] = (
     Code(
         "HF4506",
         "a restore was interrupted and is neither finished nor taken back",
-        "the checkpoint is half what it was and half what it should be",
+        "what is there is half what it was and half what it should be",
         (
             "do not start the query",
             "holdfast restore --finish TARGET, or holdfast restore --undo TARGET",
@@ -146,5 +146,41 @@ BACKUP_CODES: tuple[Code, ...] = (
             "holdfast inspect TARGET, and compare with the backup that the restore made first",
         ),
         exit_status=40,
+    ),
+    Code(
+        "HF4519",
+        "the backup holds no log of a sink",
+        "nothing was written",
+        (
+            "holdfast backup TARGET --sink-log PATH copies it from now on",
+            "holdfast backups TARGET --json tells with sink_log which backups hold one",
+        ),
+        exit_status=2,
+    ),
+    Code(
+        "HF4520",
+        "the log of a sink is never written over what is in use",
+        "the log is all that a sink knows of batches: with an older one it forgets batches that it "
+        "holds and takes them twice, with one of another time it skips batches that it lost",
+        (
+            "give an empty folder elsewhere with --sink-log-to",
+            "if the live log is damaged: holdfast doctor TARGET --sink PATH says what is left of "
+            "it; leave both as they are until it is known which batches the sink holds",
+        ),
+        exit_status=40,
+    ),
+    Code(
+        "HF4521",
+        "the place for the sink's log is not empty",
+        "files of two logs in one folder tell about neither; nothing was written",
+        ("give an empty or new folder with --sink-log-to",),
+        exit_status=40,
+    ),
+    Code(
+        "HF4522",
+        "this is a copy of a sink's log, to be looked at",
+        "it tells what the sink knew when the backup was made. In the place of the live log it "
+        "would make the sink forget batches that it holds, or know batches whose rows it lost",
+        ("ask it with --sink; never copy it over the live log",),
     ),
 )

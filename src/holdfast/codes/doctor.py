@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+from holdfast.codes.recorded import RECORDED_CODES
 from holdfast.codes.sinks import SINK_CODES
 
 PLACE_CODES: tuple[Code, ...] = (
@@ -43,11 +44,13 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2305",
         "an escaped twin of this folder lies beside it",
-        "Spark up to 2.4 kept a path with blanks or % under an escaped name; a later one looks "
-        "under the plain name and begins at batch 0, though the progress is next door",
+        "Spark 2 kept a path with blanks or % under a name that it had escaped three times; a later "
+        "one that finds such a folder beside the path stops: 'we detected a possible problem with "
+        "the location of your checkpoint'",
         (
             "find out which of the two has the newer batches: holdfast diff ONE OTHER",
-            "bring the one with the progress to the path that the query names, while nothing runs",
+            "bring the one with the progress to the path that the query names, and the other to a "
+            "place of its own, while nothing runs",
         ),
     ),
     Code(
@@ -112,7 +115,8 @@ PLACE_CODES: tuple[Code, ...] = (
         "makes the next start fail",
         (
             "put the missing table back byte-identical from a backup",
-            "with changelogs on, Spark 4.2 and later fall back to an older snapshot by themselves",
+            "with changelogs on, Spark 4.2 and later fall back to an older snapshot by themselves: "
+            "do not start it with an earlier one",
         ),
     ),
     Code(
@@ -125,9 +129,10 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2321",
         "the newest files come first, and only some of them",
-        "with latestFirst and a limit per batch, files that fall behind the newest by more than "
-        "maxFileAge are never read, and the source's log can't forget",
-        ("take latestFirst away, or the limit",),
+        "with latestFirst and a limit per batch Spark ignores maxFileAge: every file is read in the "
+        "end, but the source's log can never forget one, and grows with the years. Before Spark "
+        "2.2, files that fell behind were never read",
+        ("take latestFirst away, or the limit, before the log has grown",),
     ),
     Code(
         "HF2322",
@@ -251,4 +256,4 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
 )
 
-DOCTOR_CODES: tuple[Code, ...] = (*PLACE_CODES, *SINK_CODES)
+DOCTOR_CODES: tuple[Code, ...] = (*PLACE_CODES, *RECORDED_CODES, *SINK_CODES)

@@ -89,4 +89,84 @@ PROJECT_CODES: tuple[Code, ...] = (
         ("give each job a checkpoint of its own",),
         exit_status=10,
     ),
+    Code(
+        "HF1110",
+        "a setting of one job can't differ from job to job",
+        "Spark reads it once, when the session starts: for one job alone it would be refused or "
+        "silently do nothing",
+        ("write it under spark.conf, where it counts for every job, or remove it",),
+        exit_status=10,
+    ),
+    Code(
+        "HF1111",
+        "two jobs write one place",
+        "what one writes the other would overwrite, vacuum or clear, and a reset of one would take "
+        "the rows of both",
+        ("give each job an output of its own", "read several sources in one job to unite them"),
+        exit_status=10,
+    ),
+    Code(
+        "HF1112",
+        "a job reads what it writes",
+        "each batch would be the next one's input, and the job would never end",
+        ("write to another place than the one that is read",),
+        exit_status=10,
+    ),
+    Code(
+        "HF1113",
+        "a checkpoint lies inside of another place, or around one",
+        "whatever clears, vacuums, lists or moves the one would damage the other",
+        ("give checkpoints a folder of their own, apart from sources and outputs",),
+        exit_status=10,
+    ),
+    Code(
+        "HF1114",
+        "a job's checkpoint is not where it was",
+        "at another path Spark finds no offsets: the job would read everything again, and rows "
+        "that are delivered already would be delivered twice",
+        (
+            "put the old path back into the project file",
+            "if the place was moved by hand, move it back: a checkpoint is moved by a plan",
+        ),
+        exit_status=10,
+    ),
+    Code(
+        "HF1115",
+        "a path looks as if it were another one at each start",
+        "a job whose checkpoint is at a new path starts from zero, and duplicates or loses data",
+        ("write a fixed path, or accept this one by the name that the message gives",),
+        exit_status=10,
+    ),
+    Code(
+        "HF1116",
+        "the list of the jobs' checkpoints can't be read",
+        "it tells whether a job's checkpoint is where it was at the last start",
+        ("put .holdfast/checkpoints.json back from version control",),
+        exit_status=10,
+    ),
+    Code(
+        "HF1117",
+        "jobs read from each other in a circle",
+        "none of them can be run before the others",
+        ("write to another place in one of the jobs that the message names",),
+        exit_status=10,
+    ),
+    Code(
+        "HF1118",
+        "the checkpoint belongs to another job",
+        "its records say so; with another job's sources or sink its batches would be lost or "
+        "doubled",
+        (
+            "give this job a checkpoint of its own",
+            "if the job was only renamed, give it its old name again",
+        ),
+        exit_status=10,
+    ),
+    Code(
+        "HF1119",
+        "files of a new project are there already",
+        "nothing was written",
+        ("give an empty folder: holdfast init DIR",),
+        exit_status=10,
+    ),
 )

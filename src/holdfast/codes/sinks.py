@@ -130,10 +130,14 @@ SINK_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2416",
-        "the Delta log tells only of its newer versions",
-        "older ones were cleaned away and stand in Parquet, which needs another reader: what the "
-        "table remembers of this query could not be told for certain",
-        ("ask the table itself: its snapshot's transaction version of the query id",),
+        "a part of the Delta log could not be read",
+        "versions that were cleaned away stand in a checkpoint of the log, which is Parquet; where "
+        "it is missing, damaged or can't be read, what the table remembers of this query is not "
+        "known for certain",
+        (
+            'where pyarrow is missing: pip install "holdfast[delta]"',
+            "ask the table itself: its snapshot's transaction version of the query id",
+        ),
     ),
     Code(
         "HF2421",

@@ -18,14 +18,16 @@ from holdfast.checkpoint.sourceview import Formats
 from holdfast.diagnosis.bundle import pack
 from holdfast.diagnosis.bundlefile import put_bundle, refuse_bad_place
 from holdfast.diagnosis.checks import check_picture
+from holdfast.diagnosis.checks.records import check_records
 from holdfast.diagnosis.deltacommits import DeltaCommit, newest_commit_of
 from holdfast.diagnosis.evidence import Bundle, Evidence
 from holdfast.diagnosis.evidencereport import markdown_report
 from holdfast.diagnosis.facts import evidence_of
 from holdfast.diagnosis.outputmode import contradicted_format, contradicted_mode
+from holdfast.diagnosis.recorded import Recall, nothing
 from holdfast.diagnosis.sinkevidence import SinkClues, identity_from_sink
 from holdfast.errors import StorageError
-from holdfast.findings import Finding, Place, Severity
+from holdfast.findings import Finding, Place, Severity, worst_first
 from holdfast.jobs.declaredsink import DeclaredSink
 from holdfast.ledgers import delta
 from holdfast.ledgers.asking import OpenBelow, ask_sink
@@ -65,14 +67,17 @@ def collect_evidence(
     declared: DeclaredSink | None = None,
     sink: SinkPlace | None = None,
     bundle: BundlePlace | None = None,
+    recall: Recall = nothing,
 ) -> Answer[Evidence]:
     """Gather the nine facts of a checkpoint, each with how it is known."""
     if bundle is not None:
         refuse_bad_place(bundle.target, bundle.evidence)
+    recorded = recall()
     picture = read_picture(reader, history=HISTORY_BATCHES)
     clues = _clues(picture, declared, sink)
-    result = evidence_of(picture, clues, formats=formats or {}, job=job)
-    findings = (*_findings(result, clues), *check_picture(picture))
+    result = evidence_of(picture, clues, formats=formats or {}, job=job, recorded=recorded)
+    told = worst_first((*check_picture(picture), *check_records(picture, recorded)))
+    findings = (*_findings(result, clues), *told)
     steps = tuple(dict.fromkeys(_steps(result)))
     answer = Answer("evidence", picture.location, result, findings, steps)
     if bundle is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.answers import Answer
@@ -16,13 +16,16 @@ from holdfast.diagnosis.checks.aroundcheckpoint import (
     SUBJECT_CHECKS,
     check_around,
 )
+from holdfast.diagnosis.checks.records import RECORDS_CHECKS, check_records
 from holdfast.diagnosis.checks.rockssnapshots import all_snapshots, needed_snapshots
 from holdfast.diagnosis.examination import Examination, Examined, SinkSeen, reported
 from holdfast.diagnosis.inspecting import VERIFIED_HISTORY
+from holdfast.diagnosis.keptoffsets import look_at_kept, with_kept_copy
+from holdfast.diagnosis.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.subject import DeclaredJob, Subject
 from holdfast.diagnosis.wrongfixes import with_wrong_fixes
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
-from holdfast.findings import Finding, Place, Severity, worst
+from holdfast.findings import Finding, Place, Severity, rooted, worst, worst_first
 from holdfast.ledgers.asking import OpenBelow, ask_sink
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
@@ -30,7 +33,7 @@ from holdfast.storage.reading import Reader
 if TYPE_CHECKING:
     from holdfast.ledgers.asking import SinkMemory
 
-CHECK_COUNT = len(CHECKS) + len(SUBJECT_CHECKS) + len(ACROSS_CHECKS)
+CHECK_COUNT = len(CHECKS) + len(RECORDS_CHECKS) + len(SUBJECT_CHECKS) + len(ACROSS_CHECKS)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Examinee:
     sink_location: str | None = None
     open_sink: OpenBelow | None = None
     job: DeclaredJob | None = None
+    recall: Recall = nothing
+    """Looks at the records beside it."""
 
 
 @dataclass(frozen=True)
@@ -100,23 +105,24 @@ def examine(
     for one in read:
         findings = _findings(one, [other for other in subjects if other is not one.subject], wanted)
         examined.append(_examined(one, findings))
-        all_findings += [_rooted(finding, one) for finding in findings]
-    all_findings.sort(key=lambda finding: -finding.severity.rank)
+        all_findings += [rooted(finding, _location(one)) for finding in findings]
     location = examined[0].location if len(examined) == 1 else ""
     result = Examination(CHECK_COUNT, tuple(examined))
-    return Answer("doctor", location, result, tuple(all_findings), _next_steps(all_findings))
+    ordered = worst_first(all_findings)
+    return Answer("doctor", location, result, ordered, _next_steps(ordered))
 
 
 def _read(examinee: Examinee | Unopened, verified: bool, progress: Progress | None) -> _Read:
     if isinstance(examinee, Unopened):
         return _Read(examinee, error=examinee.error)
+    recorded = examinee.recall()
     try:
         picture = _picture(examinee, verified)
         if verified:
             picture = verify(examinee.reader, picture, progress)
     except HoldfastError as error:
         return _Read(examinee, error=error)
-    return _Read(examinee, _subject(examinee, picture, verified))
+    return _Read(examinee, _subject(examinee, picture, recorded, verified))
 
 
 def _picture(examinee: Examinee, verified: bool) -> Picture:
@@ -130,7 +136,7 @@ def _picture(examinee: Examinee, verified: bool) -> Picture:
     return read_picture(MemoryReader({}, location=examinee.reader.location), history=history)
 
 
-def _subject(examinee: Examinee, picture: Picture, verified: bool) -> Subject:
+def _subject(examinee: Examinee, picture: Picture, recorded: Recorded, verified: bool) -> Subject:
     sink: SinkMemory | None = None
     if examinee.open_sink is not None:
         place = examinee.sink_location or ""
@@ -145,6 +151,8 @@ def _subject(examinee: Examinee, picture: Picture, verified: bool) -> Subject:
         examinee.job,
         _names_beside(examinee),
         {path: data for path, data in read.items() if isinstance(data, bytes)},
+        recorded,
+        look_at_kept(recorded, picture, examinee.reader),
     )
 
 
@@ -164,9 +172,14 @@ def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Findin
         assert one.error is not None
         found = [_unreadable(one.error)]
     else:
-        found = [*check_picture(one.subject.picture), *check_around(one.subject, others)]
-    kept = [with_wrong_fixes(finding) for finding in found if choice.takes(finding.code)]
-    return tuple(sorted(kept, key=lambda finding: -finding.severity.rank))
+        picture = one.subject.picture
+        found = [
+            *check_picture(picture),
+            *check_records(picture, one.subject.recorded),
+            *check_around(one.subject, others),
+        ]
+        found = [with_kept_copy(finding, one.subject.kept) for finding in found]
+    return worst_first(with_wrong_fixes(one) for one in found if choice.takes(one.code))
 
 
 def _unreadable(error: HoldfastError) -> Finding:
@@ -203,13 +216,6 @@ def _sink_seen(subject: Subject) -> SinkSeen | None:
         return None
     last = subject.sink.last_committed(subject.query_id)
     return SinkSeen(subject.sink.location, subject.sink.kind, last.value, last.basis)
-
-
-def _rooted(finding: Finding, one: _Read) -> Finding:
-    """Let a finding know its own checkpoint, among those of others."""
-    if finding.place.root is not None:
-        return finding
-    return replace(finding, place=replace(finding.place, root=_location(one)))
 
 
 def _location(one: _Read) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 from holdfast.answers import Answer
 from holdfast.diagnosis.evidence import FACTS, Evidence, Missing, SourceOffsets
 from holdfast.diagnosis.restarts import RestartHistory
+from holdfast.diagnosis.runshown import RunShown
 from holdfast.findings import Finding
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -92,11 +93,21 @@ def _version_text(found: Evidence) -> str:
 def _history_text(found: Evidence) -> str:
     history = found.restart_history.value
     assert history is not None
+    if history.runs:
+        return f"{len(history.runs)} runs recorded; the newest: {run_text(history.runs[0])}"
     span = f"in batches {history.first_batch} to {history.last_batch}"
     ended = (
         f"; batch {history.unfinished_batch} is not finished" if history.unfinished_batch else ""
     )
     return f"{history.certain} certain, {history.likely} likely {span}; there may be more{ended}"
+
+
+def run_text(run: RunShown) -> str:
+    """Give one recorded run in one line."""
+    ended = f"{run.ended.value} {run.ended_at or ''}".rstrip() if run.ended else "no end recorded"
+    failed = f" ({run.failure.error_class})" if run.failure is not None else ""
+    span = f"batches {run.first_batch} to {run.last_batch}" if run.batches else "no batch"
+    return f"run {run.generation}, {run.started_at}, {ended}{failed}: {span}, {run.rows:,} rows"
 
 
 def _verdict(found: Evidence) -> str:
@@ -118,6 +129,9 @@ def _offsets(offsets: SourceOffsets | None) -> Iterator[str]:
 def _restarts(history: RestartHistory | None) -> Iterator[str]:
     if history is None:
         return
+    if history.runs:
+        yield from ("", "## Recorded runs, the newest first", "")
+        yield from (f"- {_escaped(run_text(run))}" for run in history.runs)
     yield from ("", "## Restarts that can be seen", "")
     for one in history.restarts:
         signs = _escaped("; ".join(one.signs))

@@ -22,26 +22,42 @@ from holdfast.diagnosis.evidence import (
 from holdfast.diagnosis.inspection import Inspection, inspection_of
 from holdfast.diagnosis.missingfacts import missing_facts
 from holdfast.diagnosis.outputmode import output_mode_fact
+from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recorded
+from holdfast.diagnosis.recordedfacts import (
+    with_recorded_mode,
+    with_recorded_operators,
+    with_recorded_provider,
+    with_recorded_query,
+    with_recorded_runs,
+    with_recorded_sink,
+    with_recorded_version,
+)
 from holdfast.diagnosis.restarts import restart_history
 from holdfast.diagnosis.sinkevidence import SinkClues, identity_from_sink, sink_fact
 
 
 def evidence_of(
-    picture: Picture, clues: SinkClues, *, formats: Formats, job: str | None = None
+    picture: Picture,
+    clues: SinkClues,
+    *,
+    formats: Formats,
+    job: str | None = None,
+    recorded: Recorded = NOTHING_RECORDED,
 ) -> Evidence:
     """Gather the nine facts and what would complete them."""
+    run = recorded.run_of(picture)
     found = inspection_of(picture, formats=formats, shown=1, spark=None, verified=False)
     place = f"the checkpoint of job {job}" if job is not None else "the target"
     evidence = Evidence(
         checkpoint_location=TextFact(picture.location, Basis.READ, place),
-        query_id=_query_id(picture, clues),
+        query_id=with_recorded_query(_query_id(picture, clues), run),
         source_offsets=_source_offsets(picture, found),
-        sink=sink_fact(found, clues),
-        output_mode=output_mode_fact(picture, clues),
-        stateful_operators=_operators(picture, found),
-        state_store_provider=_provider(picture, found),
-        spark_version=_spark_version(picture, found, clues),
-        restart_history=_history(picture),
+        sink=with_recorded_sink(sink_fact(found, clues), run),
+        output_mode=with_recorded_mode(output_mode_fact(picture, clues), run),
+        stateful_operators=with_recorded_operators(_operators(picture, found), run),
+        state_store_provider=with_recorded_provider(_provider(picture, found), run),
+        spark_version=with_recorded_version(_spark_version(picture, found, clues), run),
+        restart_history=with_recorded_runs(_history(picture), recorded.runs_of(picture)),
         ready=False,
         missing=(),
     )

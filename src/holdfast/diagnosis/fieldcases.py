@@ -25,7 +25,6 @@ class FieldCase:
 
 _CHECK = "holdfast check: compares the query's plan with the checkpoint and the record of its runs"
 _SOURCE = "asking the source what it still has, and comparing that with the stored offsets"
-_LEASE = "the lease of holdfast run, which keeps a second driver away"
 _LEDGER = "the sinks of holdfast run, which keep the batch in the same transaction as its rows"
 _RESET = "holdfast plan reset, which refuses to begin anew without a decision on the output"
 _RUNNING = "it arises while the query runs and leaves nothing in the folder before that"
@@ -65,13 +64,13 @@ FIELD_CASES: tuple[FieldCase, ...] = (
     _told(13, "the maximum supported log version is …", "HF2103", "HF2313"),
     _told(14, "a path with blanks or %: an escaped twin holds the progress", "HF2305"),
     _told(15, "metadata is missing: a new query id is made, rows double", "HF2201", "HF2412"),
-    _brought(16, "the same query started twice in one application stops the first", _LEASE),
-    _told(17, "several scheduled jobs share a checkpoint", "HF1109"),
-    _told(18, "multiple streaming queries use one checkpoint", "HF1109"),
-    _brought(19, "two drivers after a restart of the cluster's operator", _LEASE),
+    _told(16, "the same query started twice in one application stops the first", "HF2344"),
+    _told(17, "several scheduled jobs share a checkpoint", "HF1109", "HF2343"),
+    _told(18, "multiple streaming queries use one checkpoint", "HF1109", "HF2343"),
+    _told(19, "two drivers after a restart of the cluster's operator", "HF2344"),
     _told(20, "the path holds an application id or a date: each start begins anew", "HF2301"),
     _told(21, "no checkpointLocation: a temporary one on a local disk", "HF2302"),
-    _told(22, "a copied checkpoint has the same query id", "HF2421"),
+    _told(22, "a copied checkpoint has the same query id", "HF2421", "HF2347"),
     _told(23, "There are [1] sources in the checkpoint offsets and now [3]", "HF2323"),
     _brought(24, "inputs of a union swapped: everything is read again", _CHECK),
     _brought(25, "state key schema not compatible after a changed key", _CHECK),
@@ -97,8 +96,12 @@ FIELD_CASES: tuple[FieldCase, ...] = (
     _told(45, "RocksDB: a table in use was deleted by another executor", "HF2314"),
     _told(46, "RocksDB: tables that nothing needs grow for ever", "HF2315"),
     _told(47, "RocksDB: a corrupt zip is accepted silently", "HF2314"),
-    _told(48, "checksums fail restarts with state checkpoint format 1", "HF2312"),
-    _told(49, "state checkpoint format 2 fails with a pending batch", "HF2312"),
+    _told(48, "checksums fail restarts with state checkpoint format 1", "HF2312", "HF2221"),
+    _untold(
+        49,
+        "state checkpoint format 2 fails with a pending batch",
+        "no release fails so: 4.0.0 and all later ones were tried, and go on",
+    ),
     _told(50, "the whole state/ is gone", "HF2221"),
     _untold(51, "STATE_STORE_COMMIT_VALIDATION_FAILED: not all partitions ran", _RUNNING),
     _told(52, "an outer join's state of Spark 2 fails on 3", "HF2306"),
@@ -122,7 +125,7 @@ FIELD_CASES: tuple[FieldCase, ...] = (
     _untold(66, "Event Hubs: the initial offset is unreadable on Spark 3", _CONNECTOR),
     _told(67, "Kinesis: shard-commit does not exist", "HF2311"),
     _untold(68, "Neo4j: the connector ignores the checkpoint", _CONNECTOR),
-    _told(69, "latestFirst with a limit skips old files for ever", "HF2321"),
+    _told(69, "latestFirst with a limit: old Spark skipped files, now logs never forget", "HF2321"),
     _told(70, "the file source's log grows without end", "HF2304"),
     _told(71, "file sink: a new checkpoint on an old output loses rows", "HF2401"),
     _told(72, "file sink: a rolled back checkpoint loses rows", "HF2402"),

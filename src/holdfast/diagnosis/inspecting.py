@@ -8,8 +8,11 @@ from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.sourceview import Formats
 from holdfast.checkpoint.verification import Progress, verify
 from holdfast.diagnosis.checks import check_picture
+from holdfast.diagnosis.checks.records import check_records
 from holdfast.diagnosis.inspection import Inspection, inspection_of
+from holdfast.diagnosis.recorded import Recall, nothing
 from holdfast.errors import NotFoundError
+from holdfast.findings import worst_first
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 
@@ -25,6 +28,7 @@ def inspect_checkpoint(
     spark: str | None = None,
     verified: bool = False,
     may_be_missing: bool = False,
+    recall: Recall = nothing,
     progress: Progress | None = None,
 ) -> Answer[Inspection]:
     """Tell what is in a checkpoint and what the next start does; nothing is written.
@@ -33,6 +37,7 @@ def inspect_checkpoint(
     needs. `may_be_missing` takes a place that is not there for a job that never ran.
     """
     history = max(shown, VERIFIED_HISTORY) if verified else shown
+    recorded = recall()
     picture = _picture(reader, history, may_be_missing)
     if verified:
         picture = verify(reader, picture, progress)
@@ -40,9 +45,14 @@ def inspect_checkpoint(
         command="inspect",
         location=picture.location,
         result=inspection_of(
-            picture, formats=formats or {}, shown=shown, spark=spark, verified=verified
+            picture,
+            formats=formats or {},
+            shown=shown,
+            spark=spark,
+            verified=verified,
+            run=recorded.run_of(picture),
         ),
-        findings=check_picture(picture),
+        findings=worst_first((*check_picture(picture), *check_records(picture, recorded))),
     )
 
 

@@ -19,8 +19,10 @@ from holdfast.checkpoint.timeline import Batch, timeline
 from holdfast.checkpoint.writer import SparkVersion, spark_version
 from holdfast.diagnosis.additions import Addition, additions_of
 from holdfast.diagnosis.ranges import id_ranges
+from holdfast.diagnosis.recordedversion import RECORDED, recorded_version
 from holdfast.errors import DecodeError
 from holdfast.format.sources import Amount, ExplainedOffset
+from holdfast.records.run import Run
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Sink:
-    """What the checkpoint itself says of the sink (commit log version 3 only)."""
+    """The sink, as a commit of log version 3 names it, or as the newest run recorded it."""
 
     kind: str
-    identity: str
+    identity: str | None
     last_committed: int | None
+    """The newest commit; where it is recorded, the newest batch that a run noted as delivered."""
     basis: str
+    """`read` or `recorded`; the sink itself is not asked."""
 
 
 @dataclass(frozen=True)
@@ -132,10 +136,18 @@ class Inspection:
 
 
 def inspection_of(
-    picture: Picture, *, formats: Formats, shown: int, spark: str | None, verified: bool
+    picture: Picture,
+    *,
+    formats: Formats,
+    shown: int,
+    spark: str | None,
+    verified: bool,
+    run: Run | None = None,
 ) -> Inspection:
-    """Draw the result from a picture; nothing is read any more."""
+    """Draw the result from a picture and the newest run's record; nothing is read any more."""
     layout = picture.layout
+    by_files = spark_version(picture)
+    version = recorded_version(run, by_files) or by_files
     newest = picture.newest_offsets
     return Inspection(
         location=picture.location,
@@ -148,7 +160,7 @@ def inspection_of(
             picture.newest_commit_id,
             picture.pending,
         ),
-        next_start=next_start(picture, spark),
+        next_start=next_start(picture, spark or version.assumed),
         logs=_logs(picture),
         sources=_sources(picture, formats),
         watermark_ms=_next_watermark(picture),
@@ -157,8 +169,8 @@ def inspection_of(
         unusual_settings=unusual_settings(picture.settings),
         operators=operators_of(picture),
         provider=provider_of(picture),
-        spark_version=spark_version(picture),
-        sink=_sink(picture),
+        spark_version=version,
+        sink=_sink(picture) or _recorded_sink(run),
         timeline=timeline(picture, formats, shown),
         parts=_parts(picture),
         additions=additions_of(picture),
@@ -233,6 +245,12 @@ def _sink(picture: Picture) -> Sink | None:
         if record.is_active:
             return Sink(record.provider_name, record.sink_name, picture.newest_commit_id, "read")
     return None
+
+
+def _recorded_sink(run: Run | None) -> Sink | None:
+    if run is None or run.sink is None:
+        return None
+    return Sink(run.sink.kind, run.sink.identity, run.last_batch, RECORDED)
 
 
 def _parts(picture: Picture) -> tuple[Part, ...]:

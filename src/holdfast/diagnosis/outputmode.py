@@ -86,9 +86,10 @@ def _by_names(names: list[str]) -> TextFact | None:
 
 
 def contradicted_mode(fact: TextFact, clues: SinkClues) -> str | None:
-    """Give the declared mode where something that was read says another, else None."""
+    """Give the declared mode where what was read or recorded says another, else None."""
     declared = clues.declared.output_mode if clues.declared is not None else None
-    return declared if fact.basis is Basis.READ and declared not in (None, fact.value) else None
+    told = fact.basis in (Basis.READ, Basis.RECORDED)
+    return declared if told and declared not in (None, fact.value) else None
 
 
 def contradicted_format(clues: SinkClues) -> str | None:

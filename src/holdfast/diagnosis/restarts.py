@@ -15,6 +15,7 @@ from enum import Enum
 from statistics import median
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.diagnosis.runshown import RunShown
 from holdfast.format.offsets import OffsetsEntry, OffsetsMetadata
 
 SHORTEST_PAUSE_MS = 60_000
@@ -27,6 +28,9 @@ NOT_VISIBLE = (
     "a restart within the rhythm of the batches that changed neither settings, sources, sink nor "
     "release leaves no mark, and a start that failed before it planned a batch leaves none either"
 )
+
+
+UNRECORDED = "starts before the oldest record that is kept, and starts without Holdfast"
 
 
 class Certainty(str, Enum):
@@ -72,6 +76,12 @@ class RestartHistory:
     """Planned without a commit: the last run ended in this batch, or is in it now."""
     not_visible: str
     """Which restarts can't be seen."""
+    runs: tuple[RunShown, ...] = ()
+    """Every recorded run, the newest first; empty where Holdfast kept no record."""
+
+
+NO_RESTARTS = RestartHistory((), 0, 0, None, None, None, NOT_VISIBLE)
+"""Where no batch tells anything."""
 
 
 def restart_history(picture: Picture) -> RestartHistory:

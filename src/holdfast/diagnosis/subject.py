@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.diagnosis.keptoffsets import NOTHING_KEPT, KeptOffsets
+from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recorded
 from holdfast.ledgers.asking import SinkMemory
 
 if TYPE_CHECKING:
@@ -42,6 +44,16 @@ class Subject:
     """Names in the folder that holds the checkpoint's; empty where they were not asked for."""
     snapshots: Mapping[str, bytes] = field(default_factory=dict)
     """The newest RocksDB snapshots by path, as bytes."""
+
+    recorded: Recorded = NOTHING_RECORDED
+    """What the records beside it say."""
+    kept: KeptOffsets = NOTHING_KEPT
+    """What was kept of its newest offsets entries."""
+
+    @property
+    def named(self) -> str:
+        """What commands are given to mean it: the job's name, or the place."""
+        return self.job.name if self.job is not None else self.picture.location
 
     @property
     def query_id(self) -> str | None:

@@ -10,9 +10,6 @@ from holdfast.jobs.substitution import has_reference
 if TYPE_CHECKING:
     from holdfast.jobs.project import Project
 
-_OUTPUT_MODES = {"append": "append", "upsert": "update", "complete": "complete"}
-"""Spark's output mode that follows from the sink's mode where a job names none."""
-
 
 @dataclass(frozen=True)
 class DeclaredSink:
@@ -36,6 +33,6 @@ def declared_sink(project: Project, job: str) -> DeclaredSink:
         format=sink.format,
         identity=sink.path or sink.table or sink.function,
         path=sink.path if sink.path and not has_reference(sink.path) else None,
-        output_mode=declared.output_mode or _OUTPUT_MODES[sink.mode],
+        output_mode=declared.decided_output_mode,
         at=project.at("jobs", job, "sink"),
     )

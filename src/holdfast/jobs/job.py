@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from holdfast.jobs.declaration import (
     NAMES_ONLY,
@@ -17,10 +17,19 @@ from holdfast.jobs.declaration import (
     ViewName,
     refuse,
 )
+from holdfast.jobs.runtimeconf import at_run_time
 from holdfast.jobs.sink import Sink
 from holdfast.jobs.source import Source
 
+OutputMode = Literal["append", "update", "complete"]
+
 _ONLY_SOURCE = "source"
+_OUTPUT_MODES: Mapping[str, OutputMode] = {
+    "append": "append",
+    "upsert": "update",
+    "complete": "complete",
+}
+"""Spark's output mode that follows from the sink's mode where a job names none."""
 _INTERVAL = re.compile(
     r"(?:interval\s+)?(?:\d+\s+(?:(?:micro|milli)?second|minute|hour|day|week)s?\s*)+",
     re.IGNORECASE,
@@ -54,15 +63,20 @@ class Job(Declaration):
     transform: Function | None = None
     sql: Text | None = None
     sink: Sink
-    output_mode: Literal["append", "update", "complete"] | None = None
+    output_mode: OutputMode | None = None
     trigger: Trigger = Trigger(available_now=True)
-    conf: dict[str, SparkText] = {}
+    conf: Annotated[dict[str, SparkText], AfterValidator(at_run_time)] = {}
     checkpoint: Text | None = None
 
     @property
     def named_sources(self) -> Mapping[str, Source]:
         """Every source by its name; the only one of a job is called `source`."""
         return self.sources if self.source is None else {_ONLY_SOURCE: self.source}
+
+    @property
+    def decided_output_mode(self) -> OutputMode:
+        """Spark's output mode: the declared one, else what follows from the sink's mode."""
+        return self.output_mode or _OUTPUT_MODES[self.sink.mode]
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Job:

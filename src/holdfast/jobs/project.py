@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pydantic import Field, PrivateAttr, ValidationError
 
-from holdfast.errors import ProjectError, StorageError
+from holdfast.errors import ProjectError
 from holdfast.jobs import tree
 from holdfast.jobs.declaration import NAMES_ONLY, Declaration, Name, SparkText, Text
 from holdfast.jobs.job import Job
+from holdfast.jobs.jobplaces import JobPlaces, declared_places
+from holdfast.jobs.paths import path_problems
 from holdfast.jobs.places import Storage
 from holdfast.jobs.problems import Problem, first_error
 from holdfast.jobs.substitution import fill_in, reference_problems
 from holdfast.jobs.translation import problems_of
 from holdfast.jobs.yamlfile import read_yaml
-from holdfast.storage.canonical import canonical
 from holdfast.storage.location import Location, parse_location
 
 
@@ -48,8 +49,11 @@ class Project(Declaration):
 
     def checkpoint_of(self, job: str) -> Location:
         """Give the one place of a job's checkpoint; a relative path counts from the file."""
-        written = self.jobs[job].checkpoint or f"{self.checkpoints.rstrip('/')}/{job}"
-        return parse_location(written, relative_to=self.folder)
+        return parse_location(self._checkpoint(job), relative_to=self.folder)
+
+    def places_of(self, job: str) -> JobPlaces:
+        """Give where a job reads and writes, as it is declared; no secret is filled in."""
+        return declared_places(job, self.jobs[job], self._checkpoint(job), self.folder)
 
     def at(self, *path: str | int) -> str:
         """Spell where a key stands in the file."""
@@ -59,41 +63,59 @@ class Project(Declaration):
         """Give a value of the file, which stands at this path, with its secrets."""
         return fill_in(text, folder=self.folder, at=self.at(*path))
 
+    def filled_job(self, name: str) -> Job:
+        """Give a job with its secrets, checked once more: a rule may look at what they hold."""
+        path = ("jobs", name)
+        node = tree.node_at(self._root, path)
+        filled = None if node is None else self._filled(tree.plain(node), path)
+        return checked_project(
+            {"project": self.project, "jobs": {name: filled}}, self._root, self._shown
+        ).jobs[name]
+
+    def _checkpoint(self, job: str) -> str:
+        return self.jobs[job].checkpoint or f"{self.checkpoints.rstrip('/')}/{job}"
+
+    def _filled(self, value: tree.Plain, path: tree.Path) -> tree.Plain:
+        if isinstance(value, str):
+            return self.filled_in(value, *path)
+        if isinstance(value, tuple):
+            return tuple(self._filled(one, (*path, place)) for place, one in enumerate(value))
+        if isinstance(value, dict):
+            return {key: self._filled(one, (*path, key)) for key, one in value.items()}
+        return value
+
 
 def read_project(file: Path, shown: str) -> Project:
     """Read and check a project file; every problem is a located ProjectError."""
     root = read_yaml(file, shown)
     if not isinstance(root, tree.Entries):
         raise _not_a_mapping(root, shown)
-    problems = list(reference_problems(root))
-    try:
-        project = Project.model_validate(tree.plain(root))
-    except ValidationError as failure:
-        problems += problems_of(failure, Project, root)
-    if error := first_error(problems, shown):
-        raise error
+    project = checked_project(tree.plain(root), root, shown, reference_problems(root))
     project._file, project._shown, project._root = file, shown, root
-    if error := first_error(_shared_checkpoints(project, root), shown):
+    if error := first_error(_place_problems(project), shown):
         raise error
     return project
 
 
-def _shared_checkpoints(project: Project, root: tree.Node) -> Iterator[Problem]:
-    """Find jobs whose checkpoints are one place, however it is spelled."""
-    owners: dict[str, str] = {}
-    for job in project.jobs:
-        owner = owners.setdefault(_place_of(project, job), job)
-        if owner != job:
-            message = f"jobs.{job} has the same checkpoint as jobs.{owner}"
-            yield Problem(tree.key_mark(root, ("jobs", job, "checkpoint")), "HF1109", message)
-
-
-def _place_of(project: Project, job: str) -> str:
+def checked_project(
+    plain: tree.Plain, root: tree.Node, shown: str, problems: Iterable[Problem] = ()
+) -> Project:
+    """Make a project of what is written; the first problem, also of those given, is raised."""
+    problems = list(problems)
     try:
-        return canonical(project.checkpoint_of(job))
-    except StorageError as unreadable:
-        # Spark may reach what this machine can't read; there the text has to do.
-        return unreadable.at or job
+        project = Project.model_validate(plain)
+    except ValidationError as failure:
+        problems += problems_of(failure, Project, root)
+    if error := first_error(problems, shown):
+        raise error
+    return project
+
+
+def _place_problems(project: Project) -> Iterator[Problem]:
+    """Find jobs that are in each other's way, or in their own, however their places are spelled."""
+    for found in path_problems([project.places_of(job) for job in project.jobs]):
+        mark = tree.key_mark(project._root, ("jobs", found.job, *found.key))
+        yield Problem(mark, found.code, found.message)
 
 
 def _not_a_mapping(root: tree.Node | None, shown: str) -> ProjectError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from holdfast.jobs.project import Project
 
 
@@ -12,3 +14,8 @@ def project_schema() -> dict[str, object]:
         **Project.model_json_schema(),
         "title": "holdfast.yaml",
     }
+
+
+def schema_text() -> str:
+    """Give the schema as it is written to a file."""
+    return json.dumps(project_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -33,6 +33,12 @@ _URLS: dict[str, tuple[str, ...]] = {
     "jdbc": ("jdbc:",),
 }
 
+_KEY_INSTEAD = {
+    "path": "write path beside format",
+    "checkpointlocation": "the checkpoint is <checkpoints>/<job>, for ever",
+}
+"""Options of Spark that would decide a second time what a key decides."""
+
 
 class Sink(Declaration):
     """Where a job's rows go."""
@@ -69,6 +75,14 @@ class Sink(Declaration):
         for key, formats in (*((key, formats) for key, formats, _ in _REQUIRED), *_OPTIONAL):
             if self.format not in formats and getattr(self, key):
                 refuse("HF1104", key, f"a {self.format} sink has no {key}")
+        return self
+
+    @model_validator(mode="after")
+    def _options_that_have_a_key(self) -> Sink:
+        for name in self.options:
+            instead = _KEY_INSTEAD.get(name.lower())
+            if instead:
+                refuse("HF1104", "options", f"{name} is no option here: {instead}")
         return self
 
     @model_validator(mode="after")

@@ -10,6 +10,11 @@ _NEED_PATH = frozenset({"json", "csv", "parquet", "orc", "text", "delta"})
 _NO_PATH = frozenset({"kafka", "rate", "rate-micro-batch"})
 
 
+def reads_folder(source_format: str) -> bool:
+    """Whether a source of this format reads the folder that `path` names."""
+    return source_format in _NEED_PATH
+
+
 class Source(Declaration):
     """Where a job's rows come from: any source that Spark can stream."""
 

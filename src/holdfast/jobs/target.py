@@ -50,13 +50,13 @@ def resolve_target(
     if _could_be_a_job(text):
         loaded = _load_for_name(text, project, working_folder)
         if loaded and text in loaded.jobs:
-            return _job_target(text, loaded, options)
+            return job_target(text, loaded, options)
         if not (working_folder / text).exists():
             raise _neither(text, loaded)
     location = parse_location(text, relative_to=working_folder)
     file = project if location.is_local else project or find_project(working_folder)
     loaded = load_project(file, working_folder=working_folder) if file else None
-    return Target(location, _settings(location, loaded, options), project=loaded)
+    return Target(location, settings_at(location, loaded, options), project=loaded)
 
 
 def resolve_place(
@@ -72,7 +72,7 @@ def resolve_place(
         project = load_project(file, working_folder=relative_to)
     same = location.scheme == target.location.scheme
     options = [parse_storage_option(option) for option in storage_options] if same else []
-    return location, _settings(location, project, options)
+    return location, settings_at(location, project, options)
 
 
 def _could_be_a_job(text: str) -> bool:
@@ -91,15 +91,16 @@ def _load_for_name(text: str, project: Path | None, working_folder: Path) -> Pro
         raise
 
 
-def _job_target(name: str, project: Project, options: Sequence[tuple[str, str]]) -> Target:
+def job_target(name: str, project: Project, options: Sequence[tuple[str, str]]) -> Target:
+    """Give the checkpoint of a job that the project has."""
     job = project.jobs[name]
     location = project.checkpoint_of(name)
     formats = {source: declared.format for source, declared in job.named_sources.items()}
-    return Target(location, _settings(location, project, options), name, formats, project)
+    return Target(location, settings_at(location, project, options), name, formats, project)
 
 
-def _settings(
-    location: Location, project: Project | None, options: Sequence[tuple[str, str]]
+def settings_at(
+    location: Location, project: Project | None, options: Sequence[tuple[str, str]] = ()
 ) -> StorageSettings:
     """Give what counts for the location: Spark's settings, then `storage:`, then the options."""
     given = settings_for(location.scheme, options)

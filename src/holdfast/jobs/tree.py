@@ -74,6 +74,17 @@ def plain(node: Node) -> Plain:
     return {entry.key: plain(entry.node) for entry in node.entries}
 
 
+def node_of(value: Plain, mark: Mark) -> Node:
+    """Give the tree of values that stand in no file: every part of it bears the same mark."""
+    if isinstance(value, dict):
+        return Entries(
+            mark, tuple(Entry(key, mark, node_of(one, mark)) for key, one in value.items())
+        )
+    if isinstance(value, tuple):
+        return Items(mark, tuple(node_of(one, mark) for one in value))
+    return Leaf(mark, value)
+
+
 def key_mark(root: Node, path: Sequence[str | int]) -> Mark:
     """Give where the last key of the path stands; as far as the path leads, if not to its end."""
     mark, node = root.mark, root

@@ -1,9 +1,10 @@
-"""Reads the transaction identifiers in a Delta table's own log, without a JVM and without Parquet.
+"""Reads the transaction identifiers in a Delta table's own log, without a JVM.
 
 Every version is a JSON file of actions; a `txn` action says that an application, which for Spark's
 own sink is the query id, has written this version, which is the batch id. Beside it lies a summary
-(`<version>.crc`) that newer writers fill with every identifier that still counts. What only stands
-in a Parquet checkpoint of the log is not read, and said to be unread.
+(`<version>.crc`) that newer writers fill with every identifier that still counts. Versions that
+were cleaned away stand in a checkpoint of the log, mostly Parquet; without pyarrow it is not read,
+and said to be unread.
 """
 
 from __future__ import annotations
@@ -14,8 +15,14 @@ from dataclasses import dataclass, field
 
 from holdfast.errors import DecodeError, NotFoundError, StorageError
 from holdfast.format.strictjson import decode_object
+from holdfast.ledgers.deltacheckpoint import (
+    LogCheckpoint,
+    can_read_parquet,
+    find_checkpoints,
+    parquet_actions,
+)
 from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.storage.reading import Kind, Reader
+from holdfast.storage.reading import Kind, Listed, Reader
 
 LOG_FOLDER = "_delta_log"
 CLOSED = 2**63 - 1
@@ -42,6 +49,10 @@ class DeltaLedger:
     table_id: str | None = None
     unread: tuple[str, ...] = ()
     """Files of the log that could not be read."""
+    needs_pyarrow: bool = False
+    """A checkpoint of the log would tell more, and pyarrow, which reads it, is not installed."""
+    truncated: bool = False
+    """Versions are gone, and no checkpoint of the log stands for them: Delta refuses the table."""
 
     def last_committed(self, query_id: str | None) -> LastCommitted:
         """Give the newest batch that the table holds under this query id."""
@@ -50,7 +61,10 @@ class DeltaLedger:
             return LastCommitted(version, "read from the txn actions of the Delta log")
         if self.complete:
             return LastCommitted(None, "the Delta log holds no txn action of this query id")
-        return LastCommitted(None, "older txn actions stand in Parquet, which was not read")
+        if self.needs_pyarrow:
+            basis = "older txn actions stand in Parquet, and pyarrow is not installed"
+            return LastCommitted(None, basis)
+        return LastCommitted(None, "a part of the Delta log is gone or could not be read")
 
 
 @dataclass
@@ -62,6 +76,7 @@ class _Taking:
     table_id: str | None = None
     metadata_seen: bool = False
     unread: list[str] = field(default_factory=list)
+    needs_pyarrow: bool = False
 
     def transaction(self, action: Mapping[str, object]) -> None:
         """Keep an identifier unless a newer action named it already."""
@@ -86,15 +101,19 @@ def read_delta_ledger(reader: Reader) -> DeltaLedger | None:
 
     Raises StorageError.
     """
-    versions, summaries = _versions(reader)
-    if not versions:
+    listed = _listed(reader)
+    versions, summaries = _versions(listed)
+    checkpoints = find_checkpoints(listed)
+    if not versions and not checkpoints:
         return None
-    newest = max(versions)
+    newest = max([*versions, *(one.version for one in checkpoints)])
     taking = _Taking()
     summary = summaries.get(newest)
     complete = summary is not None and _take_summary(reader, summary, taking)
+    for checkpoint in checkpoints:
+        complete = complete or _take_since(reader, checkpoint, versions, newest, taking)
     if not complete:
-        complete = _take_versions(reader, versions, taking)
+        complete = _take_versions(reader, versions, newest, taking)
     return DeltaLedger(
         reader.location,
         newest,
@@ -102,17 +121,22 @@ def read_delta_ledger(reader: Reader) -> DeltaLedger | None:
         complete,
         taking.retention,
         taking.table_id,
-        tuple(taking.unread),
+        tuple(dict.fromkeys(taking.unread)),
+        taking.needs_pyarrow and not complete,
+        not checkpoints and len(versions) != newest + 1,
     )
 
 
-def _versions(reader: Reader) -> tuple[dict[int, str], dict[int, str]]:
-    found: dict[str, dict[int, str]] = {"json": {}, "crc": {}}
+def _listed(reader: Reader) -> tuple[Listed, ...]:
     try:
-        listing = reader.list()
+        return reader.list().items
     except NotFoundError:
-        return {}, {}
-    for item in listing.items:
+        return ()
+
+
+def _versions(listed: Iterable[Listed]) -> tuple[dict[int, str], dict[int, str]]:
+    found: dict[str, dict[int, str]] = {"json": {}, "crc": {}}
+    for item in listed:
         match = _VERSION.fullmatch(item.path)
         if match is not None and item.kind is Kind.FILE:
             found[match[2]][int(match[1])] = item.path
@@ -139,33 +163,73 @@ def _take_summary(reader: Reader, path: str, taking: _Taking) -> bool:
     return True
 
 
-def _take_versions(reader: Reader, versions: Mapping[int, str], taking: _Taking) -> bool:
-    """Take the actions of the newest versions; True where these are all there ever were."""
-    newest = max(versions)
-    wanted = [one for one in sorted(versions, reverse=True) if one > newest - READ_VERSIONS]
-    read = reader.read_many([versions[one] for one in wanted])
-    for one in wanted:
-        path = versions[one]
-        data = read[path]
-        if isinstance(data, StorageError) or not _take_actions(data, taking):
-            taking.unread.append(path)
-    return not taking.unread and wanted[-1] == 0 and len(wanted) == newest + 1
+def _take_since(
+    reader: Reader,
+    checkpoint: LogCheckpoint,
+    versions: Mapping[int, str],
+    newest: int,
+    taking: _Taking,
+) -> bool:
+    """Take a checkpoint of the log and every version after it; False where that can't be done."""
+    after = range(checkpoint.version + 1, newest + 1)
+    if len(after) > READ_VERSIONS or any(one not in versions for one in after):
+        return False
+    if not can_read_parquet() and any(part.path.endswith("parquet") for part in checkpoint.parts):
+        taking.needs_pyarrow = True
+        return False
+    complete = _take_newest_first(reader, versions, after, taking)
+    return complete and all(_take_part(reader, part, taking) for part in checkpoint.parts)
 
 
-def _take_actions(data: bytes, taking: _Taking) -> bool:
+def _take_part(reader: Reader, part: Listed, taking: _Taking) -> bool:
     try:
-        for action in _actions(data.decode("utf-8", "replace").splitlines()):
-            if isinstance(transaction := action.get("txn"), dict):
-                taking.transaction(transaction)
-            if isinstance(metadata := action.get("metaData"), dict):
-                taking.metadata(metadata)
-    except DecodeError:
+        if part.path.endswith(".json"):
+            _take_actions(_actions(reader.read(part.path)), taking)
+        else:
+            _take_actions(parquet_actions(reader, part), taking)
+    except (StorageError, DecodeError):
+        taking.unread.append(part.path)
         return False
     return True
 
 
-def _actions(lines: Iterable[str]) -> Iterable[Mapping[str, object]]:
+def _take_versions(
+    reader: Reader, versions: Mapping[int, str], newest: int, taking: _Taking
+) -> bool:
+    """Take the actions of the newest versions; True where these are all there ever were."""
+    wanted = [one for one in versions if one > newest - READ_VERSIONS]
+    whole = _take_newest_first(reader, versions, wanted, taking)
+    return whole and len(wanted) == newest + 1
+
+
+def _take_newest_first(
+    reader: Reader, versions: Mapping[int, str], wanted: Iterable[int], taking: _Taking
+) -> bool:
+    """Take the actions of these versions; False where one could not be read."""
+    paths = [versions[one] for one in sorted(wanted, reverse=True)]
+    read = reader.read_many(paths)
+    unread = len(taking.unread)
+    for path in paths:
+        data = read[path]
+        try:
+            if isinstance(data, StorageError):
+                raise data
+            _take_actions(_actions(data), taking)
+        except (StorageError, DecodeError):
+            taking.unread.append(path)
+    return len(taking.unread) == unread
+
+
+def _take_actions(actions: Iterable[Mapping[str, object]], taking: _Taking) -> None:
+    for action in actions:
+        if isinstance(transaction := action.get("txn"), dict):
+            taking.transaction(transaction)
+        if isinstance(metadata := action.get("metaData"), dict):
+            taking.metadata(metadata)
+
+
+def _actions(data: bytes) -> Iterable[Mapping[str, object]]:
     """Decode only the short lines that can matter: those of data files are many and long."""
-    for line in lines:
+    for line in data.decode("utf-8", "replace").splitlines():
         if line.startswith(('{"txn"', '{"metaData"')):
             yield decode_object(line, what="an action of a Delta log")

@@ -7,11 +7,14 @@ outcome is missing was interrupted.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.codes import code_of
 from holdfast.errors import CheckpointError, NotFoundError
+from holdfast.findings import Finding, Place, Severity
 from holdfast.storage.reading import Reader
 from holdfast.storage.writing import Writer
 
@@ -45,11 +48,7 @@ class Journal:
 
     def unfinished(self) -> Act | None:
         """Give the newest act without an outcome."""
-        for act_id in sorted(self.reader.names(""), reverse=True):
-            names = self.reader.names(act_id)
-            if "intent.json" in names and "outcome.json" not in names:
-                return self._read(act_id)
-        return None
+        return unfinished_act(self.reader)
 
     def refuse_unfinished(self) -> None:
         """Raise HF4506 where an act was interrupted."""
@@ -58,19 +57,42 @@ class Journal:
             message = f"the {act.kind} {act.id} was interrupted"
             raise CheckpointError("HF4506", message, at=f"{self.reader.location}/{act.id}")
 
-    def _read(self, act_id: str) -> Act | None:
-        path = f"{act_id}/intent.json"
-        try:
-            document = json.loads(self.reader.read(path))
-            return Act(document["id"], document["kind"], document["intent"])
-        except NotFoundError:
-            return None
-        except (ValueError, KeyError, TypeError) as error:
-            at = f"{self.reader.location}/{path}"
-            raise CheckpointError("HF4506", "its intent can't be read", at=at) from error
-
     def _write(self, path: str, document: Mapping[str, object]) -> bool:
         content = json.dumps(document, sort_keys=True).encode("ascii")
         created = self.writer.create(path, (content,))
         self.writer.settle()
         return created
+
+
+def unfinished_act(journal: Reader) -> Act | None:
+    """Give the newest act of a journal without an outcome; one listing, and nothing is written."""
+    try:
+        listing = journal.list()
+    except NotFoundError:
+        return None
+    for failure in listing.failures.values():
+        raise failure
+    paths = {item.path for item in listing.items}
+    begun = (path.removesuffix("/intent.json") for path in paths if path.endswith("/intent.json"))
+    open_ids = [act_id for act_id in begun if f"{act_id}/outcome.json" not in paths]
+    return _read(journal, max(open_ids)) if open_ids else None
+
+
+def interrupted(act: Act, location: str) -> Finding:
+    """Tell an act that was killed, and is neither finished nor taken back."""
+    message = f"the {act.kind} {act.id} to {location} was interrupted"
+    named = shlex.quote(location)
+    steps = tuple(step.replace("TARGET", named) for step in code_of("HF4506").next_steps)
+    return Finding("HF4506", Severity.FATAL, message, Place(""), {"act": act.id}, "", steps)
+
+
+def _read(journal: Reader, act_id: str) -> Act | None:
+    path = f"{act_id}/intent.json"
+    try:
+        document = json.loads(journal.read(path))
+        return Act(document["id"], document["kind"], document["intent"])
+    except NotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        at = f"{journal.location}/{path}"
+        raise CheckpointError("HF4506", "its intent can't be read", at=at) from error

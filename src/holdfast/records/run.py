@@ -62,8 +62,9 @@ class PlanFacts:
 
     sources: tuple[str, ...] = ()
     """The kind of every source, in Spark's order."""
-    operators: tuple[str, ...] = ()
-    """The name of every stateful operator as its metadata spells it, in the order of their ids."""
+    operators: tuple[str, ...] | None = ()
+    """The name of every stateful operator as its metadata spells it, in the order of their ids;
+    None where that could not be told."""
     text: str = ""
     """The analysed plan as Spark prints it, bounded."""
     code: Mapping[str, str] = field(default_factory=dict)

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from holdfast.storage.local import LocalReader
 from holdfast.storage.location import Location
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
 from holdfast.storage.schemes import OBJECT_STORES
 
+if TYPE_CHECKING:
+    from holdfast.storage.filesystem import Instances
+
 
 def open_reader(
-    location: Location, settings: StorageSettings, *, timeout: float | None = None
+    location: Location,
+    settings: StorageSettings,
+    *,
+    timeout: float | None = None,
+    instances: Instances | None = None,
 ) -> Reader:
-    """Open a place for reading; nothing is asked of the storage before the first read."""
-    reader = _local(location) if location.is_local else _remote(location, settings)
+    """Open a place for reading; nothing is asked of the storage before the first read.
+
+    Places that are opened with the same `instances` share the connections to their storage.
+    """
+    reader = _local(location) if location.is_local else _remote(location, settings, instances)
     if timeout is None:
         return reader
     from holdfast.storage.timing import TimedReader
@@ -25,12 +37,14 @@ def _local(location: Location) -> Reader:
     return LocalReader(location.url, location.shown)
 
 
-def _remote(location: Location, settings: StorageSettings) -> Reader:
+def _remote(
+    location: Location, settings: StorageSettings, instances: Instances | None
+) -> Reader:
     # fsspec takes a quarter of a second to import: only who reads remotely pays for it.
     from holdfast.storage.filesystem import open_filesystem
     from holdfast.storage.remote import FsspecReader
     from holdfast.storage.retrying import RetryingReader
 
-    filesystem, root = open_filesystem(location, settings)
+    filesystem, root = open_filesystem(location, settings, instances)
     object_store = location.scheme in OBJECT_STORES
     return RetryingReader(FsspecReader(filesystem, root, location.shown, object_store=object_store))

@@ -9,11 +9,11 @@ from pyspark.sql import functions as f
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from tests.corpus.bench import Bench
-from tests.corpus.broker import running_broker
 from tests.corpus.inputs import batch
-from tests.corpus.libraries import CONNECTED_VERSION
 from tests.corpus.shapes.aggregations import totals
 from tests.corpus.shapes.shape import CHANGELOG, FORMAT_2, ROCKSDB, Shape
+from tests.parts.kafka import running_broker
+from tests.parts.libraries import CONNECTED_VERSION
 
 HERE = (CONNECTED_VERSION,)
 

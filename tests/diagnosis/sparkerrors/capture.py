@@ -49,6 +49,8 @@ def _session(jars: str) -> Any:
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.shuffle.partitions", "2")
     builder = builder.config("spark.sql.warehouse.dir", tempfile.mkdtemp())
+    # Snapshots are written by the maintenance thread; some provocations need them soon.
+    builder = builder.config("spark.sql.streaming.stateStore.maintenanceInterval", "200ms")
     if jars:
         builder = builder.config("spark.jars", jars)
         builder = builder.config(

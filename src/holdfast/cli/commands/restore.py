@@ -17,11 +17,16 @@ from holdfast.errors import UsageError
 @click.argument("backup")
 @click.option("--to", metavar="LOCATION", help="Restore to another place.")
 @click.option(
+    "--sink-log-to",
+    metavar="PATH",
+    help="Write the sink's log out to this empty place instead; the sink itself is never touched.",
+)
+@click.option(
     "--file",
     "files",
     multiple=True,
     metavar="PATH",
-    help="Only this file, as it is named below the checkpoint; may be repeated.",
+    help="Only this file, as it is named below the checkpoint (or the sink); may be repeated.",
 )
 @click.option("--even-if-running", is_flag=True, help="Write although a query seems to run.")
 @click.option("--finish", is_flag=True, help="Finish an interrupted restore; BACKUP is the TARGET.")
@@ -32,6 +37,7 @@ from holdfast.errors import UsageError
 def command(
     backup: str,
     to: str | None,
+    sink_log_to: str | None,
     files: tuple[str, ...],
     even_if_running: bool,
     finish: bool,
@@ -46,12 +52,15 @@ def command(
     """Put a backup back, byte for byte: the whole checkpoint, or single files.
 
     BACKUP is TARGET@ID or TARGET@newest. What is there now is backed up first. A restore after
-    which Spark would plan a known batch anew is refused. One that was interrupted is told by the
-    next command, and is finished with --finish or taken back with --undo.
+    which Spark would plan a known batch anew is refused. With --sink-log-to the log of the sink is
+    written out instead, to be looked at. A restore that was interrupted is told by the next
+    command on that place, and is finished with --finish or taken back with --undo.
     """
     settling = finish or undo
-    if settling and (finish == undo or to or files):
+    if settling and (finish == undo or to or sink_log_to or files):
         raise click.UsageError("give --finish or --undo alone")
+    if sink_log_to and (to or even_if_running):
+        raise click.UsageError("--sink-log-to restores no checkpoint; give it alone")
     if not yes and not sys.stdin.isatty():
         raise UsageError("HF4508", "nobody can be asked: standard input is no terminal")
     with ByteProgress("restoring", silent=quiet or as_json) as progress:
@@ -67,6 +76,7 @@ def command(
             answer = library.restore(
                 backup,
                 to=to,
+                sink_log_to=sink_log_to,
                 files=files,
                 even_if_running=even_if_running,
                 confirm=(lambda _: True) if yes else _ask,

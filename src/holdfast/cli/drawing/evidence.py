@@ -11,9 +11,10 @@ from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text, time_text
 from holdfast.diagnosis.evidence import FACTS, Basis, Bundle, Evidence, Missing
-from holdfast.diagnosis.evidencereport import fact_text
+from holdfast.diagnosis.evidencereport import fact_text, run_text
 from holdfast.diagnosis.restarts import Restart
 
+MOST_RUNS = 10
 _STYLES = {Basis.UNKNOWN: "bold red", Basis.INFERRED: "yellow"}
 
 
@@ -54,6 +55,8 @@ def _facts(found: Evidence) -> Table:
         basis = Text(fact.basis.value, _STYLES.get(fact.basis, "green"))
         grid.add_row("", Text.assemble(basis, (f": {fact.source}", "dim")))
         if name == "restart_history" and found.restart_history.value is not None:
+            for run in found.restart_history.value.runs[:MOST_RUNS]:
+                grid.add_row("", run_text(run))
             for one in found.restart_history.value.restarts:
                 grid.add_row("", _restart(one))
     return grid

@@ -13,6 +13,7 @@ from holdfast.checkpoint.outcome import Action, NextStart
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import amount_text, size_text, time_text
 from holdfast.diagnosis.inspection import Inspection, Source
+from holdfast.diagnosis.recordedversion import RECORDED
 
 _HEADLINES = {
     Action.FRESH: ("begins at batch 0", "green"),
@@ -69,7 +70,9 @@ def _identity(found: Inspection) -> Table:
     total = f"{found.file_count:,} files, {size_text(found.size_bytes)}"
     grid.add_row("size", f"{total} ({parts})" if parts else total)
     if found.sink is not None:
-        grid.add_row("sink", f"{found.sink.identity} ({found.sink.kind})")
+        sink = found.sink
+        named = f"{sink.identity} ({sink.kind})" if sink.identity else sink.kind
+        grid.add_row("sink", f"{named}, recorded" if sink.basis == RECORDED else named)
     if found.watermark_ms:
         grid.add_row("watermark", f"{time_text(found.watermark_ms)} for the next batch")
     if found.verified:

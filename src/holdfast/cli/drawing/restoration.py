@@ -7,6 +7,7 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.backup.results import Restoration, RestoreAct
+from holdfast.backup.snapshot import SINK_LOG
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text
 
@@ -22,7 +23,8 @@ _HEADLINES = {
 def draw(answer: Answer[Restoration], console: Console) -> None:
     """Draw the whole page."""
     done = answer.result
-    console.print(Text.assemble(("checkpoint ", "bold"), done.location))
+    part = "sink log  " if done.part == SINK_LOG else "checkpoint"
+    console.print(Text.assemble((f"{part} ", "bold"), done.location))
     if done.backup is not None:
         console.print(Text.assemble(("backup     ", "bold"), done.backup))
     if done.safety_backup is not None:

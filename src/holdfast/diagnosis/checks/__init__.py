@@ -63,7 +63,7 @@ from holdfast.diagnosis.checks.statefolders import (
 from holdfast.diagnosis.checks.stateversions import check_empty_state, check_state_versions
 from holdfast.diagnosis.checks.strangenames import check_strange_names
 from holdfast.diagnosis.checks.wholeness import check_wholeness
-from holdfast.findings import Finding
+from holdfast.findings import Finding, worst_first
 
 Check = Callable[[Picture], Iterator[Finding]]
 
@@ -117,5 +117,4 @@ CHECKS: tuple[Check, ...] = (
 
 def check_picture(picture: Picture) -> tuple[Finding, ...]:
     """Run every check, the worst findings first."""
-    found = [finding for check in CHECKS for finding in check(picture)]
-    return tuple(sorted(found, key=lambda finding: -finding.severity.rank))
+    return worst_first(finding for check in CHECKS for finding in check(picture))

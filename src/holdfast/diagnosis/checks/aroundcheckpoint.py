@@ -10,9 +10,11 @@ from holdfast.diagnosis.checks import (
     deltasink,
     filesink,
     growth,
+    keptoffsets,
     locations,
     optimisations,
     releasefaults,
+    runs,
 )
 from holdfast.diagnosis.checks.across import check_shared_identity, check_shared_output
 from holdfast.diagnosis.checks.intervals import check_compaction_interval
@@ -59,6 +61,13 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     declarations.check_newest_files_first,
     declarations.check_data_loss_passed_over,
     declarations.check_sink_knows_batches,
+    runs.check_own_job,
+    runs.check_driver_now,
+    runs.check_killed_run,
+    runs.check_failed_run,
+    keptoffsets.check_offsets_as_kept,
+    keptoffsets.check_newest_offsets_kept,
+    keptoffsets.check_copies_readable,
     optimisations.advise_async_tracking,
     optimisations.advise_changelogs,
     optimisations.advise_state_format,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from holdfast.checkpoint.needed import needed_paths
 from holdfast.checkpoint.picture import Damage, Picture
+from holdfast.checkpoint.snapshotrepair import is_passed_over
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Severity
 
@@ -16,7 +17,7 @@ def check_damaged_files(picture: Picture) -> Iterator[Finding]:
     for damage in picture.damages:
         yield Finding(
             damage.error.code.number,
-            _severity(damage, needed),
+            _severity(picture, damage, needed),
             damage.error.message,
             damage.place,
             {"file": damage.file, "line": damage.place.line, "byte": damage.place.byte},
@@ -25,7 +26,7 @@ def check_damaged_files(picture: Picture) -> Iterator[Finding]:
         )
 
 
-def _severity(damage: Damage, needed: frozenset[str]) -> Severity:
+def _severity(picture: Picture, damage: Damage, needed: frozenset[str]) -> Severity:
     if isinstance(damage.error, StorageError):
         return Severity.ERROR
     number = damage.error.code.number
@@ -34,6 +35,8 @@ def _severity(damage: Damage, needed: frozenset[str]) -> Severity:
         return Severity.INFO
     if number == "HF2111":
         # Spark does not look at the checksum: it would go on with the changed content.
+        if is_passed_over(picture, damage.file):
+            return Severity.ERROR
         counts = damage.file in needed or damage.file.startswith("state/")
         return Severity.FATAL if counts else Severity.ERROR
     if damage.overlooked:

@@ -100,11 +100,11 @@ def check_declared_topics(subject: Subject) -> Iterator[Finding]:
 
 
 def check_newest_files_first(subject: Subject) -> Iterator[Finding]:
-    """Report file sources that take the newest files first, a few at a time."""
+    """Mention file sources that take the newest files first, a few at a time."""
     for name, options in _source_options(subject.job):
         if options.get("latestfirst") == "true" and _LIMITS & options.keys():
             message = f"source {name} has latestFirst together with a limit per batch"
-            yield Finding("HF2321", Severity.WARNING, message, Place(""), {"source": name})
+            yield Finding("HF2321", Severity.INFO, message, Place(""), {"source": name})
 
 
 def check_data_loss_passed_over(subject: Subject) -> Iterator[Finding]:

@@ -88,14 +88,22 @@ def check_table_memory(subject: Subject) -> Iterator[Finding]:
         return
     if ledger.retention is not None:
         message = f"the table forgets transaction identifiers after {ledger.retention}"
-        evidence = {"retention": ledger.retention}
-        yield Finding("HF2415", Severity.INFO, message, _place(ledger), evidence)
-    if not ledger.complete:
-        message = "older versions of the Delta log stand in Parquet and were not read"
-        if ledger.unread:
-            message = f"{len(ledger.unread)} files of the Delta log could not be read"
-        evidence = {"newest_version": str(ledger.newest_version)}
-        yield Finding("HF2416", Severity.INFO, message, _place(ledger), evidence)
+        kept = {"retention": ledger.retention}
+        yield Finding("HF2415", Severity.INFO, message, _place(ledger), kept)
+    if ledger.truncated or not ledger.complete:
+        evidence = {"newest_version": str(ledger.newest_version), "unread": list(ledger.unread)}
+        severity = Severity.FATAL if ledger.truncated else Severity.INFO
+        yield Finding("HF2416", severity, _untold(ledger), _place(ledger), evidence)
+
+
+def _untold(ledger: DeltaLedger) -> str:
+    if ledger.truncated:
+        return "versions of the Delta log are gone, and no checkpoint of it stands for them"
+    if ledger.unread:
+        return f"{len(ledger.unread)} files of the Delta log could not be read"
+    if ledger.needs_pyarrow:
+        return "older identifiers stand in a Parquet checkpoint, and pyarrow is not installed"
+    return "the Delta log has more versions than are read, and no checkpoint that tells"
 
 
 def _ledger(subject: Subject) -> DeltaLedger | None:

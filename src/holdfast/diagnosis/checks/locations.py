@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import quote, unquote
 
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
@@ -28,6 +27,8 @@ _CHANGING: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_UNESCAPED = "_-!.~'()*,;:$&+=@"
+"""What a Java URI leaves as it is in a path, beside letters and digits."""
 
 
 def check_fixed_path(subject: Subject) -> Iterator[Finding]:
@@ -52,10 +53,18 @@ def check_lasting_place(subject: Subject) -> Iterator[Finding]:
 
 
 def check_escaped_twin(subject: Subject) -> Iterator[Finding]:
-    """Report a neighbour whose name is this one's with blanks and signs escaped, or the reverse."""
+    """Report a neighbour that has the name under which Spark 2 kept this path."""
     name = subject.path.rstrip("/").rpartition("/")[2]
-    twins = {quote(name, safe="+=@,-_.~"), quote(name), unquote(name)} - {name}
-    for twin in sorted(twins & subject.beside):
-        message = f"{twin} beside it is the same name, escaped another way"
+    twin = _escaped(_escaped(_escaped(name)))
+    if twin != name and twin in subject.beside:
+        message = f"{twin} beside it is the name under which Spark 2 kept this path"
         evidence = {"name": name, "twin": twin}
-        yield Finding("HF2305", Severity.WARNING, message, Place(""), evidence)
+        yield Finding("HF2305", Severity.FATAL, message, Place(""), evidence)
+
+
+def _escaped(name: str) -> str:
+    """Escape a name as a Java URI does: letters of other alphabets stay."""
+    return "".join(
+        one if not one.isascii() or one.isalnum() or one in _UNESCAPED else f"%{ord(one):02X}"
+        for one in name
+    )

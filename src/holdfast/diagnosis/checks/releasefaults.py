@@ -22,6 +22,8 @@ class Fault:
     issue: str
     up_to: str
     """The newest release whose first patch versions have it."""
+    releases: str
+    """Which of them have it, in words."""
     text: str
     concerns: Callable[[Picture], bool]
 
@@ -35,9 +37,7 @@ def check_release_faults(subject: Subject) -> Iterator[Finding]:
         old = version.low is None or RELEASES.index(version.low) <= limit
         if old and fault.concerns(picture):
             evidence = {"issue": fault.issue, "up_to": fault.up_to}
-            message = (
-                f"{fault.issue}, first patch versions of {fault.up_to} and before: {fault.text}"
-            )
+            message = f"{fault.issue}, {fault.releases}: {fault.text}"
             yield Finding("HF2312", Severity.INFO, message, Place(""), evidence)
 
 
@@ -70,11 +70,6 @@ def _has_rocksdb(picture: Picture) -> bool:
     return provider_of(picture) == "rocksdb"
 
 
-def _is_format_two_and_pending(picture: Picture) -> bool:
-    commit = picture.newest_commit
-    return commit is not None and commit.version == 2 and picture.pending is not None
-
-
 def _has_checksums_in_format_one(picture: Picture) -> bool:
     for operator in picture.layout.state.operators.values():
         for store in operator.stores.values():
@@ -89,23 +84,20 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "SPARK-46796, SPARK-52637",
         "4.0",
+        "first patch versions of 4.0 and before",
         "a retried task can leave RocksDB tables that do not fit ('Mismatch in unique ID')",
         _has_rocksdb,
     ),
     Fault(
         "SPARK-51717",
         "4.0",
+        "first patch versions of 4.0 and before",
         "the second snapshot of a new query can be refused ('Sst file size mismatch')",
         _has_rocksdb,
     ),
     Fault(
-        "SPARK-51682",
-        "4.0",
-        "state checkpoint format 2 does not start with a pending batch",
-        _is_format_two_and_pending,
-    ),
-    Fault(
         "SPARK-56461",
+        "4.1",
         "4.1",
         "checksums of format 1 state can refuse a whole file after a task's retry; "
         "spark.sql.streaming.checkpoint.fileChecksum.enabled=false turns them off",

@@ -49,8 +49,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "checkpoint-path-escaped",
         "an old Spark kept the checkpoint under an escaped name",
-        "Spark 2 escaped blanks and signs in the checkpoint's path twice. A newer one looks at the "
-        "plain path, finds the twin with `%20` or the like, and refuses to start from zero.",
+        "Spark 2 escaped blanks and signs in the checkpoint's path three times. A newer one looks "
+        "at the plain path, finds the twin with `%252520` or the like, and refuses to start.",
         (
             "`spark.sql.streaming.checkpoint.escapedPathCheck.enabled=false` starts from nothing "
             "beside the old progress.",

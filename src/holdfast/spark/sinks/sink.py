@@ -40,3 +40,6 @@ class BatchSink(Protocol):
 
     def last_committed(self, query_id: str) -> LastCommitted:
         """Give the newest batch that the sink holds of this query; never raises."""
+
+    def queries(self) -> frozenset[str]:
+        """Name every query whose batches the sink knows; empty where it can't tell."""

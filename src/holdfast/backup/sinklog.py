@@ -1,0 +1,215 @@
+"""Writes the log of a sink that a backup holds out to another, empty place; never to the live one.
+
+The live log is what the sink knows of batches. An older one put in its place makes the sink forget
+batches that it holds, so that they are written twice; one of another time makes it know batches
+whose rows it lost, so that they are never written. What is written out here is to be looked at and
+to be asked, with `--sink`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from holdfast.answers import Answer
+from holdfast.backup.applying import apply_changes, verify_applied
+from holdfast.backup.changes import Changes, encode_changes, outer_first, parents_of
+from holdfast.backup.copying import digested
+from holdfast.backup.exclusion import alone
+from holdfast.backup.judging import side_files
+from holdfast.backup.records import Records
+from holdfast.backup.restoring import KIND, act_id, restoration
+from holdfast.backup.results import Restoration, RestoreAct
+from holdfast.backup.snapshot import SINK_LOG, Root, Snapshot
+from holdfast.backup.store import Store
+from holdfast.checkpoint.verification import Progress
+from holdfast.errors import CheckpointError, NotFoundError, UsageError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.records.journal import Act
+from holdfast.records.place import FOLDER
+from holdfast.storage.reading import Kind, Reader
+from holdfast.storage.writingtemporary import is_temporary
+
+
+@dataclass(frozen=True)
+class SinkLogWish:
+    """Which log is to be written out, and where to."""
+
+    snapshot: Snapshot
+    source: Store
+    """The store that holds the backup."""
+    target: Records
+    """The place that is written to, with its own records."""
+    files: tuple[str, ...] = ()
+    """Single files, such as `_spark_metadata/7`; none means the whole log."""
+
+
+@dataclass(frozen=True)
+class Occupation:
+    """What of the log is at the place already."""
+
+    exists: bool
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+
+
+def sink_log_of(snapshot: Snapshot) -> Root:
+    """Give the log of the sink in a backup; raise HF4519 where it holds none."""
+    for root in snapshot.roots:
+        if root.name == SINK_LOG:
+            return root
+    message = f"backup {snapshot.id} was made without --sink-log"
+    raise UsageError("HF4519", message, at=snapshot.location)
+
+
+def write_sink_log(
+    wish: SinkLogWish,
+    *,
+    now_ms: int,
+    confirm: Callable[[str], bool],
+    progress: Progress | None = None,
+) -> Answer[Restoration]:
+    """Write the log out; `confirm` is told in a sentence what will be done and says yes or no."""
+    root = sink_log_of(wish.snapshot)
+    refuse_live(root, wish.snapshot, wish.target)
+    for path in wish.files:
+        if path not in root.by_path:
+            message = f"the sink's log in backup {wish.snapshot.id} holds no {path}"
+            raise UsageError("HF4516", message, at=root.location)
+    with alone(wish.source, KIND), alone(wish.target.store, KIND):
+        return _write(wish, root, now_ms, confirm, progress)
+
+
+def _write(
+    wish: SinkLogWish,
+    root: Root,
+    now_ms: int,
+    confirm: Callable[[str], bool],
+    progress: Progress | None,
+) -> Answer[Restoration]:
+    target = wish.target
+    target.journal.refuse_unfinished()
+    occupation = occupied_by(root, target.checkpoint)
+    changes = _planned(root, occupation, wish.files)
+    if changes.empty:
+        return sink_log_answer(target, RestoreAct.UNCHANGED, changes, wish.snapshot, wish.files, 0)
+    if not confirm(_sentence(wish, root, changes)):
+        raise UsageError("HF4508", "nobody confirmed it", at=target.location)
+    for file in changes.writes:
+        for _ in wish.source.whole_chunks(file):
+            pass
+    act = _begun(wish, changes, existed=occupation.exists, now_ms=now_ms)
+    apply_changes(changes, wish.source, target.writer(), progress)
+    verified = verify_applied(target.checkpoint, changes, None if wish.files else root)
+    target.journal.end(act, RestoreAct.RESTORED.value)
+    return sink_log_answer(
+        target, RestoreAct.RESTORED, changes, wish.snapshot, wish.files, verified
+    )
+
+
+def refuse_live(root: Root, snapshot: Snapshot, target: Records) -> None:
+    """Raise HF4520 where the sink's own folder, the checkpoint or our records would be written."""
+    place = target.identity
+    for live, what in ((root.location, "the sink"), (snapshot.location, "the checkpoint")):
+        if place == live or place.startswith(f"{live}/"):
+            message = f"{target.location} is {what} itself, or lies in it"
+            raise CheckpointError("HF4520", message, at=target.location)
+    if FOLDER in place.split("/"):
+        message = f"{target.location} lies in the records of a checkpoint"
+        raise CheckpointError("HF4520", message, at=target.location)
+
+
+def occupied_by(root: Root, reader: Reader) -> Occupation:
+    """Look what is at the place; raise HF4521 where it is anything else than files of this log."""
+    try:
+        listing = reader.list()
+    except NotFoundError:
+        return Occupation(exists=False)
+    for failure in listing.failures.values():
+        raise failure
+    files = {item.path: item for item in listing.items if not is_temporary(item.path)}
+    folders = {path for path, item in files.items() if item.kind is Kind.FOLDER}
+    for path, item in files.items():
+        known = root.by_path.get(path)
+        same = known is not None and digested(reader, path, item.size).sha256 == known.sha256
+        if path not in root.folders and not same:
+            message = f"{path} is there, which is no file of this log"
+            raise CheckpointError("HF4521", message, at=f"{reader.location}/{path}")
+    return Occupation(True, frozenset(files.keys() - folders), frozenset(folders))
+
+
+def _planned(root: Root, occupation: Occupation, chosen: tuple[str, ...]) -> Changes:
+    wanted = {side for path in chosen for side in (path, *side_files(path))} if chosen else None
+    files = [file for file in root.files if wanted is None or file.path in wanted]
+    folders = {one for file in files for one in parents_of(file.path)}
+    if wanted is None:
+        folders |= set(root.folders)
+    made = folders - occupation.folders
+    return Changes(
+        writes=tuple(file for file in files if file.path not in occupation.files),
+        removes=(),
+        made_folders=outer_first(made if occupation.exists else {"", *made}),
+        removed_folders=(),
+    )
+
+
+def _sentence(wish: SinkLogWish, root: Root, changes: Changes) -> str:
+    size = sum(file.size for file in changes.writes)
+    return (
+        f"Write {len(changes.writes)} files ({size:,} bytes) of the log of {root.location}, as "
+        f"backup {wish.snapshot.id} holds it, to {wish.target.location}"
+    )
+
+
+def _begun(wish: SinkLogWish, changes: Changes, *, existed: bool, now_ms: int) -> Act:
+    intent = {
+        "backup": wish.snapshot.id,
+        "store": wish.source.url,
+        "root": SINK_LOG,
+        "whole": not wish.files,
+        "safety_backup": None,
+        "existed": existed,
+        "changes": encode_changes(changes),
+    }
+    act = Act(act_id(wish.target, now_ms), KIND, intent)
+    wish.target.journal.begin(act)
+    return act
+
+
+def sink_log_answer(
+    target: Records,
+    act: RestoreAct,
+    changes: Changes,
+    snapshot: Snapshot,
+    files: tuple[str, ...],
+    verified: int,
+) -> Answer[Restoration]:
+    """Tell what was done, and what the copy is for."""
+    root = sink_log_of(snapshot)
+    result = restoration(
+        target.location,
+        act,
+        changes,
+        None,
+        backup=snapshot.id,
+        part=SINK_LOG,
+        whole=not files,
+        safety=None,
+        verified=verified,
+    )
+    finding = Finding(
+        code="HF4522",
+        severity=Severity.INFO,
+        message=f"this is a copy of the log of {root.location}, to look at",
+        place=Place(""),
+        evidence={"sink": root.location, "made_ms": snapshot.made_ms},
+    )
+    there = act is not RestoreAct.TAKEN_BACK
+    steps = (f"holdfast evidence {snapshot.location} --sink {target.location}",)
+    return Answer(
+        "restore",
+        target.location,
+        result,
+        (finding,) if there else (),
+        next_steps=steps if there and not files else (),
+    )

@@ -1,0 +1,113 @@
+"""`holdfast run [JOB…]`."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from pathlib import Path
+
+import click
+
+from holdfast import library
+from holdfast.cli.drawing.progress import ByteProgress
+from holdfast.cli.eventlines import EventLines
+from holdfast.cli.options import Output, output_options
+from holdfast.redaction import redact
+from holdfast.spark.events import Event, JobEnded
+from holdfast.spark.guard import ACCEPTABLE
+from holdfast.spark.stopping import GRACE_SECONDS
+
+_STATED = {"delivered": True, "not-delivered": False}
+
+
+@click.command("run")
+@click.argument("jobs", nargs=-1, metavar="[JOB]...")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The project file; otherwise holdfast.yaml is looked for upward.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=GRACE_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a running delivery may finish after a signal; a second signal stops at once.",
+)
+@click.option(
+    "--pending",
+    type=click.Choice(sorted(_STATED)),
+    help="State whether the pending batch of an adopted checkpoint is in the sink already.",
+)
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    type=click.Choice(sorted(ACCEPTABLE)),
+    help="Start although this was found; may be repeated.",
+)
+@click.option("--offline", is_flag=True, help="Fetch no Java library; what is missing is an error.")
+@click.option("--ui", is_flag=True, help="Serve Spark's own page while the jobs run.")
+@click.option("--trace", is_flag=True, help="Show Spark's whole trace of a failed job.")
+@click.option(
+    "--events",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Append a line of JSON for every batch, and for every start and end.",
+)
+@output_options
+def command(
+    jobs: tuple[str, ...],
+    project: Path | None,
+    grace: float,
+    pending: str | None,
+    accepted: tuple[str, ...],
+    offline: bool,
+    ui: bool,
+    trace: bool,
+    events: Path | None,
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+) -> int:
+    """Run jobs of the project in one Spark, each on its own checkpoint.
+
+    Without a JOB all are run. Those that end by themselves run in the order of their dependencies,
+    the others then side by side until a signal comes. A job that fails takes down only those that
+    read what it writes; the exit status is that of the first one in lineage order.
+    """
+    from holdfast.cli.drawing.liverun import LiveRun
+
+    # A driver lives long, unlike the other commands.
+    gc.enable()
+    silent = quiet or as_json
+    traces: list[str] = []
+    with (
+        EventLines(events) as lines,
+        LiveRun(silent=silent, no_color=no_color) as live,
+        ByteProgress("fetching Java libraries", silent=silent) as progress,
+    ):
+
+        def watch(event: Event) -> None:
+            lines.write(event)
+            live.show(event)
+            if trace and isinstance(event, JobEnded) and event.trace:
+                traces.append(event.trace)
+
+        answer = library.run(
+            *jobs,
+            project=project,
+            grace_seconds=grace,
+            pending_delivered=None if pending is None else _STATED[pending],
+            accept=accepted,
+            offline=offline,
+            ui=ui,
+            verbose=trace,
+            watch=watch,
+            progress=progress.advance,
+        )
+    for text in traces:
+        sys.stderr.write(redact(text) + "\n")
+    return Output(as_json, quiet, no_color).give(answer, drawing="run")

@@ -1,0 +1,38 @@
+"""Draws what the demonstration showed, with its numbers."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.answers import Answer
+from holdfast.demonstration.story import Demonstration, Kill
+
+
+def draw(answer: Answer[Demonstration], console: Console) -> None:
+    """Draw the kills, the tables, and the sum."""
+    shown = answer.result
+    for kill in shown.kills:
+        console.print(Text(f"killed: {kill.job}, batch {kill.batch_id}", "bold"))
+        console.print(f"  {_state(kill)}")
+    console.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("table", "expected", "found", "lost", "doubled"):
+        table.add_column(name, justify="left" if name == "table" else "right")
+    for count in shown.counts:
+        figures = (count.expected, count.found, count.lost, count.doubled)
+        table.add_row(count.table, *(f"{figure:,}" for figure in figures))
+    console.print(table)
+    console.print()
+    style = "bold green" if shown.lost == shown.doubled == 0 else "bold red"
+    console.print(Text(f"{shown.lost} rows lost, {shown.doubled} rows doubled", style))
+    held = shown.skipped_batches
+    console.print(f"{held} batch{'es' if held != 1 else ''} ran again and was not written twice")
+
+
+def _state(kill: Kill) -> str:
+    planned = "planned" if kill.planned else "not planned"
+    held = "in the table" if kill.in_sink else "not in the table"
+    committed = "committed by Spark" if kill.committed else "not committed by Spark"
+    return f"{planned}, {held}, {committed}; the next start: {kill.next_start}"

@@ -1,0 +1,51 @@
+"""Draws how the jobs of a run ended."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.answers import Answer
+from holdfast.cli.drawing.findings import draw_findings
+from holdfast.records.run import Ended
+from holdfast.spark.report import JobReport, RunReport
+
+_STYLES = {
+    Ended.FINISHED: "green",
+    Ended.STOPPED: "cyan",
+    Ended.FAILED: "bold red",
+    Ended.REFUSED: "bold red",
+    Ended.LOST_LEASE: "bold red",
+    Ended.SKIPPED: "yellow",
+}
+
+
+def draw(answer: Answer[RunReport], console: Console) -> None:
+    """Draw the table of jobs, then what was found."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("job", "ended", "batches", "rows", "seconds"):
+        right = name in ("batches", "rows", "seconds")
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for job in answer.result.jobs:
+        table.add_row(
+            job.job,
+            Text(job.ended.value, _STYLES[job.ended]),
+            _batches(job),
+            f"{job.rows:,}",
+            f"{job.seconds:.1f}",
+        )
+    console.print(table)
+    for promise in dict.fromkeys(job.promise for job in answer.result.jobs if job.promise):
+        console.print(f"sink: {promise}")
+    if answer.findings:
+        console.print()
+        draw_findings(answer.findings, answer.location, console)
+
+
+def _batches(job: JobReport) -> str:
+    if job.first_batch is None:
+        return str(job.batches)
+    span = f"{job.first_batch}" + (f" to {job.last_batch}" if job.batches > 1 else "")
+    held = f", {job.skipped_batches} held already" if job.skipped_batches else ""
+    return f"{job.batches} ({span}{held})"

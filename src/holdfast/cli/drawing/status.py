@@ -1,0 +1,81 @@
+"""Draws the page of `status`: a line a job, who runs now, and what needs a look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.answers import Answer
+from holdfast.cli.drawing.findings import draw_findings
+from holdfast.diagnosis.statusresult import JobState, JobStatus, Status
+from holdfast.records.leasesight import Standing
+
+_STYLES = {
+    **dict.fromkeys((JobState.RUNNING, JobState.FINISHED, JobState.STOPPED), "green"),
+    **dict.fromkeys((JobState.KILLED, JobState.UNCLEAR, JobState.SKIPPED), "yellow"),
+    **dict.fromkeys((JobState.FAILED, JobState.REFUSED, JobState.LOST_LEASE), "red"),
+    **dict.fromkeys((JobState.INTERRUPTED, JobState.UNREADABLE), "bold red"),
+}
+
+
+def draw(answer: Answer[Status], console: Console) -> None:
+    """Draw the whole page."""
+    status = answer.result
+    console.print(Text.assemble(("project ", "bold"), status.project))
+    console.print(_table(status.jobs))
+    _draw_holders(status.jobs, console)
+    if answer.findings:
+        console.print()
+        console.print(Text("Findings", "bold"))
+        draw_findings(answer.findings, answer.location, console)
+
+
+def _table(jobs: Iterable[JobStatus]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
+    table.add_column("job", overflow="fold")
+    table.add_column("state", no_wrap=True)
+    table.add_column("batch", justify="right", no_wrap=True)
+    table.add_column("last run", no_wrap=True)
+    table.add_column("rows", justify="right", no_wrap=True)
+    table.add_column("sink", no_wrap=True)
+    for one in jobs:
+        state = Text(one.state.value, _STYLES.get(one.state, ""))
+        table.add_row(one.job, state, _batch(one), *_last_run(one), one.sink)
+    return table
+
+
+def _batch(one: JobStatus) -> str:
+    if one.pending is not None:
+        return f"{one.pending} pending"
+    return "" if one.last_committed is None else str(one.last_committed)
+
+
+def _last_run(one: JobStatus) -> tuple[str, str]:
+    if not one.runs:
+        return "", ""
+    run = one.runs[0]
+    return _moment(run.ended_at or run.started_at), f"{run.rows:,}"
+
+
+def _moment(text: str) -> str:
+    """Spell a time to the minute, in UTC as it was recorded."""
+    return f"{text[:16].replace('T', ' ')}Z"
+
+
+def _draw_holders(jobs: Iterable[JobStatus], console: Console) -> None:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold")
+    for one in jobs:
+        lease = one.lease
+        if lease is not None and lease.state in (Standing.HELD, Standing.UNCLEAR):
+            since = f", since {_moment(lease.since)}" if lease.since is not None else ""
+            grid.add_row(one.job, f"{lease.holder or 'its claim cannot be read'}{since}")
+    if grid.row_count:
+        console.print()
+        console.print(Text("Leases", "bold"))
+        console.print(Padding(grid, (0, 0, 0, 2)))

@@ -1,0 +1,63 @@
+"""Appends what happens in a run to a file, one line of JSON an event, readable while it grows."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, TextIO
+
+from holdfast.answers import plain
+from holdfast.errors import StorageError
+from holdfast.records.moments import moment_now
+from holdfast.redaction import redact_value
+
+if TYPE_CHECKING:
+    from holdfast.spark.events import Event
+
+_NAMES = {
+    "JobStarting": "starting",
+    "JobStarted": "started",
+    "BatchDone": "batch",
+    "JobEnded": "ended",
+}
+
+
+class EventLines:
+    """The file of `--events`; without one, nothing is written."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._file: TextIO | None = None
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> EventLines:
+        if self._path is not None:
+            try:
+                self._file = self._path.open("a", encoding="utf-8")
+            except OSError as error:
+                reason = (error.strerror or "unknown reason").lower()
+                message = f"the events can't be written: {reason}"
+                raise StorageError("HF7015", message, at=str(self._path)) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, event: Event) -> None:
+        """Append one event, whole and at once."""
+        if self._file is None:
+            return
+        fields = plain(event)
+        assert isinstance(fields, dict)
+        line = {"event": _NAMES[type(event).__name__], "at": moment_now(), **fields}
+        with self._lock:
+            self._file.write(json.dumps(redact_value(line), ensure_ascii=False) + "\n")
+            self._file.flush()

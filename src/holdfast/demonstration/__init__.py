@@ -1,0 +1,1 @@
+"""Shows on real Spark that a killed job loses and doubles nothing; the story of `holdfast demo`."""

@@ -1,0 +1,191 @@
+"""Tells the story: run, kill before the sink's commit, kill after it, resume, and count."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast import library
+from holdfast.crashpoints import POINTS, VARIABLE
+from holdfast.demonstration.counting import Count, count_lake
+from holdfast.demonstration.readings import Sensors
+from holdfast.errors import RunError, UsageError
+from holdfast.jobs.discovery import load_project
+from holdfast.ledgers.delta import LOG_FOLDER, read_delta_ledger
+from holdfast.redaction import excerpt
+from holdfast.storage.local import LocalReader
+
+SEED = 20260301
+FILES, LINES = 8, 500
+EXAMPLE = "sensors"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One kill, and what the files say right after it."""
+
+    job: str
+    point: str
+    meaning: str
+    batch_id: int
+    planned: bool
+    """offsets/<batch> is there."""
+    in_sink: bool
+    """The table's own log holds the batch."""
+    committed: bool
+    """commits/<batch> is there."""
+    next_start: str
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """What was shown."""
+
+    folder: str
+    kills: tuple[Kill, ...]
+    counts: tuple[Count, ...]
+    skipped_batches: int
+    """Batches that a table held already and that were not written again."""
+    lost: int
+    doubled: int
+    seconds: float
+
+    @property
+    def verdict(self) -> int:
+        """The exit status: 60 where a row is lost or doubled."""
+        return 60 if self.lost or self.doubled else 0
+
+
+def demonstrate(folder: Path, say: Say, *, seed: int = SEED) -> Demonstration:
+    """Run the sensor pipeline through two kills; raise RunError where the story breaks off."""
+    began = time.monotonic()
+    project = _copied(folder)
+    sensors = Sensors(project / "incoming", seed)
+    sensors.write(FILES, LINES)
+    say(f"{FILES} files of {LINES} lines arrive; all four jobs run")
+    _run(project, say)
+    sensors.write(FILES, LINES)
+    say(f"{FILES} more files arrive")
+    first = _kill(project, "sensor-raw-ingest", "sink.before-commit", say)
+    say("it is started again, with the job that reads from it")
+    skipped = _run(project, say, "sensor-raw-ingest", "sensor-deserialize")
+    second = _kill(project, "sensor-merge-gold", "sink.after-commit", say)
+    say("all jobs are started again")
+    skipped += _run(project, say)
+    counts = count_lake(project / "lake", sensors.expected)
+    for count in counts:
+        say(count.sentence)
+    return Demonstration(
+        str(project),
+        (first, second),
+        counts,
+        skipped,
+        sum(count.lost for count in counts),
+        sum(count.doubled for count in counts),
+        round(time.monotonic() - began, 1),
+    )
+
+
+def _copied(folder: Path) -> Path:
+    project = folder / EXAMPLE
+    if project.exists():
+        message = f"{project} is there already"
+        raise UsageError("HF1001", message, next_steps=("give an empty or new folder",))
+    shutil.copytree(_example(), project)
+    return project
+
+
+def _example() -> Path:
+    """Find the pipeline: inside the installed package, or in the tree that it is built from."""
+    packaged = Path(__file__).parent / EXAMPLE
+    return packaged if packaged.is_dir() else Path(__file__).parents[3] / "examples" / EXAMPLE
+
+
+def _run(project: Path, say: Say, *jobs: str) -> int:
+    """Run jobs to their end, and give how many batches their sinks held already."""
+    ended = _holdfast(project, "run", *jobs)
+    document = json.loads(ended.stdout or "{}")
+    if ended.returncode != 0 or not document.get("result"):
+        raise _broke_off("a job did not finish", ended)
+    for job in document["result"]["jobs"]:
+        say(f"  {job['job']}: {job['ended']}, {job['batches']} batches, {job['rows']} rows")
+    return sum(job["skipped_batches"] for job in document["result"]["jobs"])
+
+
+def _kill(project: Path, job: str, point: str, say: Say) -> Kill:
+    """Run a job, kill it by SIGKILL at a point, and look at the files that are left."""
+    say(f"{job} runs, and is killed where {POINTS[point]}")
+    ended = _holdfast(project, "run", job, environment={**os.environ, VARIABLE: point})
+    if ended.returncode != -signal.SIGKILL:
+        raise _broke_off(f"{job} was not killed at {point}", ended)
+    kill = _looked_at(project, job, point)
+    batch = kill.batch_id
+    say(f"  offsets/{batch} is {_there(kill.planned)}: Spark planned batch {batch}")
+    say(f"  the table's log {'holds' if kill.in_sink else 'does not hold'} batch {batch}")
+    say(f"  commits/{batch} is {_there(kill.committed)}")
+    say(f"  holdfast inspect {job}: {kill.next_start}")
+    return kill
+
+
+def _looked_at(project: Path, job: str, point: str) -> Kill:
+    file = project / "holdfast.yaml"
+    checkpoint = project / "checkpoints" / job
+    inspected = library.inspect(job, project=file).result
+    pending = inspected.batches.pending
+    if pending is None:
+        raise RunError("HF5311", f"no batch of {job} is pending after it was killed", at=job)
+    held = _held_by_table(project, job, inspected.query_id)
+    told = inspected.next_start
+    return Kill(
+        job=job,
+        point=point,
+        meaning=POINTS[point],
+        batch_id=pending,
+        planned=(checkpoint / "offsets" / str(pending)).is_file(),
+        in_sink=held is not None and held >= pending,
+        committed=(checkpoint / "commits" / str(pending)).is_file(),
+        next_start=f"{told.action.value} batch {told.batch_id}: {told.reason}",
+    )
+
+
+def _held_by_table(project: Path, job: str, query_id: str | None) -> int | None:
+    """Ask the table's own log for the newest batch of a query."""
+    declared = load_project(project / "holdfast.yaml").jobs[job].sink.path or ""
+    log = project / declared / LOG_FOLDER
+    ledger = read_delta_ledger(LocalReader(str(log)))
+    return None if ledger is None else ledger.last_committed(query_id).value
+
+
+def _holdfast(
+    project: Path, *words: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Call the program itself, in a process group of its own that can be killed whole."""
+    return subprocess.run(
+        [sys.executable, "-m", "holdfast", *words, "--json"],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+    )
+
+
+def _broke_off(why: str, ended: subprocess.CompletedProcess[str]) -> RunError:
+    told = (ended.stdout + ended.stderr).strip().splitlines()
+    message = f"{why}; its last words: {excerpt(' '.join(told[-8:]), 400)}"
+    return RunError("HF5311", message)
+
+
+def _there(present: bool) -> str:
+    return "there" if present else "not there"

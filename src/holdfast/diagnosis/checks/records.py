@@ -1,0 +1,115 @@
+"""A checkpoint against its own records: the same query, nothing lost, nothing unheard of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.diagnosis.recorded import Recorded
+from holdfast.findings import Finding, Place, Severity
+from holdfast.records.journal import interrupted
+
+RecordsCheck = Callable[[Picture, Recorded], Iterator[Finding]]
+
+
+def check_interrupted_act(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report a restore that was killed, and one that is at work."""
+    yield from interrupted_act(recorded, picture.location)
+
+
+def check_same_query(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report a query id that no record knows."""
+    run = recorded.started
+    if not recorded.contradicts(picture) or run is None or picture.query is None:
+        return
+    message = f"the query id is {picture.query.id}, the newest run recorded {run.query_id}"
+    evidence = {"read": picture.query.id, "recorded": run.query_id, "generation": run.generation}
+    yield Finding("HF2341", Severity.ERROR, message, Place("metadata"), evidence)
+
+
+def check_nothing_lost(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report batches that a run delivered and that the checkpoint does not know."""
+    run = recorded.run_of(picture)
+    delivered = _newest_delivered(recorded) if run is not None else None
+    planned = picture.newest_offsets_id
+    if run is None or delivered is None or (planned is not None and planned >= delivered):
+        return
+    ends = f"ends at batch {planned}" if planned is not None else "holds no batch"
+    message = f"batch {delivered} was delivered, but the checkpoint {ends}"
+    evidence = {"recorded": delivered, "last_planned": planned, "query_id": run.query_id}
+    yield Finding("HF2342", Severity.FATAL, message, Place("offsets"), evidence)
+
+
+def check_readable(_picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report records that could not be read."""
+    yield from unreadable_records(recorded)
+
+
+def interrupted_act(recorded: Recorded, target: str) -> Iterator[Finding]:
+    """Tell a restore that was begun and has no outcome; the target is what commands are given."""
+    if recorded.act is None:
+        return
+    if not recorded.act_at_work:
+        yield interrupted(recorded.act, target)
+        return
+    message = f"the {recorded.act.kind} {recorded.act.id} is at work here now"
+    yield Finding("HF4507", Severity.INFO, message, Place(""), {"act": recorded.act.id})
+
+
+def unreadable_records(recorded: Recorded) -> Iterator[Finding]:
+    """Tell which records could not be read."""
+    if recorded.failures:
+        message = f"records could not be read: {recorded.failures[0]}"
+        evidence = {"failures": list(recorded.failures[:20]), "count": len(recorded.failures)}
+        place = Place("", root=recorded.location or None)
+        yield Finding("HF2603", Severity.WARNING, message, place, evidence)
+
+
+def check_own_place(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report records that were made at another place: both were copied or moved."""
+    run, here = recorded.run_of(picture), recorded.checkpoint
+    if run is None or here is None or _bare(run.checkpoint) == _bare(here):
+        return
+    message = f"the newest run was recorded at {_bare(run.checkpoint)}"
+    evidence = {"recorded": run.checkpoint, "here": here, "query_id": run.query_id}
+    yield Finding("HF2347", Severity.WARNING, message, Place(""), evidence)
+
+
+def check_no_foreign_batches(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report committed batches that came after the last recorded run had ended."""
+    run, committed = recorded.run_of(picture), picture.newest_commit_id
+    if run is None or recorded.runs[0].ended is None or recorded.failures or committed is None:
+        return
+    delivered = _newest_delivered(recorded)
+    # One more may be there: its driver was stopped after the sink's commit, before its note.
+    if delivered is None or committed <= delivered + 1:
+        return
+    message = f"batch {committed} is committed, the recorded runs end with batch {delivered}"
+    evidence = {"recorded": delivered, "last_committed": committed, "ended_at": run.ended_at}
+    yield Finding("HF2348", Severity.WARNING, message, Place(f"commits/{committed}"), evidence)
+
+
+RECORDS_CHECKS: tuple[RecordsCheck, ...] = (
+    check_interrupted_act,
+    check_same_query,
+    check_nothing_lost,
+    check_readable,
+    check_own_place,
+    check_no_foreign_batches,
+)
+
+
+def check_records(picture: Picture, recorded: Recorded) -> tuple[Finding, ...]:
+    """Run every check of a checkpoint against its records."""
+    return tuple(finding for check in RECORDS_CHECKS for finding in check(picture, recorded))
+
+
+def _newest_delivered(recorded: Recorded) -> int | None:
+    started = recorded.started
+    query_id = started.query_id if started is not None else None
+    same = (run.last_batch for run in recorded.runs if run.query_id == query_id)
+    return max((batch for batch in same if batch is not None), default=None)
+
+
+def _bare(place: str) -> str:
+    return place.removeprefix("file://")

@@ -1,0 +1,75 @@
+"""What the newest run and the lease tell: whose it is, whether it runs, was killed, or failed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from holdfast.codes import code_of
+from holdfast.diagnosis.lastrun import RunState, last_run_state
+from holdfast.diagnosis.recorded import Recorded
+from holdfast.diagnosis.subject import Subject
+from holdfast.findings import Finding, Place, Severity
+from holdfast.records.leasesight import Standing
+from holdfast.records.run import Ended
+
+_BAD_ENDS = (Ended.FAILED, Ended.REFUSED)
+
+
+def check_own_job(subject: Subject) -> Iterator[Finding]:
+    """Report records that belong to another job than the declared one."""
+    runs, job = subject.recorded.runs, subject.job
+    if not runs or job is None:
+        return
+    run = runs[0]
+    if run.job != job.name:
+        message = f"the newest run was one of job {run.job}, declared is {job.name}"
+        evidence = {"recorded": run.job, "declared": job.name, "project": run.project}
+        yield Finding("HF2343", Severity.ERROR, message, Place(""), evidence)
+
+
+def check_driver_now(subject: Subject) -> Iterator[Finding]:
+    """Report a driver that holds the lease now."""
+    lease = subject.recorded.lease
+    if lease is not None and lease.state is Standing.HELD:
+        message = f"a driver runs on it now: {lease.words}"
+        evidence = {"generation": lease.generation, "since": lease.since}
+        yield Finding("HF2344", Severity.INFO, message, Place(""), evidence)
+
+
+def check_killed_run(subject: Subject) -> Iterator[Finding]:
+    """Report a last run that was killed."""
+    yield from killed_run(subject.recorded, subject.named, Severity.INFO)
+
+
+def check_failed_run(subject: Subject) -> Iterator[Finding]:
+    """Report a last run that failed."""
+    yield from failed_run(subject.recorded)
+
+
+def killed_run(recorded: Recorded, target: str, severity: Severity) -> Iterator[Finding]:
+    """Tell a last run that was killed; a target, so that the next step can be taken as it is."""
+    if last_run_state(recorded) is not RunState.KILLED:
+        return
+    run = recorded.runs[0]
+    message = f"run {run.generation} of job {run.job} was killed; it began at {run.started_at}"
+    evidence = {"generation": run.generation, "last_batch": run.last_batch}
+    named = shlex.quote(target)
+    steps = tuple(step.replace("TARGET", named) for step in code_of("HF2345").next_steps)
+    yield Finding("HF2345", severity, message, Place(""), evidence, "", steps)
+
+
+def failed_run(recorded: Recorded) -> Iterator[Finding]:
+    """Tell a last run that failed, or was refused."""
+    run = recorded.runs[0] if recorded.runs else None
+    if run is None or run.ended not in _BAD_ENDS:
+        return
+    failure = run.failure
+    reason = f": {failure.message}" if failure is not None else ""
+    message = f"run {run.generation} of job {run.job} {run.ended.value}{reason}"
+    evidence: dict[str, object] = {"generation": run.generation, "ended_at": run.ended_at}
+    steps: tuple[str, ...] = ()
+    if failure is not None:
+        evidence |= {"code": failure.code, "error_class": failure.error_class, "at": failure.at}
+        steps = (f"holdfast explain {failure.code}",)
+    yield Finding("HF2346", Severity.WARNING, message, Place(""), evidence, "", steps)

@@ -1,0 +1,136 @@
+"""What the records beside a checkpoint tell at one look: runs, lease, an act begun and not ended.
+
+A checkpoint that Holdfast never ran on costs one listing. What can't be read is told, never raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.errors import HoldfastError
+from holdfast.records.busy import is_busy
+from holdfast.records.folder import RecordsFolder
+from holdfast.records.history import History
+from holdfast.records.journal import Act, unfinished_act
+from holdfast.records.leasesight import LeaseState, look_at_lease
+from holdfast.records.offsetcopies import OffsetCopies
+from holdfast.records.run import Run
+
+OLDER_RUNS = 10
+"""How far back a run that delivered something is looked for, where the newest did not."""
+
+Part = TypeVar("Part")
+
+
+CopyOf = Callable[[str, int], bytes | None]
+
+
+def _no_copy(_query_id: str, _batch_id: int) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The records of one checkpoint."""
+
+    location: str = ""
+    """Their folder, as shown to people."""
+    checkpoint: str | None = None
+    """The canonical location of the checkpoint that they lie beside."""
+    runs: tuple[Run, ...] = ()
+    """The newest first, as many as were asked for."""
+    lease: LeaseState | None = None
+    """None where nobody ever held it, or it was not asked for."""
+    act: Act | None = None
+    """A restore that was begun and has no outcome."""
+    act_at_work: bool = False
+    """Somebody is at it right now."""
+    failures: tuple[str, ...] = ()
+    """What could not be read, and why."""
+    copy_of: CopyOf = _no_copy
+    """Gives the bytes that were kept of a query's offsets entry; raises HoldfastError."""
+
+    @property
+    def started(self) -> Run | None:
+        """The newest run that reached Spark, so that it knows its query."""
+        return next((run for run in self.runs if run.query_id is not None), None)
+
+    def contradicts(self, picture: Picture) -> bool:
+        """Whether the checkpoint is another query's than the one that was recorded."""
+        known, run = picture.query, self.started
+        return known is not None and run is not None and known.id != run.query_id
+
+    def run_of(self, picture: Picture) -> Run | None:
+        """Give the newest run of this very checkpoint; None where there is none to rely on."""
+        return None if self.contradicts(picture) else self.started
+
+    def runs_of(self, picture: Picture) -> tuple[Run, ...]:
+        """Give all runs of this very checkpoint, the newest first."""
+        return () if self.contradicts(picture) else self.runs
+
+
+NOTHING_RECORDED = Recorded()
+
+Recall = Callable[[], Recorded]
+"""Looks at the records. It is called before the checkpoint is read, so that what was recorded is
+never newer than what is read."""
+
+
+def nothing() -> Recorded:
+    """Recall nothing, where no records can be."""
+    return NOTHING_RECORDED
+
+
+def recall(
+    folder: RecordsFolder, *, checkpoint: str | None = None, runs: int = 1, lease: bool = False
+) -> Recorded:
+    """Look at the records; nothing is written."""
+    look = _Look(folder)
+    names: frozenset[str] = look.at(folder.names, frozenset[str]())
+    return Recorded(
+        location=folder.location.shown,
+        checkpoint=checkpoint,
+        runs=look.runs(runs) if "runs" in names else (),
+        lease=look.lease() if lease and "lease" in names else None,
+        act=(act := look.act() if "journal" in names else None),
+        act_at_work=act is not None and look.at(lambda: is_busy(folder.place("backups")), False),
+        failures=tuple(look.failures),
+        copy_of=OffsetCopies(folder).copy_of if "offsets" in names else _no_copy,
+    )
+
+
+class _Look:
+    """One look, which gathers what went wrong."""
+
+    def __init__(self, folder: RecordsFolder) -> None:
+        self.folder = folder
+        self.failures: list[str] = []
+
+    def at(self, read: Callable[[], Part], otherwise: Part) -> Part:
+        try:
+            return read()
+        except HoldfastError as error:
+            self.fail(error)
+            return otherwise
+
+    def fail(self, error: HoldfastError) -> None:
+        self.failures.append(f"{error.at or self.folder.location.shown}: {error.message}")
+
+    def runs(self, count: int) -> tuple[Run, ...]:
+        history = History(self.folder)
+        none: tuple[Run, ...] = ()
+        found = self.at(lambda: history.runs(newest=count), none)
+        if found and count < OLDER_RUNS and all(run.last_batch is None for run in found):
+            found = self.at(lambda: history.runs(newest=OLDER_RUNS), found)
+        for damage in history.damages:
+            self.fail(damage)
+        return found
+
+    def lease(self) -> LeaseState | None:
+        return self.at(lambda: look_at_lease(self.folder.reader("lease")), None)
+
+    def act(self) -> Act | None:
+        return self.at(lambda: unfinished_act(self.folder.place("journal")), None)

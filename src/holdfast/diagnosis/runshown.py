@@ -1,0 +1,58 @@
+"""One recorded run as results show it: when, how far, how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.records.run import Ended, Failure, Run
+
+
+@dataclass(frozen=True)
+class RunShown:
+    """One life of a job."""
+
+    generation: int
+    """Which holder of the lease it was; it grows with every run."""
+    job: str
+    """The job's name at that time."""
+    started_at: str
+    """When it began, in UTC."""
+    ended_at: str | None
+    """When it ended; null for one that runs, or was killed."""
+    ended: Ended | None
+    """How it ended; null for one that runs, or was killed: the lease tells which."""
+    first_batch: int | None
+    """The first batch that it delivered."""
+    last_batch: int | None
+    """The last batch that it delivered, as far as it got to note it."""
+    batches: int
+    """How many batches it delivered."""
+    rows: int
+    """How many rows these had."""
+    skipped_batches: int
+    """How many of them the sink held already."""
+    seconds: float
+    """How long it ran."""
+    spark: str
+    """The Spark that it ran on."""
+    failure: Failure | None
+    """Why it failed; null where it did not."""
+
+
+def run_shown(run: Run) -> RunShown:
+    """Show a run."""
+    return RunShown(
+        generation=run.generation,
+        job=run.job,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+        ended=run.ended,
+        first_batch=run.first_batch,
+        last_batch=run.last_batch,
+        batches=run.batches,
+        rows=run.rows,
+        skipped_batches=run.skipped_batches,
+        seconds=run.seconds,
+        spark=run.versions.spark,
+        failure=run.failure,
+    )

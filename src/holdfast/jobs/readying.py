@@ -1,0 +1,125 @@
+"""Makes a declared job ready: secrets filled in, paths resolved, defaults decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.jobs.job import Job
+from holdfast.jobs.project import Project
+from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink, ReadySource
+from holdfast.jobs.sink import Sink
+from holdfast.jobs.source import Source, reads_folder
+from holdfast.jobs.sparkpath import place_or_text, spark_path
+from holdfast.jobs.target import settings_at
+from holdfast.storage.location import Location
+from holdfast.storage.options import StorageSettings
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Where a job is declared, in a file or in Python: what its paths and messages refer to."""
+
+    project: str | None
+    folder: Path
+    """What relative paths count from; absolute."""
+    modules: Path
+    """Where the user's modules are looked for; absolute."""
+    at: Callable[..., str]
+    """Spells where a key of the job stands."""
+    settings: Callable[[Location], StorageSettings]
+    """Gives what a place is reached with, without Spark."""
+
+
+def ready_job(project: Project, name: str) -> ReadyJob:
+    """Give a job of the project file as it is run; a secret that is missing is a ProjectError."""
+    folder = project.folder.absolute()
+    declared = Declared(
+        project=project.project,
+        folder=folder,
+        modules=folder,
+        at=lambda *path: project.at("jobs", name, *path),
+        settings=lambda location: settings_at(location, project),
+    )
+    return readied(project.filled_job(name), name, project.checkpoint_of(name), declared)
+
+
+def readied(job: Job, name: str, checkpoint: Location, declared: Declared) -> ReadyJob:
+    """Give a job, in which every secret is filled in, as it is run."""
+    return ReadyJob(
+        name=name,
+        project=declared.project,
+        folder=declared.modules,
+        sources=_ready_sources(job, declared),
+        transform=_reference(job.transform, declared, "transform"),
+        sql=job.sql,
+        sink=_ready_sink(job.sink, declared),
+        output_mode=job.decided_output_mode,
+        processing_time=job.trigger.processing_time,
+        conf=job.conf,
+        checkpoint=checkpoint,
+        settings=declared.settings(checkpoint),
+        adopted=job.checkpoint is not None,
+        at=declared.at(),
+    )
+
+
+def _ready_sources(job: Job, declared: Declared) -> tuple[ReadySource, ...]:
+    if job.source is not None:
+        ((name, source),) = job.named_sources.items()
+        return (_ready_source(name, source, declared, "source"),)
+    return tuple(
+        _ready_source(name, source, declared, "sources", name)
+        for name, source in job.sources.items()
+    )
+
+
+def _ready_source(name: str, source: Source, declared: Declared, *path: str) -> ReadySource:
+    options = dict(source.options)
+    # What `path` means to a source that we don't know is its own affair: it may name a table.
+    if "path" in options and reads_folder(source.format):
+        options["path"] = _place(options["path"], declared)[0]
+    return ReadySource(
+        name=name,
+        format=source.format,
+        path=None if source.path is None else _place(source.path, declared)[0],
+        schema=source.schema_text,
+        options=options,
+        at=declared.at(*path),
+    )
+
+
+def _ready_sink(sink: Sink, declared: Declared) -> ReadySink:
+    path, location = (None, None) if sink.path is None else _place(sink.path, declared)
+    return ReadySink(
+        format=sink.format,
+        mode=sink.mode,
+        at=declared.at("sink"),
+        path=path,
+        location=location,
+        settings=StorageSettings() if location is None else declared.settings(location),
+        key=sink.key,
+        order_by=sink.order_by,
+        batch_column=sink.batch_column,
+        url=sink.url,
+        table=sink.table,
+        function=_reference(sink.function, declared, "sink", "function"),
+        partition_by=sink.partition_by,
+        options=sink.options,
+    )
+
+
+def _place(text: str, declared: Declared) -> tuple[str, Location | None]:
+    """Give a path as Spark takes it, and where that is for readers without Spark."""
+    place = place_or_text(text, declared.folder)
+    if isinstance(place, str):
+        return place, None
+    return spark_path(place, declared.settings(place)), place
+
+
+def _reference(written: str | None, declared: Declared, *path: str) -> FunctionReference | None:
+    if written is None:
+        return None
+    module, _, name = written.partition(":")
+    return FunctionReference(module, name, declared.modules, declared.at(*path))

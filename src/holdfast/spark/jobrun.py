@@ -1,0 +1,193 @@
+"""One life of a job: the lease, the guards, the query, its record, and how it ended."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import HoldfastError, LeaseError
+from holdfast.jobs.ready import ReadyJob
+from holdfast.records.moments import moment_now
+from holdfast.records.run import Ended, Failure, Run
+from holdfast.spark.events import BatchDone, JobEnded, JobStarted, JobStarting
+from holdfast.spark.failures import failure_of, told
+from holdfast.spark.gate import StoppedBeforeSinkError
+from holdfast.spark.progress import behind
+from holdfast.spark.refusal import refusal
+from holdfast.spark.report import JobReport, Outcome
+from holdfast.spark.starting import Started, start_job
+from holdfast.spark.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_LOOK_SECONDS = 0.1
+_RECORD_SECONDS = 1.0
+"""A record that grows is written at most this often."""
+_LAST_WORDS_SECONDS = 5.0
+"""How long the reports of the last batches are waited for after a query ended."""
+_COMMIT_SECONDS = 60.0
+"""How long Spark's commit of a delivered batch is waited for when stopping."""
+
+
+class JobRun:
+    """Runs one job to its end. Whatever happens to the job becomes its report."""
+
+    def __init__(self, job: ReadyJob, around: Surroundings) -> None:
+        self._job = job
+        self._around = around
+        self._began = time.monotonic()
+        self._recorded = 0.0
+        self._changed = threading.Event()
+        self.error: HoldfastError | None = None
+        """What ended the job, where it was neither the end of its data nor a wish."""
+
+    def run(self) -> Outcome:
+        """Run the job; a failure of the job is reported, not raised."""
+        self._around.watch(JobStarting(self._job.name))
+        try:
+            started = start_job(self._job, self._around)
+        except HoldfastError as error:
+            return refusal(self._job, error, self._around.watch, self._seconds())
+        with started.lease_held():
+            report = self.live(started)
+        return Outcome(report, self.error, started.findings)
+
+    def live(self, started: Started) -> JobReport:
+        query, notes = started.query, started.notes
+        started.listening.follow(
+            str(query.runId), lambda progress: self._heard(started, progress), notes.over.set
+        )
+        started.gate.open_for(str(query.id))
+        self._around.watch(self._announced(started))
+        try:
+            while query.isActive:
+                if self._around.stopping.wait(_LOOK_SECONDS) or started.lease.lost:
+                    self._stop(started)
+                    break
+                self._keep_record(started)
+            notes.over.wait(_LAST_WORDS_SECONDS)
+            ended, failure = self._ending(started, query)
+        finally:
+            if query.isActive:
+                query.stop()
+        self._keep_record(started, ended, failure)
+        return self._report(started, ended, failure)
+
+    def _announced(self, started: Started) -> JobStarted:
+        query = started.query
+        return JobStarted(
+            self._job.name, str(query.id), str(query.runId), started.lease.generation,
+            started.rerun, started.findings,
+        )  # fmt: skip
+
+    def _heard(self, started: Started, progress: Any) -> None:
+        note = started.notes.take(progress)
+        if note is None:
+            return
+        self._changed.set()
+        notes = started.notes
+        self._around.watch(
+            BatchDone(
+                self._job.name, note, notes.batches, notes.rows,
+                float(progress.processedRowsPerSecond or 0.0), behind(progress, started.kinds),
+            )
+        )  # fmt: skip
+
+    def _stop(self, started: Started) -> None:
+        """Let the running delivery finish and Spark commit it, as far as the user lets us."""
+        stopping, gate = self._around.stopping, started.gate
+        if not started.lease.lost and gate.wait_until_left(
+            stopping.wait_at_once, self._around.wishes.grace_seconds
+        ):
+            self._await_commit(started)
+        started.query.stop()
+
+    def _await_commit(self, started: Started) -> None:
+        batch = started.gate.delivered
+        until = time.monotonic() + _COMMIT_SECONDS
+        while batch is not None and started.query.isActive and time.monotonic() < until:
+            if str(batch) in started.checkpoint.names("commits"):
+                return
+            if self._around.stopping.wait_at_once(_LOOK_SECONDS / 2):
+                return
+
+    def _ending(self, started: Started, query: StreamingQuery) -> tuple[Ended, Failure | None]:
+        raised, failed = started.gate.raised, query.exception()
+        if isinstance(raised, StoppedBeforeSinkError):
+            return Ended.STOPPED, None
+        if started.lease.lost or isinstance(raised, LeaseError):
+            self.error = raised if isinstance(raised, LeaseError) else _loss(started)
+            return Ended.LOST_LEASE, failure_of(self.error, self.error)
+        if failed is not None and not self._around.stopping.at_once:
+            self.error = told(failed, self._job, raised_in_batch=raised)
+            return Ended.FAILED, failure_of(self.error, raised or failed)
+        return (Ended.STOPPED if self._around.stopping.asked else Ended.FINISHED), None
+
+    def _keep_record(
+        self, started: Started, ended: Ended | None = None, failure: Failure | None = None
+    ) -> None:
+        """Write how far the run is: when it changed, not too often, and always at its end."""
+        due = time.monotonic() - self._recorded >= _RECORD_SECONDS and self._changed.is_set()
+        if not due and ended is None:
+            return
+        self._changed.clear()
+        self._recorded = time.monotonic()
+        started.history.write(self._record(started, ended, failure))
+
+    def _record(self, started: Started, ended: Ended | None, failure: Failure | None) -> Run:
+        notes = started.notes
+        return replace(
+            started.record,
+            sources=notes.sources,
+            batches=notes.batches,
+            rows=notes.rows,
+            skipped_batches=notes.skipped_batches,
+            first_batch=notes.first_batch,
+            last_batch=notes.last_batch,
+            recent=tuple(notes.recent),
+            updated_at=moment_now(),
+            ended_at=moment_now() if ended else None,
+            seconds=self._seconds(),
+            ended=ended,
+            failure=failure,
+        )
+
+    def _report(self, started: Started, ended: Ended, failure: Failure | None) -> JobReport:
+        notes, query = started.notes, started.query
+        report = JobReport(
+            self._job.name, str(query.id), str(query.runId), started.lease.generation,
+            notes.batches, notes.rows, notes.skipped_batches, ended, self._seconds(),
+            self._job.checkpoint.shown, notes.first_batch, notes.last_batch,
+            started.sink.promise, failure,
+        )  # fmt: skip
+        self._tell_end(report)
+        return report
+
+    def _tell_end(self, report: JobReport) -> None:
+        message = self.error.message if self.error is not None else None
+        self._around.watch(
+            JobEnded(
+                report.job,
+                report.ended,
+                report.batches,
+                report.rows,
+                report.seconds,
+                message,
+                getattr(self.error, "trace", None),
+            )
+        )
+
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self._began, 3)
+
+
+def _loss(started: Started) -> LeaseError:
+    """Give how the lease was lost."""
+    try:
+        started.lease.confirm()
+    except LeaseError as error:
+        return error
+    return LeaseError("HF2602", "no beat could be written in time", at=started.checkpoint.location)

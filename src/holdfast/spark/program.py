@@ -1,0 +1,81 @@
+"""Lets a program that has its own DataFrame keep its checkpoint under a lease, with a history.
+
+The program's session is used and left as it is; signals stay the program's own.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from holdfast.jobs.paths import check_place
+from holdfast.jobs.ready import ReadyJob
+from holdfast.spark.events import Watcher
+from holdfast.spark.jobrun import JobRun
+from holdfast.spark.release import refuse_connect_session
+from holdfast.spark.report import JobReport
+from holdfast.spark.session import jvm_process
+from holdfast.spark.starting import Started, start_job
+from holdfast.spark.stopping import Stopping
+from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
+from holdfast.storage.opening import open_reader
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+class HeldQuery:
+    """A query that runs under a lease. `query` is Spark's own object."""
+
+    def __init__(self, run: JobRun, started: Started, stopping: Stopping) -> None:
+        self._run = run
+        self._started = started
+        self._stopping = stopping
+        self._report: JobReport | None = None
+        self._thread = threading.Thread(target=self._live, name=f"holdfast-{started.record.job}")
+        self._thread.start()
+
+    @property
+    def query(self) -> StreamingQuery:
+        """Spark's own object."""
+        return self._started.query
+
+    @property
+    def generation(self) -> int:
+        """Which holder of the lease this is."""
+        return self._started.lease.generation
+
+    def wait(self, seconds: float | None = None) -> JobReport | None:
+        """Wait until the query is over and give its report; None where it still runs.
+
+        Raises HoldfastError where the query failed.
+        """
+        self._thread.join(seconds)
+        if self._thread.is_alive():
+            return None
+        error = self._run.error
+        if error is not None:
+            raise error
+        return self._report
+
+    def stop(self) -> JobReport | None:
+        """Let the running delivery finish and Spark commit it, then stop; a second call insists."""
+        self._stopping.ask()
+        return self.wait()
+
+    def _live(self) -> None:
+        with self._started.lease_held():
+            self._report = self._run.live(self._started)
+
+
+def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher) -> HeldQuery:
+    """Start a program's own query as a job; raises HoldfastError, and then nothing is started."""
+    refuse_connect_session(frame.sparkSession)
+    check_place(job, open_reader(job.checkpoint, job.settings))
+    session, stopping = frame.sparkSession, Stopping()
+    around = Surroundings(
+        session, jvm_process(session), versions_of(session), wishes, stopping, watch
+    )
+    run = JobRun(job, around)
+    return HeldQuery(run, start_job(job, around, frame), stopping)

@@ -1,0 +1,101 @@
+"""Tells which Spark is installed without importing it, and refuses what jobs can't run on."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from holdfast.errors import SparkStartError
+
+OLDEST = (4, 0)
+NEWEST = (4, 3)
+_CORE = re.compile(r"spark-core_[\d.]+-(?P<version>\d+\.\d+\.\d+.*)\.jar")
+_TRUE = "1"
+
+
+def installed_spark(environment: Mapping[str, str] = os.environ) -> str:
+    """Give the version of pyspark; none, one that is not known, or Connect alone is refused."""
+    try:
+        version = metadata.version("pyspark")
+    except metadata.PackageNotFoundError:
+        raise _no_pyspark() from None
+    if not OLDEST <= minor_of(version) <= NEWEST:
+        message = f"pyspark {version} is installed; jobs run on 4.0 to 4.3"
+        raise SparkStartError("HF5204", message)
+    _check_home(version, environment)
+    return version
+
+
+def spark_folder() -> Path:
+    """Give the folder of the installed pyspark, without importing it."""
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise _no_pyspark()
+    return Path(spec.origin).parent
+
+
+def minor_of(version: str) -> tuple[int, int]:
+    """Give (4, 2) for `4.2.0`."""
+    numbers = [int(number) for number in re.findall(r"\d+", version)[:2]]
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, 0)
+
+
+def release_of(version: str) -> str:
+    """Give `4.2` for `4.2.0`."""
+    return "{}.{}".format(*minor_of(version))
+
+
+def refuse_connect(conf: Mapping[str, str], environment: Mapping[str, str] = os.environ) -> None:
+    """Refuse settings with which pyspark would give a session of Spark Connect."""
+    asking = [name for name in ("SPARK_REMOTE",) if environment.get(name)]
+    asking += [name for name in ("SPARK_CONNECT_MODE",) if environment.get(name) == _TRUE]
+    mode = conf.get("spark.api.mode", environment.get("SPARK_API_MODE", ""))
+    asking += ["spark.api.mode=connect"] if mode.lower() == "connect" else []
+    asking += ["spark.remote"] if conf.get("spark.remote") else []
+    if asking:
+        message = f"{', '.join(asking)} asks for a session of Spark Connect"
+        raise SparkStartError("HF5205", message)
+
+
+def refuse_connect_session(session: object) -> None:
+    """Refuse a session that was handed over and is one of Spark Connect."""
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        raise SparkStartError("HF5205", "the session that was given is one of Spark Connect")
+
+
+def _no_pyspark() -> SparkStartError:
+    for package in ("pyspark-client", "pyspark-connect"):
+        try:
+            version = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+        message = f"only {package} {version} is installed, the client of Spark Connect"
+        steps = ('pip install "holdfast[spark]", in an environment without pyspark-client',)
+        return SparkStartError("HF5205", message, next_steps=steps)
+    return SparkStartError("HF5203", "pyspark is not installed here")
+
+
+def _check_home(version: str, environment: Mapping[str, str]) -> None:
+    """Refuse a SPARK_HOME of another release: its Java side would not fit pyspark and the jars."""
+    home = environment.get("SPARK_HOME")
+    if not home:
+        return
+    found = [
+        match["version"] for match in map(_CORE.fullmatch, _names(Path(home) / "jars")) if match
+    ]
+    if not found:
+        message = "SPARK_HOME names a folder that holds no Spark"
+    elif minor_of(found[0]) != minor_of(version):
+        message = f"SPARK_HOME is Spark {found[0]}, and pyspark is {version}"
+    else:
+        return
+    steps = ("unset SPARK_HOME: the installed pyspark brings its own Spark",)
+    raise SparkStartError("HF5204", message, at=home, next_steps=steps)
+
+
+def _names(folder: Path) -> list[str]:
+    return [entry.name for entry in folder.iterdir()] if folder.is_dir() else []

@@ -1,0 +1,51 @@
+"""The result of `run`: how each job's life went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.errors import HoldfastError
+from holdfast.findings import Finding
+from holdfast.records.run import Ended, Failure
+
+
+@dataclass(frozen=True)
+class JobReport:
+    """One job of a run."""
+
+    job: str
+    query_id: str | None
+    run_id: str | None
+    generation: int | None
+    batches: int
+    rows: int
+    skipped_batches: int
+    """Batches that the sink held already: they were not written again."""
+    ended: Ended
+    seconds: float
+    checkpoint: str
+    first_batch: int | None = None
+    last_batch: int | None = None
+    promise: str | None = None
+    """What the sink promises of a batch that is delivered twice."""
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """All jobs of a run, in the order in which they ran."""
+
+    jobs: tuple[JobReport, ...]
+    spark: str | None
+    """The release that ran them, null where none was needed."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A job's report with what never leaves the program as it is."""
+
+    report: JobReport
+    error: HoldfastError | None = None
+    """What ended it, where it was neither the end of its data nor a wish."""
+    findings: tuple[Finding, ...] = ()
+    """What was told before it started."""

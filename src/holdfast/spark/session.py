@@ -1,0 +1,146 @@
+"""Opens the session that jobs run in: all that can be refused is refused before Spark starts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from holdfast.checkpoint.verification import Progress
+from holdfast.errors import SparkStartError
+from holdfast.redaction import redact
+from holdfast.spark.jars.lock import locked_jars, locked_releases
+from holdfast.spark.jars.merging import features_within, own_jars, without_doubles
+from holdfast.spark.jars.obtaining import obtain
+from holdfast.spark.java import find_java
+from holdfast.spark.jvm import end_jvm, start_jvm
+from holdfast.spark.release import installed_spark, refuse_connect, release_of
+from holdfast.spark.settings import (
+    EXTENSIONS,
+    JARS,
+    SessionWish,
+    launch_settings,
+    needed_settings,
+    session_settings,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["SessionWish", "has_session", "jvm_process", "open_session", "stop_session"]
+
+_LISTS = frozenset({JARS, EXTENSIONS})
+_PYTHON = "PYSPARK_PYTHON"
+
+
+def open_session(wish: SessionWish, progress: Progress | None = None) -> SparkSession:
+    """Start Spark as wished and give its session; one that runs already is used if it serves.
+
+    `progress` is told the bytes of libraries that are fetched.
+    """
+    refuse_connect(wish.conf)
+    spark = installed_spark()
+    find_java()
+    settings = session_settings(wish, _jars(wish, spark, progress))
+    if (running := _running_session()) is not None:
+        _check_serves(running, needed_settings(wish, settings))
+        return running
+    return _start(wish, settings)
+
+
+def has_session() -> bool:
+    """Whether this process runs Spark already."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
+
+
+def stop_session(session: SparkSession) -> None:
+    """Stop the session and end its JVM."""
+    gateway = session.sparkContext._gateway
+    session.stop()
+    end_jvm(gateway)
+
+
+def jvm_process(session: SparkSession) -> int:
+    """Give the process number of the session's JVM."""
+    jvm: Any = session._jvm
+    return int(jvm.java.lang.ProcessHandle.current().pid())
+
+
+def _jars(wish: SessionWish, spark: str, progress: Progress | None) -> tuple[str, ...]:
+    """Give all jars of the session: the user's, and those that the features need."""
+    written = [*wish.jars, *wish.conf.get(JARS, "").split(",")]
+    own = own_jars([text.strip() for text in written if text.strip()], wish.folder, wish.jars_at)
+    known = locked_releases().get(release_of(spark), {})
+    brought = {feature for feature in features_within(own) if feature not in known}
+    locked = locked_jars(wish.features - brought, spark)
+    own = without_doubles(own, locked, wish.jars_at)
+    fetched = obtain(locked, offline=wish.offline, progress=progress)
+    return (*(str(path) for path in fetched), *own)
+
+
+def _running_session() -> SparkSession | None:
+    """Give the session of this process; a JVM without one can't be given what it lacks."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is not None:
+        return SparkSession.builder.getOrCreate()
+    if SparkContext._gateway is not None:
+        raise SparkStartError("HF5212", "a stopped session of this process left its JVM running")
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        steps = ("start the program with python or holdfast, not with spark-submit",)
+        message = "spark-submit has started the JVM already, without what the jobs need"
+        raise SparkStartError("HF5212", message, next_steps=steps)
+    return None
+
+
+def _check_serves(session: SparkSession, needed: Mapping[str, str]) -> None:
+    conf = dict(session.sparkContext.getConf().getAll())
+    other = [
+        name
+        for name, value in needed.items()
+        if not _has(session.conf.get(name, conf.get(name)) or "", value, name in _LISTS)
+    ]
+    if other:
+        message = f"the running session differs in {', '.join(sorted(other))}"
+        raise SparkStartError("HF5212", message)
+
+
+def _has(current: str, needed: str, is_list: bool) -> bool:
+    return set(needed.split(",")) <= set(current.split(",")) if is_list else current == needed
+
+
+def _start(wish: SessionWish, settings: Mapping[str, str]) -> SparkSession:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    if wish.is_local:
+        # Workers on this machine must be the Python that runs us, also where PATH has another.
+        os.environ.setdefault(_PYTHON, wish.conf.get("spark.pyspark.python", sys.executable))
+    gateway = start_jvm(launch_settings(settings), verbose=wish.verbose)
+    conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
+    conf.setAll(list(settings.items()))
+    try:
+        SparkContext(conf=conf, gateway=gateway)
+        return SparkSession.builder.config("spark.api.mode", "classic").getOrCreate()
+    except (Py4JError, PySparkException, OSError, ValueError) as failure:
+        message = f"Spark could not open a session on {wish.master}: {_cause(failure)}"
+        end_jvm(gateway)
+        raise SparkStartError("HF5213", redact(message)) from failure
+
+
+def _cause(failure: Exception) -> str:
+    """Give the first line of the innermost cause."""
+    from py4j.protocol import Py4JJavaError
+
+    if not isinstance(failure, Py4JJavaError):
+        return str(failure).strip().partition("\n")[0]
+    innermost = failure.java_exception
+    while innermost.getCause() is not None:
+        innermost = innermost.getCause()
+    return str(innermost.toString()).partition("\n")[0]

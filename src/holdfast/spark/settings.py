@@ -1,0 +1,112 @@
+"""Decides with which settings a session starts. Pure; what the user set counts before ours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.redaction import redact_value
+from holdfast.spark.features import DELTA, S3
+from holdfast.spark.s3settings import s3_settings
+from holdfast.storage.options import StorageSettings
+
+JARS = "spark.jars"
+EXTENSIONS = "spark.sql.extensions"
+QUIET_LOGS = Path(__file__).with_name("quiet.log4j2.properties")
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_WORKER_PATH = "spark.executorEnv.PYTHONPATH"
+_LOOPBACK = "127.0.0.1"
+_DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+_DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+
+
+@dataclass(frozen=True)
+class SessionWish:
+    """The session that jobs need. Settings hold their secrets already."""
+
+    name: str
+    master: str = "local[*]"
+    conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+    jars: tuple[str, ...] = ()
+    """The user's own, as written in the project file."""
+    features: frozenset[str] = frozenset()
+    folder: Path = field(default_factory=Path.cwd)
+    """The project's: relative jars count from it, and workers find the user's modules there."""
+    storage: StorageSettings = field(default_factory=StorageSettings)
+    offline: bool = False
+    ui: bool = False
+    verbose: bool = False
+    """Let Spark and Java say on standard error all that they like to."""
+    jars_at: str | None = None
+    """Where the user's jars are declared, for a message about them."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether driver and executors are one process on this machine."""
+        return self.master.startswith("local")
+
+
+def session_settings(wish: SessionWish, jars: Sequence[str]) -> dict[str, str]:
+    """Give every setting of the session; `jars` are all files that it needs."""
+    settings = {**_defaults(wish), **wish.conf}
+    settings |= {"spark.master": wish.master, "spark.app.name": wish.name}
+    if jars:
+        settings[JARS] = ",".join(jars)
+    if wish.ui:
+        settings["spark.ui.enabled"] = "true"
+    if DELTA in wish.features:
+        settings[EXTENSIONS] = _joined(wish.conf.get(EXTENSIONS, ""), _DELTA_EXTENSION, ",")
+    if wish.is_local:
+        settings[_WORKER_PATH] = _joined(
+            str(wish.folder), wish.conf.get(_WORKER_PATH, ""), os.pathsep
+        )
+    if not wish.verbose and "log4j" not in wish.conf.get(_JAVA_OPTIONS, ""):
+        quiet = f"-Dlog4j2.configurationFile={QUIET_LOGS.as_uri()}"
+        settings[_JAVA_OPTIONS] = _joined(quiet, wish.conf.get(_JAVA_OPTIONS, ""), " ")
+    return settings
+
+
+def needed_settings(wish: SessionWish, settings: Mapping[str, str]) -> dict[str, str]:
+    """Give those settings that a session which runs already must have to serve the wish."""
+    asked = {*wish.conf, "spark.master", *_delta(wish), *_s3(wish)}
+    asked |= {EXTENSIONS} if DELTA in wish.features else set()
+    asked |= {JARS} if JARS in settings else set()
+    return {name: value for name, value in settings.items() if name in asked - {_JAVA_OPTIONS}}
+
+
+def launch_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Give those settings that may stand on the JVM's command line, where every user sees them."""
+    return {name: value for name, value in settings.items() if not _is_secret(name, value)}
+
+
+def _defaults(wish: SessionWish) -> dict[str, str]:
+    defaults = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    if wish.is_local:
+        defaults |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+    return {**defaults, **_delta(wish), **_s3(wish)}
+
+
+def _delta(wish: SessionWish) -> dict[str, str]:
+    if DELTA not in wish.features:
+        return {}
+    settings = {"spark.sql.catalog.spark_catalog": _DELTA_CATALOG}
+    if wish.is_local:
+        # Delta's own 50 tasks for every snapshot are for clusters.
+        settings["spark.databricks.delta.snapshotPartitions"] = "2"
+    return settings
+
+
+def _s3(wish: SessionWish) -> dict[str, str]:
+    return s3_settings(wish.storage) if S3 in wish.features else {}
+
+
+def _joined(first: str, second: str, separator: str) -> str:
+    """Join two lists; what both hold stands once."""
+    parts = [part for text in (first, second) for part in text.split(separator) if part]
+    return separator.join(dict.fromkeys(parts))
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return redact_value({name: value}) != {name: value}

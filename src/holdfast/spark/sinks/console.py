@@ -1,0 +1,56 @@
+"""Prints the first rows of every batch, for development."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+from holdfast.crashpoints import reach
+from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.spark.sinks.sink import Delivery
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+SHOWN_ROWS = 20
+_SHOWN_CHARACTERS = 40
+
+
+class ConsoleSink:
+    """Prints to a stream, standard output unless told."""
+
+    kind = "console"
+    promise = "for development: a batch that is run again is printed again"
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self.identity: str | None = None
+
+    def prepare(self, schema: StructType) -> None:
+        """Accept any rows."""
+
+    def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
+        """Print a heading and the first rows. All are computed, or state would stay uncommitted."""
+        batch.persist()
+        try:
+            rows = batch.count()
+            frame: Any = batch._jdf
+            table = frame.showString(SHOWN_ROWS, _SHOWN_CHARACTERS, False)
+        finally:
+            batch.unpersist()
+        reach("sink.before-commit")
+        stream = self._stream if self._stream is not None else sys.stdout
+        stream.write(f"batch {identity.batch_id}: {rows} {'row' if rows == 1 else 'rows'}\n{table}")
+        stream.flush()
+        reach("sink.after-commit")
+        return Delivery(skipped=False, rows=rows)
+
+    def last_committed(self, query_id: str) -> LastCommitted:  # noqa: ARG002 - of any query
+        """Know nothing: what was printed is gone."""
+        return LastCommitted(None, "the console keeps nothing")
+
+    def queries(self) -> frozenset[str]:
+        """Know none."""
+        return frozenset()

@@ -1,0 +1,93 @@
+"""Keeps every row in the driver's memory, as a view of the session, for development."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.crashpoints import reach
+from holdfast.errors import SinkError
+from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.spark.sinks.keys import one_row_a_key
+from holdfast.spark.sinks.sink import Delivery
+from holdfast.spark.sinks.skipping import skip
+from holdfast.spark.sinks.tablefit import check_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def view_name(job: str) -> str:
+    """Give the name of the view that holds a job's rows."""
+    return job.replace("-", "_")
+
+
+class MemorySink:
+    """A temporary view that grows with every batch, and is gone with the session."""
+
+    kind = "memory"
+    promise = "for development: every batch once while the session lives, nothing afterwards"
+
+    def __init__(self, session: SparkSession, sink: ReadySink, job: str) -> None:
+        self._session = session
+        self._sink = sink
+        self._view = view_name(job)
+        self._held: dict[str, BatchIdentity] = {}
+        self._rows: DataFrame | None = None
+        self.identity: str | None = self._view
+
+    def prepare(self, schema: StructType) -> None:
+        """Refuse rows without the columns that the sink names; begin with an empty view."""
+        check_columns(schema, self._sink)
+        self._session.createDataFrame([], schema).createOrReplaceTempView(self._view)
+
+    def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
+        """Take the batch into the view, or skip it."""
+        held = self._held.get(identity.query_id)
+        if held is not None and held.batch_id >= identity.batch_id:
+            if (held.batch_id, held.offsets_digest) == (
+                identity.batch_id,
+                identity.offsets_digest,
+            ):
+                return skip(batch)
+            message = f"the view {self._view} holds batch {identity.batch_id} with other offsets"
+            raise SinkError("HF5003", message, at=self._view)
+        rows = self._collected(batch)
+        reach("sink.before-commit")
+        self._rows = self._with(rows)
+        self._rows.createOrReplaceTempView(self._view)
+        self._held[identity.query_id] = identity
+        reach("sink.after-commit")
+        return Delivery(skipped=False, rows=rows.count())
+
+    def last_committed(self, query_id: str) -> LastCommitted:
+        """Give the newest batch of this session."""
+        held = self._held.get(query_id)
+        if held is None:
+            return LastCommitted(None, "the view is new in this session")
+        return LastCommitted(held.batch_id, "the view of this session")
+
+    def queries(self) -> frozenset[str]:
+        """Name the queries of this session."""
+        return frozenset(self._held)
+
+    def _collected(self, batch: DataFrame) -> DataFrame:
+        """Bring the rows to the driver: Arrow keeps every value as it is."""
+        batch.persist()
+        try:
+            rows = batch
+            if self._sink.mode == "upsert":
+                rows = one_row_a_key(batch, self._sink.key, self._sink.order_by, self._sink.at)
+            return self._session.createDataFrame(rows.toArrow(), batch.schema)
+        finally:
+            batch.unpersist()
+
+    def _with(self, rows: DataFrame) -> DataFrame:
+        if self._rows is None or self._sink.mode == "complete":
+            return rows
+        kept = self._rows
+        if self._sink.mode == "upsert":
+            kept = kept.join(rows, list(self._sink.key), "left_anti")
+        return kept.unionByName(rows)

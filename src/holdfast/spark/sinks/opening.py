@@ -1,0 +1,78 @@
+"""Opens the sink that a job declares, or says why it can't be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TextIO
+
+from holdfast.errors import SinkError
+from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink
+from holdfast.spark.sinks.console import ConsoleSink
+from holdfast.spark.sinks.custom import CustomSink
+from holdfast.spark.sinks.delta import DeltaSink
+from holdfast.spark.sinks.deltacommits import RESERVED_OPTIONS
+from holdfast.spark.sinks.memory import MemorySink
+from holdfast.spark.sinks.sink import BatchSink
+from holdfast.spark.userfunctions import load_function
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Opener = Callable[["SparkSession", ReadyJob], BatchSink]
+
+_MODES = ("append", "upsert", "complete")
+
+
+def open_sink(session: SparkSession, job: ReadyJob, *, console: TextIO | None = None) -> BatchSink:
+    """Open a job's sink; nothing is written, and its rows are not looked at yet."""
+    if job.sink.format == "console":
+        return ConsoleSink(console)
+    opener = _OPENERS.get(job.sink.format)
+    if opener is None:
+        message = f"{job.sink.format} is not written by this version yet"
+        raise SinkError("HF5001", message, at=job.sink.at)
+    return opener(session, job)
+
+
+def _delta(session: SparkSession, job: ReadyJob) -> BatchSink:
+    sink = job.sink
+    _check_mode(sink)
+    if sink.path is None:
+        raise _undeclared(sink, "a delta sink needs a path")
+    taken = sorted(name for name in sink.options if name.lower() in RESERVED_OPTIONS)
+    if taken:
+        raise _undeclared(sink, f"{', '.join(taken)} can't be set: it is how a batch is told apart")
+    if sink.location is None:
+        message = "the table's log can't be read from here without Spark"
+        raise SinkError("HF5009", message, at=sink.at)
+    return DeltaSink(session, sink, sink.location)
+
+
+def _memory(session: SparkSession, job: ReadyJob) -> BatchSink:
+    _check_mode(job.sink)
+    return MemorySink(session, job.sink, job.name)
+
+
+def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
+    function = job.sink.function
+    if function is None:
+        raise _undeclared(job.sink, "a custom sink needs a function")
+    if isinstance(function, FunctionReference):
+        return CustomSink(load_function(function), f"{function.module}:{function.name}")
+    if not callable(function):
+        raise _undeclared(job.sink, "the function of a custom sink can't be called")
+    return CustomSink(function, getattr(function, "__qualname__", type(function).__name__))
+
+
+_OPENERS: Mapping[str, Opener] = {"delta": _delta, "memory": _memory, "custom": _custom}
+
+
+def _check_mode(sink: ReadySink) -> None:
+    if sink.mode not in _MODES:
+        raise _undeclared(sink, f"{sink.mode} is no mode; there are {', '.join(_MODES)}")
+    if sink.mode == "upsert" and not sink.key:
+        raise _undeclared(sink, "an upsert needs a key: the columns that make a row the same row")
+
+
+def _undeclared(sink: ReadySink, message: str) -> SinkError:
+    return SinkError("HF5002", message, at=sink.at)

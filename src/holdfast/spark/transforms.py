@@ -1,0 +1,141 @@
+"""Applies the user's transform, a function or SQL; it must give a streaming DataFrame."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from holdfast.errors import SourceError
+from holdfast.jobs.ready import FunctionReference, ReadyJob
+from holdfast.redaction import redact
+from holdfast.spark.codefiles import digests_of, module_file
+from holdfast.spark.sparkwords import spark_words
+from holdfast.spark.userfunctions import code_error, load_function
+from holdfast.spark.usermodules import at_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Frames = Mapping[str, DataFrame]
+
+_SINGLE = "source"
+
+__all__ = ["apply_transform", "code_digests", "load_function"]
+
+
+def apply_transform(session: SparkSession, job: ReadyJob, frames: Frames) -> DataFrame:
+    """Give what the job's transform makes of its sources; a single one may stay as it is."""
+    if job.sql is not None:
+        return _streaming(_apply_sql(session, job, job.sql, frames), job, job.at)
+    transform = job.transform
+    if transform is None:
+        return _streaming(next(iter(frames.values())), job, job.at)
+    if isinstance(transform, FunctionReference):
+        return _streaming(_call(load_function(transform), job, frames), job, transform.at)
+    return _streaming(_call(transform, job, frames), job, job.at)
+
+
+def code_digests(job: ReadyJob) -> dict[str, str]:
+    """Give the SHA-256 of the transform's file and of what it imports from the job's folder."""
+    folder = job.folder.resolve()
+    file = _file_of(job)
+    return {} if file is None or not file.is_file() else digests_of(folder, file.resolve())
+
+
+def _file_of(job: ReadyJob) -> Path | None:
+    transform = job.transform
+    if isinstance(transform, FunctionReference):
+        return module_file(transform.folder, transform.module)
+    if transform is None:
+        return None
+    code = getattr(inspect.unwrap(transform), "__code__", None)
+    return None if code is None else Path(code.co_filename)
+
+
+def _call(function: Callable[..., Any], job: ReadyJob, frames: Frames) -> object:
+    """Pass a single source as the only argument, several by their names."""
+    single = len(frames) == 1
+    arguments = (*frames.values(),) if single else ()
+    named = {} if single else dict(frames)
+    _check_parameters(function, job, arguments, named)
+    try:
+        with at_home(job.folder):
+            return function(*arguments, **named)
+    except Exception as error:
+        what = f"{job.name}: the transform failed"
+        raise code_error("HF5115", what, error, job.folder) from error
+
+
+def _check_parameters(
+    function: Callable[..., Any],
+    job: ReadyJob,
+    arguments: tuple[DataFrame, ...],
+    named: Mapping[str, DataFrame],
+) -> None:
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError as error:
+        wanted = ", ".join(named) if named else "one DataFrame"
+        has = ", ".join(signature.parameters) or "no parameters"
+        message = f"{job.name}: the transform must take {wanted}; it has {has}"
+        raise SourceError("HF5114", message, at=_declared(job)) from error
+
+
+def _apply_sql(session: SparkSession, job: ReadyJob, sql: str, frames: Frames) -> DataFrame:
+    with _views(session, frames):
+        try:
+            return session.sql(sql)
+        except (PySparkException, Py4JError) as error:
+            message = f"{job.name}: the SQL is refused: {spark_words(error).shown}"
+            raise SourceError("HF5117", message, at=job.at, trace=redact(str(error))) from error
+
+
+@contextmanager
+def _views(session: SparkSession, frames: Frames) -> Iterator[None]:
+    """Name each source as a view; the names are free again when the query is analysed."""
+    views = dict(frames)
+    if len(frames) == 1:
+        views.setdefault(_SINGLE, *frames.values())
+    try:
+        for name, frame in views.items():
+            frame.createOrReplaceTempView(name)
+        yield
+    finally:
+        for name in views:
+            session.catalog.dropTempView(name)
+
+
+def _streaming(result: object, job: ReadyJob, at: str) -> DataFrame:
+    if isinstance(result, DataFrame) and result.isStreaming:
+        return result
+    message = f"{job.name}: the transform gives {_what(result)}, not a streaming DataFrame"
+    raise SourceError("HF5116", message, at=at)
+
+
+def _what(result: object) -> str:
+    if result is None:
+        return "None (does it lack a return?)"
+    if isinstance(result, DataFrame):
+        return "a DataFrame that is not made from its sources"
+    if isinstance(result, DataStreamWriter):
+        return "a writer: leave out writeStream, the sink is declared with the job"
+    if isinstance(result, StreamingQuery):
+        return "a query that it started itself: leave out writeStream and start"
+    return f"{type(result).__name__}"
+
+
+def _declared(job: ReadyJob) -> str:
+    return job.transform.at if isinstance(job.transform, FunctionReference) else job.at

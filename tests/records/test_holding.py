@@ -1,0 +1,182 @@
+"""A held lease: beats, a storage that fails, a driver that slept, giving it back."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import LeaseError
+from holdfast.records.folder import RecordsFolder
+from holdfast.records.lease import EXPIRY_SECONDS, Lease
+from tests.records.drivers import Clock, driver, elsewhere, records_in, taken
+from tests.records.failing import Failing
+
+
+def beat_of(folder: Path, generation: int = 1) -> dict[str, object]:
+    path = folder / ".holdfast" / "orders" / "lease" / f"{generation:010d}.beat"
+    document: dict[str, object] = json.loads(path.read_bytes())
+    return document
+
+
+def loss(lease: Lease) -> LeaseError:
+    with pytest.raises(LeaseError) as caught:
+        lease.confirm()
+    assert lease.lost
+    assert (caught.value.code.number, caught.value.exit_status) == ("HF2602", 22)
+    return caught.value
+
+
+def failing_lease(folder: Path) -> tuple[Lease, Clock, Failing]:
+    made: list[Failing] = []
+    clock = Clock()
+    records = replace(records_in(folder), open_writer=Failing.opener(made))
+    return taken(records, clock=clock), clock, made[0]
+
+
+def test_every_beat_differs_from_the_last(tmp_path: Path) -> None:
+    lease = taken(records_in(tmp_path))
+    counters = [beat_of(tmp_path)["counter"]]
+    for _ in range(3):
+        lease.beat()
+        counters.append(beat_of(tmp_path)["counter"])
+    assert counters == [1, 2, 3, 4]
+    assert beat_of(tmp_path)["state"] == "held"
+
+
+def test_beats_come_by_themselves_and_end_with_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.records.holding.BEAT_SECONDS", 0.01)
+    lease = taken(records_in(tmp_path))
+    lease.start_beating()
+    lease.start_beating()
+    named = [one for one in threading.enumerate() if one.name == "holdfast-lease-1"]
+    assert len(named) == 1
+    pause = threading.Event()
+    while beat_of(tmp_path)["counter"] == 1:
+        pause.wait(0.01)
+    lease.release()
+    named[0].join(timeout=60)
+    assert not named[0].is_alive()
+    assert beat_of(tmp_path)["state"] == "released"
+
+
+def test_a_failed_beat_is_tried_again(tmp_path: Path) -> None:
+    lease, clock, writer = failing_lease(tmp_path)
+    writer.failing_beats = 2
+    for _ in range(2):
+        clock.sleep(5)
+        lease.beat()
+        assert lease.failure is not None
+        lease.confirm()
+    clock.sleep(5)
+    lease.beat()
+    clock.sleep(20)
+    lease.confirm()
+    assert not lease.lost
+
+
+def test_an_owner_that_can_not_beat_stops_before_others_may_take_over(tmp_path: Path) -> None:
+    lease, clock, writer = failing_lease(tmp_path)
+    writer.failing_beats = 100
+    while not lease.lost:
+        lease.confirm()
+        clock.sleep(1)
+        lease.beat()
+    assert clock.slept < EXPIRY_SECONDS
+    assert "no beat could be written for 26 s: ordered" in loss(lease).message
+    writer.failing_beats = 0
+    lease.beat()
+    assert "no beat could be written" in loss(lease).message
+
+
+def test_whoever_was_taken_over_finds_out_at_the_next_beat(tmp_path: Path) -> None:
+    folder = records_in(tmp_path)
+    old = taken(folder, elsewhere())
+    taken(folder, elsewhere(), clock=Clock())
+    before = old.lost
+    old.beat()
+    assert (before, old.lost) == (False, True)
+    assert "generation 2 took over: job orders" in loss(old).message
+    old.release()
+    assert beat_of(tmp_path)["state"] == "held"
+
+
+def test_whoever_was_taken_over_finds_out_before_the_next_batch(tmp_path: Path) -> None:
+    folder = records_in(tmp_path)
+    old = taken(folder, elsewhere())
+    old.confirm()
+    new = taken(folder, elsewhere(), clock=Clock())
+    assert "generation 2 took over" in loss(old).message
+    new.confirm()
+
+
+def test_a_successor_that_can_not_be_read_is_one_all_the_same(tmp_path: Path) -> None:
+    lease = taken(records_in(tmp_path))
+    (tmp_path / ".holdfast/orders/lease/0000000002").write_bytes(b"")
+    assert "generation 2 took over" in loss(lease).message
+
+
+def test_whose_files_are_gone_stops(tmp_path: Path) -> None:
+    lease = taken(records_in(tmp_path))
+    for path in (tmp_path / ".holdfast/orders/lease").iterdir():
+        path.unlink()
+    assert "the files of generation 1 are gone" in loss(lease).message
+
+
+def test_a_release_that_fails_is_told_and_blocks_nobody_of_this_process(tmp_path: Path) -> None:
+    lease, _, writer = failing_lease(tmp_path)
+    writer.failing_beats = 1
+    lease.release()
+    assert lease.failure is not None
+    assert taken(records_in(tmp_path)).generation == 2
+
+
+def test_a_driver_that_was_stopped_for_long_finds_itself_taken_over(tmp_path: Path) -> None:
+    """It is seen as living here, and as silent from another machine."""
+    folder: RecordsFolder = records_in(tmp_path)
+    with driver(tmp_path) as (process, _):
+        os.kill(process.pid, signal.SIGSTOP)
+        _as_from_another_machine(tmp_path)
+        lease = taken(folder, clock=Clock())
+        assert lease.generation == 2
+        os.kill(process.pid, signal.SIGCONT)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "HF2602\n"
+    lease.confirm()
+
+
+def _as_from_another_machine(folder: Path) -> None:
+    path = folder / ".holdfast/orders/lease/0000000001"
+    claim = json.loads(path.read_bytes())
+    claim["holder"]["machine"] = "another"
+    path.write_bytes(json.dumps(claim).encode())
+
+
+def test_a_beat_that_hangs_does_not_hold_up_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.records.holding._LONGEST_BEAT", 0.01)
+    lease, _, writer = failing_lease(tmp_path)
+    hanging, ending = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        hanging.set()
+        ending.wait()
+
+    writer.before_beat = hang
+    beating = threading.Thread(target=lease.beat)
+    beating.start()
+    hanging.wait()
+    lease.release()
+    ending.set()
+    beating.join()
+    assert lease.failure is not None
+    assert lease.failure.code.number == "HF7007"
+    assert taken(records_in(tmp_path)).generation == 2

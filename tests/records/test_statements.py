@@ -1,0 +1,78 @@
+"""Statements about pending batches: said once, for these very offsets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import CheckpointError, RefusedError
+from holdfast.records.statements import Statement, Statements
+from tests.records.drivers import records_in
+
+SAID = Statement("5f0f3d3c", 7, "ab" * 32, True, "2026-03-01T10:00:00.000Z", "zoë")
+
+
+def file_of(folder: Path) -> Path:
+    return folder / ".holdfast/orders/statements/5f0f3d3c" / f"7.{'ab' * 32}.json"
+
+
+def about(statements: Statements, said: Statement) -> Statement | None:
+    return statements.statement_about(said.query_id, said.batch_id, said.offsets_digest)
+
+
+def test_a_statement_is_read_as_it_was_said(tmp_path: Path) -> None:
+    statements = Statements(records_in(tmp_path))
+    assert about(statements, SAID) is None
+    assert list(tmp_path.iterdir()) == []
+    statements.write(SAID)
+    assert about(statements, SAID) == SAID
+    content = file_of(tmp_path).read_bytes()
+    assert content == json.dumps(json.loads(content), sort_keys=True).encode("ascii") + b"\n"
+
+
+def test_the_same_may_be_said_again_and_the_first_stays(tmp_path: Path) -> None:
+    statements = Statements(records_in(tmp_path))
+    statements.write(SAID)
+    statements.write(replace(SAID, said_by="bob", said_at="2026-03-02T00:00:00.000Z"))
+    assert about(statements, SAID) == SAID
+
+
+@pytest.mark.parametrize("delivered", [True, False])
+def test_the_opposite_is_refused(tmp_path: Path, delivered: bool) -> None:
+    statements = Statements(records_in(tmp_path))
+    first = replace(SAID, delivered=delivered)
+    statements.write(first)
+    with pytest.raises(RefusedError) as caught:
+        statements.write(replace(SAID, delivered=not delivered))
+    assert (caught.value.code.number, caught.value.exit_status) == ("HF2605", 30)
+    assert ("not delivered" in caught.value.message) is not delivered
+    assert about(statements, SAID) == first
+
+
+def test_it_holds_for_no_other_offsets_batch_or_query(tmp_path: Path) -> None:
+    statements = Statements(records_in(tmp_path))
+    statements.write(SAID)
+    for other in (
+        replace(SAID, offsets_digest="cd" * 32),
+        replace(SAID, batch_id=8),
+        replace(SAID, query_id="another"),
+    ):
+        assert about(statements, other) is None
+        statements.write(replace(other, delivered=False))
+
+
+def test_a_damaged_statement_is_told_and_not_written_over(tmp_path: Path) -> None:
+    statements = Statements(records_in(tmp_path))
+    statements.write(SAID)
+    other = json.loads(file_of(tmp_path).read_bytes()) | {"batch_id": 8}
+    for damage in (b"", b"{}", json.dumps(other).encode()):
+        file_of(tmp_path).write_bytes(damage)
+        with pytest.raises(CheckpointError) as caught:
+            about(statements, SAID)
+        assert caught.value.code.number == "HF2603"
+        with pytest.raises(CheckpointError):
+            statements.write(SAID)
+        assert file_of(tmp_path).read_bytes() == damage

@@ -1,0 +1,88 @@
+"""Runs `holdfast` in processes of its own, which can be killed, stopped and watched."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+WAIT_SECONDS = 240
+
+
+def call(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, as the leader of its own process group."""
+    return subprocess.run(
+        _command(words),
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+        check=False,
+        start_new_session=True,
+    )
+
+
+def result_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """Give the document that a command printed."""
+    document = json.loads(done.stdout)
+    assert isinstance(document, dict)
+    return document
+
+
+@contextlib.contextmanager
+def started(folder: Path, *words: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a command and leave nothing of it running."""
+    process = subprocess.Popen(
+        _command(words),
+        cwd=folder,
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=WAIT_SECONDS)
+
+
+def wait_for(condition: Callable[[], object], what: str) -> None:
+    """Wait until something is so."""
+    until = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < until, f"waited in vain: {what}"
+        time.sleep(0.05)
+
+
+def java_below(process: int) -> list[int]:
+    """Give the Java processes that a process started, itself or through others."""
+    parents: dict[int, int] = {}
+    names: dict[int, str] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                name, _, rest = (entry / "stat").read_text().rpartition(")")
+                parents[int(entry.name)] = int(rest.split()[1])
+                names[int(entry.name)] = name.partition("(")[2]
+    return [one for one in parents if names[one] == "java" and _is_below(one, process, parents)]
+
+
+def _is_below(one: int, root: int, parents: dict[int, int]) -> bool:
+    while one in parents and one != root:
+        one = parents[one]
+    return one == root
+
+
+def _command(words: tuple[str, ...]) -> list[str]:
+    return [sys.executable, "-m", "holdfast", *words]

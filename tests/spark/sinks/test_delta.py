@@ -1,0 +1,184 @@
+"""The Delta sink on real Delta: every batch once, never two versions of a batch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.errors import SinkError
+from holdfast.ledgers.delta import CLOSED
+from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = "sensor string, value int"
+
+
+def frame(spark: Any, *rows: tuple[Any, ...], schema: str = SCHEMA) -> Any:
+    """Give a batch."""
+    return spark.createDataFrame(list(rows), schema)
+
+
+def commits(table: Path) -> list[dict[str, Any]]:
+    """Give the actions of every version."""
+    versions = []
+    for path in sorted((table / "_delta_log").glob("*.json")):
+        actions: dict[str, Any] = {}
+        for line in path.read_text(encoding="utf-8").splitlines():
+            actions.update(json.loads(line))
+        versions.append(actions)
+    return versions
+
+
+def test_a_batch_is_appended_once_with_its_identity(spark: Any, tmp_path: Path) -> None:
+    """Again, from a new process, and by another generation: skipped."""
+    table = tmp_path / "table"
+    sink = delta_sink(spark, table)
+    batch = frame(spark, ("a", 1), ("b", None))
+    sink.prepare(batch.schema)
+    assert not table.exists()
+    first = sink.write(batch, identity(0))
+    assert (first.skipped, first.rows) == (False, 2)
+    assert sink.write(batch, identity(0)).skipped
+    assert delta_sink(spark, table).write(batch, identity(0, generation=2)).skipped
+    assert rows_of(spark, table) == [("a", 1), ("b", None)]
+    (commit,) = commits(table)
+    assert (commit["txn"]["appId"], commit["txn"]["version"]) == (QUERY, 0)
+    assert json.loads(commit["commitInfo"]["userMetadata"]) == {
+        "holdfast": 1, "query_id": QUERY, "batch_id": 0, "generation": 1, "offsets_digest": "d0",
+    }  # fmt: skip
+    told = sink.last_committed(QUERY)
+    assert (told.value, sink.queries()) == (0, {QUERY})
+
+
+def test_other_offsets_stop_the_job_and_write_nothing(spark: Any, tmp_path: Path) -> None:
+    """For the newest batch and for an older one; an older one of the same offsets is skipped."""
+    table = tmp_path / "table"
+    sink = delta_sink(spark, table)
+    for number in range(2):
+        sink.write(frame(spark, ("a", number)), identity(number))
+    for number in range(2):
+        with pytest.raises(SinkError, match=f"holds batch {number} with other offsets") as caught:
+            sink.write(frame(spark, ("x", 9)), identity(number, "other"))
+        assert (caught.value.code.number, caught.value.exit_status) == ("HF5003", 50)
+    assert sink.write(frame(spark, ("a", 0)), identity(0)).skipped
+    assert rows_of(spark, table) == [("a", 0), ("a", 1)]
+
+
+def test_another_drivers_commit_in_between_is_seen(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Delta skips it silently: the same offsets are a skipped batch, others stop the job."""
+    table = tmp_path / "table"
+    ours, theirs = delta_sink(spark, table), delta_sink(spark, table)
+    ours.write(frame(spark, ("a", 0)), identity(0))
+
+    def beaten(digest: str, number: int) -> Any:
+        def reach(point: str) -> None:
+            if point == "sink.before-commit":
+                monkeypatch.undo()
+                theirs.write(frame(spark, ("a", number)), identity(number, digest, generation=2))
+
+        return reach
+
+    monkeypatch.setattr("holdfast.spark.sinks.delta.reach", beaten("d", 1))
+    assert ours.write(frame(spark, ("a", 1)), identity(1)).skipped
+    monkeypatch.setattr("holdfast.spark.sinks.delta.reach", beaten("other", 2))
+    with pytest.raises(SinkError, match="holds batch 2 with other offsets"):
+        ours.write(frame(spark, ("a", 2)), identity(2))
+    assert rows_of(spark, table) == [("a", 0), ("a", 1), ("a", 2)]
+
+
+def test_a_batch_of_sparks_own_sink_is_skipped(spark: Any, tmp_path: Path) -> None:
+    """It has no digest: a job that joins meets its own past. A closed identity is refused."""
+    table = tmp_path / "table"
+    batch = frame(spark, ("a", 1))
+    native = batch.write.format("delta").option("txnAppId", QUERY)
+    native.option("txnVersion", 4).save(str(table))
+    sink = delta_sink(spark, table)
+    assert sink.write(batch, identity(4)).skipped
+    assert not sink.write(batch, identity(5)).skipped
+    closing = batch.where("false").write.format("delta").mode("append").option("txnAppId", QUERY)
+    closing.option("txnVersion", CLOSED).save(str(table))
+    with pytest.raises(SinkError) as caught:
+        sink.write(batch, identity(6))
+    assert caught.value.code.number == "HF5004"
+    assert rows_of(spark, table) == [("a", 1), ("a", 1)]
+
+
+def test_an_empty_batch_is_remembered(spark: Any, tmp_path: Path) -> None:
+    """Also the first one, which makes the table."""
+    table = tmp_path / "table"
+    sink = delta_sink(spark, table)
+    batch = frame(spark, ("a", 1))
+    assert sink.write(batch.where("false"), identity(0)).rows == 0
+    assert sink.last_committed(QUERY).value == 0
+    assert not sink.write(batch.where("false"), identity(1)).skipped
+    assert sink.last_committed(QUERY).value == 1
+    assert rows_of(spark, table) == []
+
+
+def test_an_upsert_keeps_one_row_a_key(spark: Any, tmp_path: Path) -> None:
+    """Names that need quoting, an empty batch, the settings of the session untouched."""
+    table = tmp_path / "table"
+    schema = "`a.b` string, `it's` int, value int"
+    sink = delta_sink(spark, table, "upsert", key=("a.b", "it's"))
+    batch = frame(spark, ("é", 1, 1), ("é", 2, 2), schema=schema)
+    sink.prepare(batch.schema)
+    assert sink.write(batch, identity(0)).rows == 2
+    newer = frame(spark, ("é", 2, 20), ("z", 3, 3), schema=schema)
+    assert not sink.write(newer, identity(1)).skipped
+    assert sink.write(newer.where("false"), identity(1)).skipped
+    assert not sink.write(newer.where("false"), identity(2)).skipped
+    assert rows_of(spark, table) == [("z", 3, 3), ("é", 1, 1), ("é", 2, 20)]
+    assert sink.last_committed(QUERY).value == 2
+    for name in ("write.txnAppId", "write.txnVersion", "commitInfo.userMetadata"):
+        assert spark.conf.get(f"spark.databricks.delta.{name}", None) is None
+
+
+def test_an_upsert_with_two_rows_of_a_key_writes_nothing(spark: Any, tmp_path: Path) -> None:
+    """Not even the table; the batch stays uncached."""
+    table = tmp_path / "table"
+    sink = delta_sink(spark, table, "upsert", key=("sensor",))
+    batch = frame(spark, ("a", 1), ("a", 2))
+    with pytest.raises(SinkError) as caught:
+        sink.write(batch, identity(0))
+    assert caught.value.code.number == "HF5007"
+    assert not table.exists()
+    assert not batch.is_cached
+
+
+def test_complete_replaces_everything(spark: Any, tmp_path: Path) -> None:
+    """Also where the session is set to replace only the partitions that the rows are in."""
+    table = tmp_path / "table"
+    sink = delta_sink(spark, table, "complete", partition_by=("sensor",))
+    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    try:
+        sink.write(frame(spark, ("a", 1), ("b", 2)), identity(0))
+        assert sink.write(frame(spark, ("a", 9)), identity(1)).rows == 1
+        assert sink.write(frame(spark, ("a", 9)), identity(1)).skipped
+    finally:
+        spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+    assert rows_of(spark, table) == [("a", 9)]
+
+
+def test_prepare_refuses_what_would_fail_later(spark: Any, tmp_path: Path) -> None:
+    """Another folder, another partitioning, other columns; nothing is written."""
+    table = tmp_path / "table"
+    batch = frame(spark, ("a", 1))
+    delta_sink(spark, table, partition_by=("sensor",)).write(batch, identity(0))
+    wider = frame(spark, ("a", 1, 1), schema=f"{SCHEMA}, more int").schema
+    for sink, schema, code in (
+        (delta_sink(spark, table, partition_by=("value",)), batch.schema, "HF5005"),
+        (delta_sink(spark, table), wider, "HF5005"),
+        (delta_sink(spark, table.parent), batch.schema, "HF5006"),
+    ):
+        with pytest.raises(SinkError) as caught:
+            sink.prepare(schema)
+        assert caught.value.code.number == code
+    delta_sink(spark, table, options={"mergeSchema": "true"}).prepare(wider)
+    delta_sink(spark, table, partition_by=("sensor",)).prepare(batch.schema)
+    assert len(commits(table)) == 1

@@ -1,0 +1,76 @@
+"""Which sinks are opened, and how the others are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.errors import SinkError
+from holdfast.jobs.ready import ReadySink
+from holdfast.spark.sinks.opening import open_sink
+from holdfast.storage.location import parse_location
+from tests.spark.sinks.deliveries import AT, declared
+
+NO_SESSION: Any = None
+
+
+@pytest.mark.parametrize("format_", ["parquet", "csv", "json", "orc", "postgres", "jdbc", "kafka"])
+def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -> None:
+    """Delta and custom can be used today."""
+    with pytest.raises(SinkError, match=f"{format_} is not written by this version yet") as caught:
+        open_sink(NO_SESSION, declared(tmp_path, ReadySink(format_, "append", AT)))
+    assert (caught.value.code.number, caught.value.at) == ("HF5001", AT)
+    assert "delta" in caught.value.next_steps[0] and "custom" in caught.value.next_steps[1]
+
+
+@pytest.mark.parametrize(
+    ("sink", "code", "words"),
+    [
+        (ReadySink("delta", "append", AT), "HF5002", "needs a path"),
+        (ReadySink("delta", "upsert", AT, path="/t"), "HF5002", "needs a key"),
+        (ReadySink("memory", "merge", AT), "HF5002", "merge is no mode"),
+        (
+            ReadySink("delta", "append", AT, path="/t", options={"TxnAppId": "x"}),
+            "HF5002",
+            "TxnAppId can't be set",
+        ),
+        (ReadySink("delta", "append", AT, path="viewfs://x/t"), "HF5009", "can't be read from"),
+        (ReadySink("custom", "append", AT), "HF5002", "needs a function"),
+    ],
+)
+def test_a_sink_that_lacks_something(
+    tmp_path: Path, sink: ReadySink, code: str, words: str
+) -> None:
+    """Told at its place, before Spark is asked anything."""
+    with pytest.raises(SinkError, match=words) as caught:
+        open_sink(NO_SESSION, declared(tmp_path, sink))
+    assert (caught.value.code.number, caught.value.at) == (code, AT)
+
+
+def test_a_log_that_can_not_be_read_is_told(tmp_path: Path) -> None:
+    """The sink never raises when it is asked, and refuses to write blindly."""
+    table = tmp_path / "table"
+    table.mkdir()
+    (table / "_delta_log").symlink_to(table / "_delta_log")
+    sink = ReadySink("delta", "append", AT, path=str(table), location=parse_location(str(table)))
+    opened = open_sink(NO_SESSION, declared(tmp_path, sink))
+    told = opened.last_committed("any")
+    assert told.value is None and "could not be read" in told.basis
+    assert opened.queries() == frozenset()
+
+
+def test_every_sink_says_what_it_promises(tmp_path: Path) -> None:
+    """Nobody takes a sink of development for more."""
+    base = ReadySink("delta", "append", AT, path="/t", location=parse_location("/t"))
+
+    def promise(format_: str) -> str:
+        sink = replace(base, format=format_, function=print)
+        return open_sink(NO_SESSION, declared(tmp_path, sink)).promise
+
+    assert "every batch once" in promise("delta")
+    assert "the function decides" in promise("custom")
+    for format_ in ("memory", "console"):
+        assert "for development" in promise(format_)

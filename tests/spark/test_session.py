@@ -1,0 +1,163 @@
+"""Opening a session: real Spark, with Delta, quiet, and told in one line where it fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.errors import SparkStartError
+from holdfast.spark.session import SessionWish, jvm_process, open_session
+
+SERVED = SessionWish("tests", "local[2]", {"spark.sql.shuffle.partitions": "2"})
+
+WITH_DELTA = """
+import os, sys
+from pathlib import Path
+from holdfast.spark.session import SessionWish, jvm_process, open_session, stop_session
+
+folder = Path(sys.argv[1])
+sys.path.insert(0, str(folder))
+import workshop
+from pyspark.sql.functions import udf
+
+conf = {"spark.sql.warehouse.dir": str(folder / "warehouse"), "spark.hadoop.my.password": "hunter"}
+wish = SessionWish("x", "local[1]", conf, features=frozenset({"delta"}), folder=folder)
+session = open_session(wish)
+table = str(folder / "table")
+doubled = session.range(5).select(udf(workshop.twice, "long")("id").alias("n"))
+doubled.write.format("delta").save(table)
+print(sorted(row.n for row in session.read.format("delta").load(table).collect()))
+session.sql(f"delete from delta.`{table}` where n > 2")
+print(session.read.format("delta").load(table).count())
+process = jvm_process(session)
+arguments = Path(f"/proc/{process}/cmdline")
+print("hunter" in (arguments.read_text() if arguments.exists() else ""))
+stop_session(session)
+try:
+    os.kill(process, 0)
+except ProcessLookupError:
+    print("gone")
+again = open_session(SessionWish("y", "local[1]", folder=folder))
+print(again.conf.get("spark.sql.extensions", "none"), again.range(3).count())
+stop_session(again)
+"""
+
+FAILING = """
+import sys
+from holdfast.errors import SparkStartError
+from holdfast.spark.session import SessionWish, open_session
+
+for wish in (
+    SessionWish("x", "nonsense://host"),
+    SessionWish("x", "local[1]", {"spark.serializer": "no.such.Serializer"}),
+):
+    try:
+        open_session(wish)
+    except SparkStartError as error:
+        print(error.code.number, error.message)
+"""
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own, whose PATH has no Python of ours."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYSPARK_PYTHON"}
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.spark
+def test_a_session_with_delta(tmp_path: Path) -> None:
+    """Writes and reads, workers find the project's modules, nothing else is said, nothing stays."""
+    (tmp_path / "workshop.py").write_text("def twice(n):\n    return n * 2\n")
+    ran = run(WITH_DELTA, str(tmp_path))
+    assert ran.stderr == ""
+    assert ran.stdout.splitlines() == ["[0, 2, 4, 6, 8]", "2", "False", "gone", "none 3"]
+
+
+@pytest.mark.spark
+def test_a_start_that_fails_is_one_line() -> None:
+    """In the launcher and in the context; after the one the other can be tried."""
+    ran = run(FAILING)
+    first, second = ran.stdout.splitlines()
+    assert first.startswith("HF5213 ")
+    assert "Master must either be yarn or start with spark, k8s, or local" in first
+    assert second.startswith("HF5213 ")
+    assert "ClassNotFoundException: no.such.Serializer" in second
+    assert ran.stderr == ""
+
+
+@pytest.mark.spark
+def test_a_running_session_that_serves_is_used(spark: Any) -> None:
+    """It has Delta and Kafka, and what else is asked for."""
+    features = frozenset({"delta"})
+    wish = SessionWish("other", "local[2]", SERVED.conf, features=features)
+    assert open_session(wish) is spark
+    gateway: Any = spark.sparkContext._gateway
+    assert jvm_process(spark) == gateway.proc.pid
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("wish", "named"),
+    [
+        (SessionWish("x", "local[1]"), "spark.master"),
+        (SessionWish("x", "local[2]", {"spark.sql.shuffle.partitions": "7"}), "shuffle.partitions"),
+        (SessionWish("x", "local[2]", {"spark.never.set": "1"}), "spark.never.set"),
+        (SessionWish("x", "local[2]", features=frozenset({"postgres"})), "spark.jars"),
+    ],
+)
+def test_a_running_session_that_does_not_serve_is_told(
+    spark: Any, wish: SessionWish, named: str
+) -> None:
+    """With the settings that differ."""
+    with pytest.raises(SparkStartError) as raised:
+        open_session(wish)
+    assert raised.value.code.number == "HF5212"
+    assert named in raised.value.message
+
+
+def test_what_can_be_refused_is_refused_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Connect, a missing jar, no Java, nothing fetched: pyspark is not even imported."""
+    monkeypatch.setenv("HOLDFAST_CACHE", str(tmp_path / "cache"))
+    delta = frozenset({"delta"})
+    wishes = {
+        "HF5205": SessionWish("x", conf={"spark.remote": "sc://host"}),
+        "HF5207": SessionWish("x", features=delta, offline=True),
+        "HF5210": SessionWish("x", jars=("lib/gone.jar",), folder=tmp_path, features=delta),
+        "HF5211": SessionWish("x", jars=("s3a://lake/delta-storage-1.0.jar",), features=delta),
+    }
+    for code, wish in wishes.items():
+        with pytest.raises(SparkStartError) as raised:
+            open_session(wish)
+        assert raised.value.code.number == code
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(SparkStartError) as raised:
+        open_session(SessionWish("x"))
+    assert raised.value.code.number == "HF5201"
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_jvm_of_spark_submit_is_not_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was started without the jars; in a process that has no session yet."""
+    program = (
+        "from holdfast.errors import SparkStartError\n"
+        "from holdfast.spark.session import SessionWish, open_session\n"
+        "try:\n    open_session(SessionWish('x'))\n"
+        "except SparkStartError as error:\n    print(error.code.number, error.message)\n"
+    )
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    ran = run(program)
+    assert ran.stdout.startswith("HF5212 spark-submit"), ran.stderr

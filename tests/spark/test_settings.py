@@ -1,0 +1,128 @@
+"""With which settings a session starts, and what of them the process list shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.redaction import remember_secret
+from holdfast.spark.settings import (
+    SessionWish,
+    launch_settings,
+    needed_settings,
+    session_settings,
+)
+from holdfast.storage.options import StorageSettings
+
+FOLDER = Path("/projects/sensors")
+EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+LOGS = "spark.driver.extraJavaOptions"
+
+
+def settings(features: str = "", conf: dict[str, str] | None = None, **wish: Any) -> dict[str, str]:
+    """Give the settings of a wish on one machine, with one jar."""
+    whole: dict[str, Any] = {"master": "local[2]", "folder": FOLDER, "conf": conf or {}, **wish}
+    named = frozenset(features.split())
+    return session_settings(SessionWish("sensors", features=named, **whole), ["/x/a.jar"])
+
+
+def test_a_plain_session_is_quiet_and_on_loopback() -> None:
+    """No UI, no progress bars, and nothing of Delta or S3."""
+    found = settings()
+    assert found.pop(LOGS).startswith("-Dlog4j2.configurationFile=file:///")
+    assert found == {
+        "spark.app.name": "sensors",
+        "spark.master": "local[2]",
+        "spark.jars": "/x/a.jar",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executorEnv.PYTHONPATH": str(FOLDER),
+    }
+
+
+def test_on_a_cluster_the_drivers_address_is_left_to_spark() -> None:
+    """Executors on other machines must reach it."""
+    found = settings("delta", master="spark://host:7077")
+    assert not {"spark.driver.host", "spark.driver.bindAddress"} & set(found)
+    assert "spark.databricks.delta.snapshotPartitions" not in found
+    assert "spark.executorEnv.PYTHONPATH" not in found
+
+
+def test_delta_is_added_to_the_users_extensions() -> None:
+    """Once, after them."""
+    assert settings("delta")["spark.sql.extensions"] == EXTENSION
+    own = settings("delta", {"spark.sql.extensions": "my.Extension"})
+    assert own["spark.sql.extensions"] == f"my.Extension,{EXTENSION}"
+    both = settings("delta", {"spark.sql.extensions": f"{EXTENSION},my.Extension"})
+    assert both["spark.sql.extensions"] == f"{EXTENSION},my.Extension"
+    assert settings("delta")["spark.databricks.delta.snapshotPartitions"] == "2"
+    assert "DeltaCatalog" in settings("delta")["spark.sql.catalog.spark_catalog"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "spark.ui.showConsoleProgress",
+        "spark.driver.host",
+        "spark.databricks.delta.snapshotPartitions",
+        "spark.sql.catalog.spark_catalog",
+        "spark.hadoop.fs.s3a.endpoint",
+    ],
+)
+def test_what_the_user_set_counts(name: str) -> None:
+    """Before our defaults and what is derived from `storage:`."""
+    storage = StorageSettings({"s3": {"endpoint": "http://derived"}})
+    assert settings("delta s3", {name: "mine"}, storage=storage)[name] == "mine"
+
+
+def test_the_page_of_spark_is_shown_on_request() -> None:
+    """By the project's settings or by an option."""
+    assert settings(ui=True)["spark.ui.enabled"] == "true"
+    assert settings(conf={"spark.ui.enabled": "true"})["spark.ui.enabled"] == "true"
+
+
+def test_s3_is_derived_only_where_a_job_needs_it() -> None:
+    """From `storage:`."""
+    storage = StorageSettings({"s3": {"endpoint": "http://derived"}})
+    name = "spark.hadoop.fs.s3a.endpoint"
+    assert settings("s3", storage=storage)[name] == "http://derived"
+    assert name not in settings(storage=storage)
+
+
+def test_logs_are_left_alone_where_the_user_cares() -> None:
+    """With a configuration of their own, or when asked to be verbose."""
+    own = {LOGS: "-Dlog4j2.configurationFile=/x/mine.xml"}
+    assert settings(conf=own)[LOGS] == own[LOGS]
+    assert LOGS not in settings(verbose=True)
+    assert settings(conf={LOGS: "-Xss4m"})[LOGS].endswith(" -Xss4m")
+
+
+def test_secrets_stay_off_the_command_line() -> None:
+    """Every user of a machine sees the arguments of every process."""
+    remember_secret("an-address-from-the-environment")
+    secret = {
+        "spark.hadoop.fs.s3a.secret.key": "s" * 20,
+        "spark.my.password": "hunter",
+        "spark.my.url": "https://an-address-from-the-environment/x",
+    }
+    found = settings(conf={**secret, "spark.sql.shuffle.partitions": "2"})
+    assert secret.items() <= found.items()
+    shown = launch_settings(found)
+    assert not set(secret) & set(shown)
+    assert {"spark.master", "spark.jars", "spark.sql.shuffle.partitions"} <= set(shown)
+
+
+def test_a_running_session_needs_what_was_asked_for_only() -> None:
+    """Defaults of ours, and the name, may differ."""
+    wish = SessionWish("sensors", "local[2]", {"spark.a": "b", LOGS: "-Xss4m"}, folder=FOLDER)
+    needed = needed_settings(wish, session_settings(wish, ["/x/a.jar"]))
+    assert needed == {"spark.a": "b", "spark.master": "local[2]", "spark.jars": "/x/a.jar"}
+    delta = replace(wish, features=frozenset({"delta"}))
+    assert {"spark.sql.extensions", "spark.sql.catalog.spark_catalog"} <= set(
+        needed_settings(delta, session_settings(delta, []))
+    )
