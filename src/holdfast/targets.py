@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,18 @@ EXAMINED_RUNS = 10
 """How many of the newest runs the doctor looks at."""
 
 
+@dataclass(frozen=True)
+class Opening:
+    """Opens places, each for at most `timeout` seconds, over shared connections."""
+
+    timeout: float | None
+    instances: dict[str, Any] = field(default_factory=dict)
+
+    def reader(self, location: Location, settings: StorageSettings) -> Reader:
+        """Open a place for reading."""
+        return open_reader(location, settings, timeout=self.timeout, instances=self.instances)
+
+
 def each_once(examinees: list[Examinee | Unopened]) -> list[Examinee | Unopened]:
     """Keep the first of those that are the same place: it is no copy of itself."""
     by_place = {getattr(one, "path", one.target): one for one in reversed(examinees)}
@@ -61,9 +73,9 @@ def job_places(
     for name in names:
         if name not in loaded.jobs:
             raise _no_such_job(name, list(loaded.jobs))
-    instances: dict[str, Any] = {}
+    opening = Opening(timeout)
     chosen = [one for one in loaded.jobs if not names or one in names]
-    places = [_job_place(one, loaded, storage_options, timeout, instances) for one in chosen]
+    places = [_job_place(one, loaded, storage_options, opening) for one in chosen]
     return loaded.project, places
 
 
@@ -71,8 +83,7 @@ def _job_place(
     name: str,
     project: Project,
     storage_options: Sequence[str],
-    timeout: float | None,
-    instances: dict[str, Any],
+    opening: Opening,
 ) -> JobPlace:
     from holdfast.diagnosis.status import SHOWN_RUNS, JobPlace
     from holdfast.jobs.declaredsink import declared_sink
@@ -88,10 +99,8 @@ def _job_place(
         return described(location=error.at or name, open_checkpoint=partial(_raise, error))
     return described(
         location=target.location.shown,
-        open_checkpoint=partial(
-            open_reader, target.location, target.settings, timeout=timeout, instances=instances
-        ),
-        recall=recall_of(target, timeout, instances, runs=SHOWN_RUNS, lease=True),
+        open_checkpoint=partial(opening.reader, target.location, target.settings),
+        recall=recall_of(target, opening, runs=SHOWN_RUNS, lease=True),
     )
 
 
@@ -129,14 +138,16 @@ def examinees_of(
     from holdfast.diagnosis.doctor import Unopened
 
     try:
-        found, reader = open_target(text, project, storage_options, timeout)
+        opening = Opening(timeout)
+        found = _resolved(text, project, storage_options)
+        reader = opening.reader(found.location, found.settings)
         inside = [] if found.job is not None else checkpoints_below(reader)
         for name in inside:
             below = replace(found, location=_below(found.location, name))
-            opened = open_reader(below.location, below.settings, timeout=timeout)
-            yield _examinee(below, opened, below.location.shown, sink, storage_options, timeout)
+            opened = opening.reader(below.location, below.settings)
+            yield _examinee(below, opened, below.location.shown, sink, storage_options, opening)
         if not inside:
-            yield _examinee(found, reader, text, sink, storage_options, timeout)
+            yield _examinee(found, reader, text, sink, storage_options, opening)
     except HoldfastError as error:
         yield Unopened(text, error)
 
@@ -147,7 +158,7 @@ def _examinee(
     text: str,
     sink: str | Path | None,
     storage_options: Sequence[str],
-    timeout: float | None,
+    opening: Opening,
 ) -> Examinee:
     from holdfast.diagnosis.declaring import declared_job
     from holdfast.diagnosis.doctor import Examinee
@@ -155,27 +166,27 @@ def _examinee(
 
     project, job = target.project, target.job
     declared = declared_sink(project, job) if project and job else None
-    place, _ = sink_place(target, sink, declared, storage_options, timeout)
+    place, _ = sink_place(target, sink, declared, storage_options, opening.timeout)
     return Examinee(
         text,
         reader,
         target.location.url,
         target.location.scheme,
-        _parent_opener(target, timeout),
+        _parent_opener(target, opening),
         place.location if place is not None else None,
         place.open_below if place is not None else None,
         declared_job(project, job) if project and job else None,
-        recall_of(target, timeout, {}, runs=EXAMINED_RUNS, lease=True),
+        recall_of(target, opening, runs=EXAMINED_RUNS, lease=True),
     )
 
 
-def _parent_opener(target: Target, timeout: float | None) -> Callable[[], Reader] | None:
+def _parent_opener(target: Target, opening: Opening) -> Callable[[], Reader] | None:
     """Give what opens the folder around a target; None for one that lies in no folder."""
     parent = target.location.url.rpartition("/")[0]
     if not target.location.is_local and (parent.endswith("/") or "://" not in parent):
         return None
     around = replace(target.location, url=parent or "/")
-    return partial(open_reader, around, target.settings, timeout=timeout)
+    return partial(opening.reader, around, target.settings)
 
 
 def _below(location: Location, name: str) -> Location:
@@ -233,20 +244,13 @@ def open_recorded(
     runs: int = 1,
 ) -> tuple[Target, Reader, Recall]:
     """Find out which checkpoint is meant; open it, and what is recorded beside it."""
-    instances: dict[str, Any] = {}
+    opening = Opening(timeout)
     found = _resolved(target, project, storage_options)
-    reader = open_reader(found.location, found.settings, timeout=timeout, instances=instances)
-    return found, reader, recall_of(found, timeout, instances, runs=runs)
+    reader = opening.reader(found.location, found.settings)
+    return found, reader, recall_of(found, opening, runs=runs)
 
 
-def recall_of(
-    target: Target,
-    timeout: float | None,
-    instances: dict[str, Any],
-    *,
-    runs: int = 1,
-    lease: bool = False,
-) -> Recall:
+def recall_of(target: Target, opening: Opening, *, runs: int = 1, lease: bool = False) -> Recall:
     """Give what looks at the records of a target; nothing can be recorded beside a root."""
     from holdfast.diagnosis.recorded import nothing, recall
     from holdfast.records.folder import records_of
@@ -256,8 +260,7 @@ def recall_of(
         folder = records_of(target.location, target.settings)
     except StorageError:
         return nothing
-    opener = partial(open_reader, timeout=timeout, instances=instances)
-    folder = replace(folder, open_reader=opener)
+    folder = replace(folder, open_reader=opening.reader)
     place = canonical(target.location)
     return partial(recall, folder, checkpoint=place, runs=runs, lease=lease)
 

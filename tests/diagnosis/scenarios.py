@@ -193,6 +193,13 @@ def state_only_begun() -> Files:
     return {**without(files, newest), f"state/0/0/.{name}.{UUID}.TID7.tmp": files[newest]}
 
 
+def with_cut_snapshot(name: str) -> Files:
+    """Cut the newest RocksDB snapshot of partition 0 short."""
+    files = files_of(name)
+    path = first(files, r"state/0/0/[0-9]\.zip")
+    return replaced(files, path, files[path][:200])
+
+
 def with_another_checksum() -> Files:
     """Give a whole state file beside the checksum of another one, as a task's retry leaves it."""
     files = files_of(STATE, "4.1.4")
@@ -422,6 +429,11 @@ SCENARIOS: tuple[Scenario, ...] = (
              lambda: alone(replaced(files_of("aggregation-rocksdb"), "state/0/0/6.zip",
                                     files_of("aggregation-rocksdb")["state/0/0/6.zip"][:200])),
              tried=("4.3.0/zip-cut",)),
+    Scenario((47,), "HF2314", ERROR, ".zip",
+             "With changelogs 4.2 and later go on: they replay them over an older snapshot. 4.0 "
+             "stops: CANNOT_LOAD_STATE_STORE.UNCATEGORIZED.",
+             lambda: alone(with_cut_snapshot("aggregation-rocksdb-changelog-snapshots")),
+             tried=("4.3.0/zip-cut-with-changelogs", "4.0.5/zip-cut-with-changelogs")),
     Scenario((50,), "HF2221", FATAL, "state",
              "Spark stops: STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY.",
              lambda: alone({**below(files_of(STATE), "state/"), "state/": b""}),

@@ -260,6 +260,20 @@ def test_a_kept_copy_is_named_where_the_newest_offsets_are_gone(
     assert "HF2604" not in told(answer)
 
 
+def test_a_planned_batch_of_which_only_the_copy_is_left_is_fatal(tmp_path: Path) -> None:
+    """Its run was killed before the commit; without the copy nothing would tell."""
+    root = checkpoint(tmp_path)
+    write_runs(root, run := run_on(STATELESS, last_batch=2, ended=None, ended_at=None))
+    content = (root / "offsets" / "3").read_bytes()
+    OffsetCopies(records_beside(root)).keep(run.query_id or "", 3, content)
+    for path in ("offsets/3", "commits/3", "offsets/.3.crc", "commits/.3.crc"):
+        (root / path).unlink(missing_ok=True)
+    finding = told(library.doctor(root))["HF2342"]
+    assert finding.severity is Severity.FATAL
+    assert finding.place.file == "offsets/3"
+    assert "back as offsets/3" in finding.next_steps[0]
+
+
 def test_an_entry_that_is_not_what_was_kept_of_it_is_fatal(tmp_path: Path) -> None:
     root = checkpoint(tmp_path)
     write_runs(root, run := run_on(STATELESS))

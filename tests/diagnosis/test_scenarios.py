@@ -41,9 +41,7 @@ def test_severity_is_what_the_start_deserves(scenario: Scenario) -> None:
 @pytest.mark.parametrize("scenario", TRIED, ids=str)
 def test_the_sentence_tells_each_recorded_outcome(scenario: Scenario) -> None:
     """And none that was not recorded."""
-    outcomes = {
-        part for name in scenario.tried for part in record_named(name).outcome.split(", ")
-    }
+    outcomes = {part for name in scenario.tried for part in record_named(name).outcome.split(", ")}
     for outcome, words in SAID.items():
         if outcome in outcomes:
             assert re.search(words, scenario.spark), outcome

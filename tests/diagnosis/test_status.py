@@ -139,6 +139,12 @@ def test_a_holder_elsewhere_is_unclear_and_no_finding(project: Path) -> None:
     assert told(project).findings == ()
 
 
+def test_a_holder_that_has_no_record_yet_is_what_counts(project: Path) -> None:
+    write_runs(checkpoint(project), own_run(ended=Ended.FAILED))
+    taken(records_beside(checkpoint(project)))
+    assert orders(project).state is JobState.RUNNING
+
+
 def test_a_holder_that_followed_a_killed_run_is_what_counts(project: Path) -> None:
     write_runs(checkpoint(project), own_run(ended=None, ended_at=None))
     first = taken(records_beside(checkpoint(project)))

@@ -71,6 +71,24 @@ def test_a_damaged_version_or_summary_is_no_word() -> None:
     assert (ledger.complete, ledger.unread) == (False, (f"{1:020}.json",))
 
 
+def test_a_version_that_was_cut_anywhere_is_no_word() -> None:
+    """Also where the actions that matter would have come after the cut."""
+    files = versions_only(log_files("delta"))
+    path = f"{1:020}.json"
+    lines = files[path].split(b"\n")
+    for number, line in enumerate(lines):
+        cut = b"\n".join([*lines[:number], line[: len(line) // 2]])
+        assert read({**files, path: cut}).unread == ((path,) if line else ())
+
+
+def test_separators_of_lines_within_a_text_cut_no_line() -> None:
+    """Only a line feed ends an action; other separators may stand in any text."""
+    files = versions_only(log_files("delta"))
+    odd = '{"add":{"path":"a\u2028b\x85c"}}\n'.encode()
+    ledger = read({**files, f"{1:020}.json": odd + files[f"{1:020}.json"]})
+    assert ledger.complete
+
+
 def test_no_log_is_none() -> None:
     """A folder without versions."""
     assert read_delta_ledger(MemoryReader({"readme": b""})) is None

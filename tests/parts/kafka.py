@@ -78,6 +78,16 @@ def create_topic(address: str, topic: str, partitions: int = 2) -> None:
         created.result(PATIENCE_SECONDS)
 
 
+def delete_topic(address: str, topic: str) -> None:
+    """Delete a topic, and return when the broker has forgotten it."""
+    from confluent_kafka.admin import AdminClient
+
+    admin = AdminClient({"bootstrap.servers": address})
+    admin.delete_topics([topic])[topic].result(PATIENCE_SECONDS)
+    while topic in admin.list_topics().topics:
+        time.sleep(0.1)
+
+
 def produce(address: str, topic: str, values: Iterable[str]) -> None:
     """Write one message a value, and return when the broker has them all."""
     from confluent_kafka import Producer

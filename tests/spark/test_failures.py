@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 from holdfast.errors import HoldfastError, RunError, SinkError
 from holdfast.jobs.ready import ReadyJob, ReadySource
@@ -187,6 +188,21 @@ def test_a_kafka_topic_that_does_not_exist(spark: Any, kafka: str, tmp_path: Pat
         "sensor-clean: Spark stopped: UnknownTopicOrPartitionException: This server does not host"
     )
     assert failure_of(error, outside).error_class == "UnknownTopicOrPartitionException"
+
+
+def test_an_error_with_a_page_is_told_by_the_page(tmp_path: Path) -> None:
+    """What it means, what to do, and what people do wrongly."""
+    text = (
+        "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: [KAFKA_DATA_LOSS."
+        "START_OFFSET_RESET] Some data may have been lost. SQLSTATE: 22000 SQLSTATE: XXKST"
+    )
+    error = told(StreamingQueryException(text), job(tmp_path))
+    assert error.code.number == "HF5302"
+    assert "[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data may have been lost" in error.message
+    assert error.why.startswith("records that the checkpoint expects are no longer in Kafka. ")
+    assert error.next_steps[0].startswith("Write down which offsets are missing")
+    assert any(step.startswith("do not: `failOnDataLoss=false`") for step in error.next_steps)
+    assert error.next_steps[-1] == "holdfast explain kafka-data-loss"
 
 
 def test_secrets_are_not_told(spark: Any, tmp_path: Path, rows: ReadySource) -> None:

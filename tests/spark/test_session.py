@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import SparkStartError
-from holdfast.spark.session import SessionWish, jvm_process, open_session
+from holdfast.spark.session import SessionWish, has_session, jvm_process, open_session
 
 SERVED = SessionWish("tests", "local[2]", {"spark.sql.shuffle.partitions": "2"})
 
@@ -102,6 +102,7 @@ def test_a_running_session_that_serves_is_used(spark: Any) -> None:
     """It has Delta and Kafka, and what else is asked for."""
     features = frozenset({"delta"})
     wish = SessionWish("other", "local[2]", SERVED.conf, features=features)
+    assert has_session()
     assert open_session(wish) is spark
     gateway: Any = spark.sparkContext._gateway
     assert jvm_process(spark) == gateway.proc.pid

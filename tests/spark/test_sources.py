@@ -88,6 +88,10 @@ def test_a_missing_folder_is_named(spark: Any, folder: Path) -> None:
     error = refused(spark, folder, source("json", folder / "input", "id int"))
     assert error.code.number == "HF5101"
     assert str(folder / "input") in error.message
+    options = {"path": str(folder / "input")}
+    assert refused(spark, folder, source("json", None, "id int", options=options)).message == (
+        error.message
+    )
 
 
 def test_a_schema_that_does_not_parse(spark: Any, folder: Path) -> None:

@@ -56,6 +56,24 @@ def test_a_line_outside_of_the_project_is_better_than_none() -> None:
     assert found.at == "/srv/sensors/steps/gold.py:12"
 
 
+def test_the_project_s_own_lines_come_first() -> None:
+    """What the project calls may be in a folder that is no library's."""
+    text = WORKER.replace("/opt/lib/python3.11/site-packages/parser.py", "/srv/shared/parser.py")
+    found = user_line_in(text, PROJECT)
+    assert found is not None
+    assert found.at == "steps/gold.py:12"
+
+
+def test_of_errors_that_follow_each_other_the_last_counts() -> None:
+    """It is the one that ended the job."""
+    text = f"{WORKER}\nDuring handling of the above exception, another exception occurred:\n\n"
+    text += "Traceback (most recent call last):\n"
+    text += '  File "/srv/sensors/last.py", line 1, in <module>\n    x\nKeyError: 1'
+    found = user_line_in(text, PROJECT)
+    assert found is not None
+    assert found.shown == "last.py:1 KeyError: 1"
+
+
 def test_the_innermost_traceback_counts() -> None:
     """The driver's stands around the worker's."""
     text = f"{PROXY}pyspark.errors.exceptions.captured.PythonException: {WORKER}"

@@ -80,3 +80,15 @@ def test_other_schemes_get_their_root_from_their_own_class() -> None:
     guarded, root = open_filesystem(parse_location("https://h/a/b"), StorageSettings())
     assert root == "https://h/a/b"
     assert guarded._filesystem.protocol == ("http", "https")
+
+
+def test_places_that_are_opened_together_share_what_can_be_shared() -> None:
+    settings = StorageSettings({"s3": {"region": "eu-1"}})
+    instances: opening.Instances = {}
+    one, first = open_filesystem(parse_location("s3a://lake/a"), settings, instances)
+    two, second = open_filesystem(parse_location("s3://other/b"), settings, instances)
+    elsewhere = StorageSettings({"s3": {"region": "eu-2"}})
+    three, _ = open_filesystem(parse_location("s3a://lake/a"), elsewhere, instances)
+    assert (first, second) == ("lake/a", "other/b")
+    assert one._filesystem is two._filesystem
+    assert three._filesystem is not one._filesystem

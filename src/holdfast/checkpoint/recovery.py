@@ -102,7 +102,7 @@ def _state(picture: Picture, release: str) -> Outcome | None:
     if with_ids and provider_of(picture) == "hdfs":
         reason = "commit log v2 asks for state ids, which this state store does not have"
         return failure(reason, ahead.batch_id, sink_touched=True)
-    unloadable = state_failure(picture, ahead)
+    unloadable = state_failure(picture, ahead, release)
     if unloadable is None:
         return None
     # 3.5 looks at the schema in the tasks, when the sink was called already.

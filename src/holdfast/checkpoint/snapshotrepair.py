@@ -5,24 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.releases import RELEASES, at_least
+from holdfast.checkpoint.releases import at_least
 from holdfast.checkpoint.statefiles import PartitionFiles, VersionedId
-from holdfast.checkpoint.writer import spark_version
 from holdfast.storage.reading import Listed
 
 FIRST_RELEASE = "4.2"
 """Earlier ones stop at a damaged snapshot, whatever else is there."""
 
 
-def repairs_snapshots(picture: Picture) -> bool:
-    """Tell whether each release that could have written this passes damaged snapshots over."""
-    low = spark_version(picture).low
-    return low in RELEASES and at_least(low, FIRST_RELEASE)
-
-
-def is_passed_over(picture: Picture, path: str) -> bool:
-    """Tell whether Spark goes on without this snapshot: older files rebuild its version."""
-    if not repairs_snapshots(picture):
+def is_passed_over(picture: Picture, path: str, release: str) -> bool:
+    """Tell whether a release goes on without this snapshot: older files rebuild its version."""
+    if not at_least(release, FIRST_RELEASE):
         return False
     for operator in picture.layout.state.operators.values():
         for store in operator.stores.values():

@@ -34,8 +34,8 @@ class StateFailure:
     before_sink: bool = False
 
 
-def state_failure(picture: Picture, going_on: Outcome) -> StateFailure | None:
-    """Give why the state that the next batch reads can't be loaded, None where it seems it can."""
+def state_failure(picture: Picture, going_on: Outcome, release: str) -> StateFailure | None:
+    """Give why a release can't load the state that the next batch reads, None where it seems to."""
     if going_on.batch_id is None or going_on.action is Action.FRESH:
         return None
     version = going_on.batch_id
@@ -46,7 +46,7 @@ def state_failure(picture: Picture, going_on: Outcome) -> StateFailure | None:
         # The commit is damaged in a way that Spark overlooks: which state it names is not known.
         return None
     for operator in picture.layout.state.operators.values():
-        failure = _operator_failure(picture, operator, version)
+        failure = _operator_failure(picture, operator, version, release)
         if failure is not None:
             return failure
     return None
@@ -100,7 +100,7 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
 
 
 def _operator_failure(
-    picture: Picture, operator: OperatorFiles, version: int
+    picture: Picture, operator: OperatorFiles, version: int, release: str
 ) -> StateFailure | None:
     schema = _refused_schema(picture, operator)
     if schema is not None:
@@ -121,7 +121,8 @@ def _operator_failure(
             if files is None:
                 reason = f"{place} is missing, and with it state version {version}"
                 return StateFailure(reason, place)
-            fault = _unloadable(picture, operator, files, version, partition, store)
+            unique_id = _unique_id(picture, operator, store, partition, version)
+            fault = _unloadable(picture, files, (version, unique_id), release)
             if fault is not None:
                 return StateFailure(f"{place}: {fault}", place)
     return None
@@ -141,21 +142,17 @@ def _place(operator: OperatorFiles, partition: int, store: StoreFiles) -> str:
 
 
 def _unloadable(
-    picture: Picture,
-    operator: OperatorFiles,
-    files: PartitionFiles,
-    version: int,
-    partition: int,
-    store: StoreFiles,
+    picture: Picture, files: PartitionFiles, wanted: VersionedId, release: str
 ) -> str | None:
+    version, unique_id = wanted
     provider = provider_of(picture)
     if provider == "hdfs":
-        links = _chain(files.deltas, _usable(picture, files.snapshots), version)
+        snapshots = _usable(picture, files.snapshots, release)
+        links = _chain(files.deltas, snapshots, version)
     elif provider == "rocksdb":
-        unique_id = _unique_id(picture, operator, store, partition, version)
         if unique_id:
-            return _unloadable_by_id(picture, files, (version, unique_id))
-        zips = _usable(picture, _plain(files.zips))
+            return _unloadable_by_id(picture, files, wanted)
+        zips = _usable(picture, _plain(files.zips), release)
         links = _chain(_plain(files.changelogs), zips, version)
     else:
         return None
@@ -176,12 +173,12 @@ def _plain(files: Mapping[VersionedId, Listed]) -> dict[int, Listed]:
     return {version: item for (version, unique_id), item in files.items() if not unique_id}
 
 
-def _usable(picture: Picture, snapshots: Mapping[int, Listed]) -> dict[int, Listed]:
-    """Leave out the damaged snapshots that Spark passes over."""
+def _usable(picture: Picture, snapshots: Mapping[int, Listed], release: str) -> dict[int, Listed]:
+    """Leave out the damaged snapshots that a release passes over."""
     return {
         version: item
         for version, item in snapshots.items()
-        if not (_is_damaged(picture, item) and is_passed_over(picture, item.path))
+        if not (_is_damaged(picture, item) and is_passed_over(picture, item.path, release))
     }
 
 

@@ -24,6 +24,11 @@ class SparkVersion:
         """The release to reason with: the newest that fits, else the newest known."""
         return self.high if self.high in RELEASES else RELEASES[-1]
 
+    @property
+    def oldest(self) -> str:
+        """The oldest release that fits, else the oldest known: what holds for it holds for all."""
+        return self.low if self.low in RELEASES else RELEASES[0]
+
 
 def spark_version(picture: Picture) -> SparkVersion:
     """Bound the release by the settings that each one pins, log versions and side files."""

@@ -44,9 +44,9 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2305",
         "an escaped twin of this folder lies beside it",
-        "Spark 2 kept a path with blanks or % under a name that it had escaped three times; a later "
-        "one that finds such a folder beside the path stops: 'we detected a possible problem with "
-        "the location of your checkpoint'",
+        "Spark 2 kept a path with blanks or % under a name that it had escaped three times; a "
+        "later one that finds such a folder beside the path stops: 'we detected a possible problem "
+        "with the location of your checkpoint'",
         (
             "find out which of the two has the newer batches: holdfast diff ONE OTHER",
             "bring the one with the progress to the path that the query names, and the other to a "
@@ -129,9 +129,9 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2321",
         "the newest files come first, and only some of them",
-        "with latestFirst and a limit per batch Spark ignores maxFileAge: every file is read in the "
-        "end, but the source's log can never forget one, and grows with the years. Before Spark "
-        "2.2, files that fell behind were never read",
+        "with latestFirst and a limit per batch Spark ignores maxFileAge: every file is read in "
+        "the end, but the source's log can never forget one, and grows with the years. Before "
+        "Spark 2.2, files that fell behind were never read",
         ("take latestFirst away, or the limit, before the log has grown",),
     ),
     Code(

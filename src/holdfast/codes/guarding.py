@@ -110,4 +110,11 @@ GUARD_CODES: tuple[Code, ...] = (
         ("compare the job with the code that last ran on this checkpoint",),
         exit_status=31,
     ),
+    Code(
+        "HF3012",
+        "the place of a job's checkpoint can't be remembered in the project's folder",
+        "a path that changes by accident is not noticed at the next start",
+        ("run the job once where the folder can be written, and keep .holdfast/checkpoints.json",),
+        exit_status=30,
+    ),
 )

@@ -43,7 +43,8 @@ SINK_CODES: tuple[Code, ...] = (
         "HF2404",
         "the checkpoint is ahead of the sink",
         "batches are committed that the sink's log does not hold: readers through the log do not "
-        "see their rows, and Spark will not deliver them again",
+        "see their rows, and Spark will not deliver them again. After the next batch the log has a "
+        "gap, and reading the output fails",
         (
             "put the newest entries of _spark_metadata back from a backup",
             "the data files of these batches may still lie in the folder: compare before anything "
@@ -74,8 +75,9 @@ SINK_CODES: tuple[Code, ...] = (
     Code(
         "HF2407",
         "the output holds no memory of batches",
-        "for Spark's file sink: its log was deleted, or the output is new, and the next compaction "
-        "fails. For foreachBatch: nothing keeps a batch that is run again from being written twice",
+        "for Spark's file sink: its log was deleted, or the output is new. The query goes on, but "
+        "after its next batch reading the output fails, and the next compaction fails too. For "
+        "foreachBatch: nothing keeps a batch that is run again from being written twice",
         (
             "file sink: put _spark_metadata back from a backup or the old output",
             "foreachBatch: keep the batch id with the rows, in one transaction",

@@ -94,7 +94,8 @@ def _history_text(found: Evidence) -> str:
     history = found.restart_history.value
     assert history is not None
     if history.runs:
-        return f"{len(history.runs)} runs recorded; the newest: {run_text(history.runs[0])}"
+        count = len(history.runs)
+        return f"{count} recorded run{'s' * (count > 1)}; the newest: {run_text(history.runs[0])}"
     span = f"in batches {history.first_batch} to {history.last_batch}"
     ended = (
         f"; batch {history.unfinished_batch} is not finished" if history.unfinished_batch else ""

@@ -99,7 +99,7 @@ def with_recorded_runs(fact: HistoryFact, runs: tuple[Run, ...]) -> HistoryFact:
         return fact
     seen = fact.value or NO_RESTARTS
     history = replace(seen, runs=tuple(map(run_shown, runs)), not_visible=UNRECORDED)
-    return HistoryFact(history, Basis.RECORDED, f"the records of {len(runs)} runs")
+    return HistoryFact(history, Basis.RECORDED, f"the record of every run, {len(runs)} of them")
 
 
 def _operator_names(run: Run | None) -> tuple[str, ...] | None:

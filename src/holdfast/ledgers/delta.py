@@ -230,6 +230,9 @@ def _take_actions(actions: Iterable[Mapping[str, object]], taking: _Taking) -> N
 
 def _actions(data: bytes) -> Iterable[Mapping[str, object]]:
     """Decode only the short lines that can matter: those of data files are many and long."""
-    for line in data.decode("utf-8", "replace").splitlines():
-        if line.startswith(('{"txn"', '{"metaData"')):
-            yield decode_object(line, what="an action of a Delta log")
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.startswith((b'{"txn"', b'{"metaData"')):
+            text = line.decode("utf-8", "replace")
+            yield decode_object(text, what="an action of a Delta log")
+        elif line.strip() and not (line.startswith(b"{") and line.rstrip().endswith(b"}")):
+            raise DecodeError("HF2416", "a line of the Delta log is cut", line=number)

@@ -59,12 +59,13 @@ def _code(words: SparkWords) -> str:
 
 def _told(error: Exception, code: str, job: ReadyJob, source: ReadySource) -> SourceError:
     words = spark_words(error)
+    path = source.path or source.options.get("path")
     causes = {
-        "HF5101": f"there is nothing at {source.path}",
+        "HF5101": f"there is nothing at {path}",
         "HF5102": f"its schema can't be read: {words.sentence}",
         "HF5103": f"Spark can't stream the format {source.format}",
         "HF5104": f"a {source.format} source needs a schema, and has none under schema:",
-        "HF5105": f"there is no Delta table at {source.path}",
+        "HF5105": f"there is no Delta table at {path}",
     }
     cause = causes.get(code, f"Spark refuses it: {words.shown}")
     message = redact(f"{job.name}: source {source.name}: {cause}")

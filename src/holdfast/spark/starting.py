@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from holdfast.checkpoint.outcome import Action
 from holdfast.diagnosis.inspecting import inspect_checkpoint
 from holdfast.diagnosis.inspection import Inspection
-from holdfast.findings import Finding
+from holdfast.errors import StorageError
+from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ownership import check_owner
 from holdfast.jobs.ready import ReadyJob
 from holdfast.jobs.registry import remember_checkpoint
@@ -36,6 +37,7 @@ from holdfast.spark.sources import load_sources
 from holdfast.spark.surroundings import Surroundings
 from holdfast.spark.transforms import apply_transform, code_digests
 from holdfast.storage.canonical import canonical
+from holdfast.storage.memory import MemoryReader
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
 
@@ -110,7 +112,7 @@ def _start_holding(
 ) -> Started:
     reader = open_reader(job.checkpoint, job.settings)
     formats = {source.name: source.format for source in job.sources}
-    inspection = inspect_checkpoint(reader, formats=formats, may_be_missing=True).result
+    inspection = inspect_checkpoint(_begun(reader), formats=formats, may_be_missing=True).result
     query = _query(job, around, frame)
     findings = _guarded(job, around, inspection, query)
     statement = statement_about_pending(job, inspection, query.sink, records, reader, around.wishes)
@@ -122,8 +124,7 @@ def _start_holding(
     listening = Listening()
     record = replace(_record(job, around, query, lease), query_id=inspection.query_id)
     history.write(record)
-    if job.project is not None:
-        remember_checkpoint(job.folder, job.name, canonical(job.checkpoint))
+    findings += tuple(_remembered(job))
     query.frame.sparkSession.streams.addListener(listening)
     running = _call_spark(job, query, gate)
     record = replace(record, query_id=str(running.id), run_id=str(running.runId))
@@ -167,7 +168,7 @@ def _call_spark(job: ReadyJob, query: Query, gate: Gate) -> StreamingQuery:
     writer = (
         query.frame.writeStream.queryName(job.name)
         .outputMode(job.output_mode)
-        .option("checkpointLocation", spark_path(job.checkpoint))
+        .option("checkpointLocation", spark_path(job.checkpoint, job.settings))
         .foreachBatch(gate)
     )
     if job.processing_time is None:
@@ -178,6 +179,25 @@ def _call_spark(job: ReadyJob, query: Query, gate: Gate) -> StreamingQuery:
         return writer.start()
     except Exception as error:
         raise told(error, job) from error
+
+
+def _begun(reader: Reader) -> Reader:
+    """Take a folder with nothing but leftovers of a first write for what it is to Spark: empty."""
+    names = reader.names("")
+    if names and all(name.startswith(".") for name in names):
+        return MemoryReader({}, location=reader.location)
+    return reader
+
+
+def _remembered(job: ReadyJob) -> Iterator[Finding]:
+    """Remember where the job's checkpoint is; a project that can't be written is told."""
+    if job.project is None:
+        return
+    try:
+        remember_checkpoint(job.folder, job.name, canonical(job.checkpoint))
+    except StorageError as error:
+        message = f"the place of the checkpoint can't be remembered: {error.message}"
+        yield Finding("HF3012", Severity.INFO, message, Place("", root=error.at))
 
 
 def _owner(history: History) -> Run | None:

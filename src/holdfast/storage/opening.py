@@ -37,9 +37,7 @@ def _local(location: Location) -> Reader:
     return LocalReader(location.url, location.shown)
 
 
-def _remote(
-    location: Location, settings: StorageSettings, instances: Instances | None
-) -> Reader:
+def _remote(location: Location, settings: StorageSettings, instances: Instances | None) -> Reader:
     # fsspec takes a quarter of a second to import: only who reads remotely pays for it.
     from holdfast.storage.filesystem import open_filesystem
     from holdfast.storage.remote import FsspecReader

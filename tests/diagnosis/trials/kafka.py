@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from tests.diagnosis.trials.bench import Bench
@@ -28,23 +27,6 @@ def messages(bench: Bench, topic: str, **options: str) -> Any:
     return reader.load().selectExpr("cast(value as string) as value")
 
 
-def admin(bench: Bench) -> Any:
-    """Open Kafka's own administration client in Spark's JVM."""
-    jvm = bench.spark._jvm
-    properties = jvm.java.util.Properties()
-    properties.put("bootstrap.servers", bench.broker)
-    return jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
-
-
-def delete_topic(bench: Bench, topic: str) -> None:
-    """Delete a topic, and wait until the broker has forgotten it."""
-    client = admin(bench)
-    client.deleteTopics(bench.spark._jvm.java.util.List.of(topic)).all().get()
-    while client.listTopics().names().get().contains(topic):
-        time.sleep(0.1)
-    client.close()
-
-
 @tries("the query subscribes to another topic", needs="broker")
 def topic_renamed(bench: Bench) -> None:
     produce(bench, "topic-renamed", 0)
@@ -55,11 +37,13 @@ def topic_renamed(bench: Bench) -> None:
 
 @tries("records were gone before they were read, failOnDataLoss is false", needs="broker")
 def loss_allowed(bench: Bench) -> None:
+    from tests.parts.kafka import delete_topic
+
     produce(bench, "loss-allowed", 0, 1)
     stream = messages(bench, "loss-allowed", failOnDataLoss="false")
     bench.deliver(stream)
     produce(bench, "loss-allowed", 2)
-    delete_topic(bench, "loss-allowed")
+    delete_topic(bench.broker, "loss-allowed")
     produce(bench, "loss-allowed", 3)
     bench.deliver(stream)
 

@@ -103,7 +103,7 @@ def _broker_for(wanted: list[Trial]) -> Iterator[str]:
     if not any(one.needs == "broker" for one in wanted):
         yield ""
         return
-    from tests.corpus.broker import running_broker
+    from tests.parts.kafka import running_broker
 
     with tempfile.TemporaryDirectory() as folder, running_broker(Path(folder)) as address:
         yield address

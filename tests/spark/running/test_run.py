@@ -216,10 +216,9 @@ def test_changed_sources_and_operators_are_refused(spark: Any, tmp_path: Path) -
     job.pop("source")
     more = Made(tmp_path, {"ingest": job})
     assert codes(holdfast.run(project=more.file)) == ["HF3002"]
-    stateful = ingest(
-        transform=None, sql="select max(n) as n, k from source group by k",
-        sink={"format": "delta", "path": "./lake/raw", "mode": "upsert", "key": ["k"]},
-    )  # fmt: skip
+    stateful = ingest(transform=None, sql="select max(n) as n, k from source group by k") | {
+        "sink": {"format": "delta", "path": "./lake/raw", "mode": "upsert", "key": ["k"]}
+    }
     assert codes(holdfast.run(project=Made(tmp_path, {"ingest": stateful}).file)) == ["HF3004"]
     assert sorted(str(path) for path in made.checkpoint("ingest").rglob("*")) == before
 
@@ -248,7 +247,7 @@ def test_settings_of_one_job_touch_no_other(spark: Any, tmp_path: Path) -> None:
         {
             "plain": ingest("./lake/plain"),
             "own": ingest("./lake/own", conf={"spark.sql.session.timeZone": "Asia/Tokyo"}),
-            "wrong": ingest("./lake/wrong", conf={"spark.sql.warehouse.dir": "/elsewhere"}),
+            "wrong": ingest("./lake/wrong", conf={"spark.sql.ui.retainedExecutions": 5}),
         },
     )
     made.arrive(2)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql.types import StringType, StructField, StructType
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
@@ -60,6 +61,9 @@ def test_a_log_that_can_not_be_read_is_told(tmp_path: Path) -> None:
     told = opened.last_committed("any")
     assert told.value is None and "could not be read" in told.basis
     assert opened.queries() == frozenset()
+    with pytest.raises(SinkError, match="can't be asked") as caught:
+        opened.prepare(StructType([StructField("key", StringType())]))
+    assert caught.value.code.number == "HF5009"
 
 
 def test_every_sink_says_what_it_promises(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from holdfast.checkpoint.needed import needed_paths
 from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.snapshotrepair import is_passed_over
+from holdfast.checkpoint.writer import spark_version
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Severity
 
@@ -35,7 +36,7 @@ def _severity(picture: Picture, damage: Damage, needed: frozenset[str]) -> Sever
         return Severity.INFO
     if number == "HF2111":
         # Spark does not look at the checksum: it would go on with the changed content.
-        if is_passed_over(picture, damage.file):
+        if is_passed_over(picture, damage.file, spark_version(picture).oldest):
             return Severity.ERROR
         counts = damage.file in needed or damage.file.startswith("state/")
         return Severity.FATAL if counts else Severity.ERROR

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.snapshotrepair import is_passed_over
 from holdfast.checkpoint.statefiles import PartitionFiles
+from holdfast.checkpoint.writer import spark_version
 from holdfast.diagnosis.subject import Subject
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
@@ -64,11 +66,12 @@ def check_snapshot_tables(subject: Subject) -> Iterator[Finding]:
         data = subject.snapshots[path]
         if subject.picture.refused(path):
             continue
+        severity = _severity(subject.picture, path)
         try:
             tables = tables_of(data)
         except _DAMAGED as error:
             message = f"{path} can't be opened: {error}"
-            yield Finding("HF2314", Severity.FATAL, message, Place(path))
+            yield Finding("HF2314", severity, message, Place(path))
             continue
         folder = path.rpartition("/")[0]
         for name, size in tables.items():
@@ -78,7 +81,13 @@ def check_snapshot_tables(subject: Subject) -> Iterator[Finding]:
                 state = "is missing" if item is None else f"has {item.size:,} bytes, not {size:,}"
                 evidence = {"snapshot": path, "bytes_expected": size}
                 message = f"{place}, which {path} names, {state}"
-                yield Finding("HF2314", Severity.FATAL, message, Place(place), evidence)
+                yield Finding("HF2314", severity, message, Place(place), evidence)
+
+
+def _severity(picture: Picture, path: str) -> Severity:
+    """Fatal, unless each release that could have written this rebuilds the state without it."""
+    passed = is_passed_over(picture, path, spark_version(picture).oldest)
+    return Severity.ERROR if passed else Severity.FATAL
 
 
 def check_unneeded_tables(subject: Subject) -> Iterator[Finding]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.staterecovery import partition_count, state_failure
+from holdfast.checkpoint.writer import spark_version
 from holdfast.findings import Finding, Place, Severity
 
 
 def check_state_present(picture: Picture) -> Iterator[Finding]:
     """Report state files that the next batch needs and that are not there."""
-    failure = state_failure(picture, going_on(picture))
+    failure = state_failure(picture, going_on(picture), spark_version(picture).oldest)
     if failure is not None and not failure.before_sink:
         yield Finding("HF2221", Severity.FATAL, failure.reason, Place(failure.place))
 

@@ -32,6 +32,7 @@ PAGES: tuple[Page, ...] = (
         ("Swallowing it for the sake of the stream: nobody then knows which rows are missing.",),
         ("Make `process` repeatable by key, use `open(partition, epoch)` to skip what is done.",),
         conditions=("FOREACH_USER_FUNCTION_ERROR",),
+        fragments=("An exception was thrown from the Python worker: … WriterThread.run",),
         unseen="it lies in the writer",
         wraps=True,
     ),

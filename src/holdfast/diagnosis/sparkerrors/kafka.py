@@ -5,6 +5,8 @@ from __future__ import annotations
 from holdfast.diagnosis.sparkerrors.page import Page
 
 _LOSS = "KAFKA_DATA_LOSS"
+_LOST = "Some data may have been lost because they are not available in Kafka any more"
+"""Kafka's own classes are not in the message: the words of its reason tell them apart."""
 _SOURCE = "only the brokers know; `holdfast inspect` shows the stored offsets to compare with"
 
 PAGES: tuple[Page, ...] = (
@@ -32,7 +34,7 @@ PAGES: tuple[Page, ...] = (
             f"{_LOSS}.START_OFFSET_RESET",
         ),
         fragments=(
-            "Some data may have been lost because they are not available in Kafka any more",
+            _LOST,
             "OffsetOutOfRangeException: … spark.sql.kafka#",
         ),
         unseen=_SOURCE,
@@ -60,6 +62,7 @@ PAGES: tuple[Page, ...] = (
             "offset was changed from # to #, some data may have been missed",
             "offset was changed from # to #, some data may have been missed … not available in "
             "Kafka any more; either the data was aged out by Kafka or the topic may have been",
+            f"{_LOST} … Reason: Partition … offset was changed from # to #",
         ),
         unseen=_SOURCE,
     ),
@@ -87,6 +90,8 @@ PAGES: tuple[Page, ...] = (
             "are gone. Some data may have been missed … not available in Kafka any more; either "
             "the data was aged out by Kafka or the topic may have been",
             "have been deleted. … KafkaSource",
+            f"{_LOST} … Reason: Partitions … have been deleted",
+            f"{_LOST} … Reason: Cannot find initial offsets for partitions",
         ),
         codes=("HF2325",),
     ),
@@ -101,7 +106,10 @@ PAGES: tuple[Page, ...] = (
             "Start the query soon after partitions are added.",
         ),
         conditions=(f"{_LOSS}.ADDED_PARTITION_DOES_NOT_START_FROM_OFFSET_ZERO",),
-        fragments=("Added partition … starts from # instead of #",),
+        fragments=(
+            "Added partition … starts from # instead of #",
+            f"{_LOST} … Reason: Added partition … starts from # instead of #",
+        ),
         unseen=_SOURCE,
     ),
     Page(
@@ -120,6 +128,12 @@ PAGES: tuple[Page, ...] = (
             "LOST_TOPIC_PARTITIONS_IN_END_OFFSET_WITH_TRIGGER_AVAILABLENOW",
             "END_OFFSET_HAS_GREATER_OFFSET_FOR_TOPIC_PARTITION_THAN_LATEST_WITH_TRIGGER_AVAILABLENOW",
         ),
+        fragments=(
+            "in Trigger.AvailableNow should provide the same topic partitions in pre-fetched",
+            "end offset should have lower or equal offset per each topic partition than",
+            "Kafka topic(s) have been lost during running query with Trigger.AvailableNow",
+            "less than end offset during running query with Trigger.AvailableNow",
+        ),
         unseen="it happens between the brokers and the run",
     ),
     Page(
@@ -136,6 +150,8 @@ PAGES: tuple[Page, ...] = (
         ),
         fragments=(
             "If startingOffsets contains specific offsets, you must specify all TopicPartitions",
+            "offsets don't match what are assigned. Maybe topic partitions are created",
+            "The specified start offset and end offset should have the same topic-partitions",
         ),
         unseen=_SOURCE,
     ),
@@ -152,6 +168,10 @@ PAGES: tuple[Page, ...] = (
         conditions=(
             "RESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET",
             "UNRESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET",
+        ),
+        fragments=(
+            "The specified start … is greater than the end … for topic … partition",
+            "The resolved start offset … is greater than the resolved end offset … for topic",
         ),
         unseen=_SOURCE,
     ),
@@ -213,6 +233,19 @@ PAGES: tuple[Page, ...] = (
             "org.apache.spark.sql.kafka# … org.apache.kafka.common.errors.TimeoutException",
         ),
         unseen="it is a matter of the network",
+    ),
+    Page(
+        "kafka-topic-unknown",
+        "the brokers do not know a topic that the query reads",
+        "The topic was removed, is misspelled, or belongs to another cluster. The stored offsets "
+        "stay as they are; nothing was delivered by it.",
+        ("Making the topic anew under its name: the stored offsets then point into another one.",),
+        (
+            "See with the brokers' own tools whether the topic is there, and whether the address "
+            "is that of the right cluster; then start again.",
+        ),
+        fragments=("UnknownTopicOrPartitionException: This server does not host this topic",),
+        unseen=_SOURCE,
     ),
     Page(
         "kafka-sink-columns",

@@ -44,8 +44,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "stream-failed",
         "a streaming query ended with an error; the reason is inside",
-        "`STREAM_FAILED` is wrapped around whatever stopped a query. By itself it says only which "
-        "query and which run it was.",
+        "`STREAM_FAILED`, or `StreamingQueryException` with the cause's own message, is wrapped "
+        "around whatever stopped a query. By itself it says only which query and which run it was.",
         (
             "Any remedy for `STREAM_FAILED` as such: there is none, since the cause decides.",
             "Restarting in a loop: where the batch reaches the sink before it fails, every round "
@@ -56,6 +56,7 @@ PAGES: tuple[Page, ...] = (
             "`holdfast inspect CHECKPOINT` says what the next start will do.",
         ),
         conditions=("STREAM_FAILED",),
+        fragments=("=== Streaming Query === Identifier: [id =",),
         unseen="what is inside decides",
         wraps=True,
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -18,12 +18,12 @@ from holdfast.crashpoints import reach
 from holdfast.errors import DecodeError, NotFoundError, SinkError, StorageError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.asking import ask_sink
-from holdfast.ledgers.delta import CLOSED, LOG_FOLDER
+from holdfast.ledgers.delta import CLOSED, LOG_FOLDER, read_delta_ledger
 from holdfast.ledgers.deltafollowing import FollowedTable
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.spark.sinks.deltacommits import commit, create_table, grows, is_conflict
-from holdfast.spark.sinks.keys import one_row_a_key
+from holdfast.spark.sinks.keys import one_row_a_key, quoted
 from holdfast.spark.sinks.sink import Delivery
 from holdfast.spark.sinks.skipping import skip
 from holdfast.spark.sinks.tablefit import (
@@ -66,7 +66,7 @@ class DeltaSink:
         check_columns(schema, self._sink)
         check_merged_names(schema, self._sink)
         with self._asked():
-            is_table = self.last_version() is not None
+            is_table = self._is_table()
             strange = () if is_table else self._strange_names()
         if strange:
             message = f"{self.identity} is no Delta table and holds {', '.join(strange)}"
@@ -107,12 +107,6 @@ class DeltaSink:
         """Name every application that the table's log knows; empty where it can't be read."""
         ledger = ask_sink(self._location.shown, self._below).delta
         return frozenset(ledger.transactions) if ledger is not None else frozenset()
-
-    def last_version(self) -> int | None:
-        """Give the table's newest version, None where there is no table; raises StorageError."""
-        table = FollowedTable(self._below(LOG_FOLDER), "")
-        table.look()
-        return table.newest_version
 
     def _followed(self, query_id: str) -> FollowedTable:
         if self._table is None or self._table[0] != query_id:
@@ -181,15 +175,17 @@ class DeltaSink:
     def _check_partitions(self) -> None:
         if not self._sink.partition_by:
             return
-        machine: Any = self._session.sparkContext._jvm
-        java_session = self._session._jsparkSession
-        detail = machine.io.delta.tables.DeltaTable.forPath(java_session, self._sink.path).detail()
-        there = list(detail.select("partitionColumns").head().getList(0))
+        path = self._sink.path or ""
+        detail = self._session.sql(f"describe detail delta.{quoted(path)}").collect()[0]
+        there = list(detail["partitionColumns"])
         if there != list(self._sink.partition_by):
             message = f"the table is partitioned by {', '.join(there) or 'nothing'}, not by "
             message += ", ".join(self._sink.partition_by)
             step = "leave `partition_by` out, or name what the table has"
             raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
+
+    def _is_table(self) -> bool:
+        return read_delta_ledger(self._below(LOG_FOLDER)) is not None
 
     def _strange_names(self) -> tuple[str, ...]:
         try:

@@ -37,13 +37,13 @@ def sink_evolution_with_async(spark: Any, folder: Path) -> None:
         named(spark, folder, "bronze", asyncProgressTrackingEnabled="true")
 
 
-@provokes("query-evolution", since="4.2")
+@provokes("source-without-name", since="4.2")
 def sink_without_name(spark: Any, folder: Path) -> None:
     with having(spark, SINKS):
         run(texts(spark, lines(folder)), folder)
 
 
-@provokes("query-evolution", since="4.2")
+@provokes("source-name-characters", since="4.2")
 def sink_name_characters(spark: Any, folder: Path) -> None:
     with having(spark, SINKS):
         named(spark, folder, "my-orders")
@@ -112,12 +112,15 @@ def escaped_sink(spark: Any, folder: Path) -> None:
 @provokes("source-files-gone")
 def input_removed(spark: Any, folder: Path) -> None:
     place = lines(folder)
-    run(texts(spark, place), folder)
-    for path in (folder / "checkpoint/commits").glob("*2*"):
-        path.unlink()
-    for path in place.iterdir():
-        path.unlink()
-    run(texts(spark, place), folder)
+
+    def deliver(batch: Any, _batch_id: int) -> None:
+        batch.isEmpty()
+        for path in place.iterdir():
+            path.unlink()
+        batch.collect()
+
+    writer = texts(spark, place).writeStream.foreachBatch(deliver).trigger(availableNow=True)
+    writer.option("checkpointLocation", str(folder / "checkpoint")).start().awaitTermination()
 
 
 @provokes("clean-source-of-sink")

@@ -81,27 +81,3 @@ def state_without_settings(spark: Any, folder: Path) -> None:
     first, _, *rest = path.read_text().split("\n")
     path.write_text("\n".join([first, "", *rest]))
     states(spark, folder)
-
-
-@provokes("state-reader-operator-metadata", since="4.0")
-def state_of_damaged_operator(spark: Any, folder: Path) -> None:
-    counted(spark, folder)
-    path = folder / "checkpoint/state/0/_metadata/metadata"
-    remove(path)
-    path.write_text("v1\n{")
-    states(spark, folder)
-
-
-@provokes("state-reader-no-partition", since="4.0")
-def state_without_partitions(spark: Any, folder: Path) -> None:
-    counted(spark, folder)
-    for part in (0, 1):
-        shutil.rmtree(folder / f"checkpoint/state/0/{part}")
-    states(spark, folder)
-
-
-@provokes("state-version-negative", since="4.0")
-def state_of_no_batch(spark: Any, folder: Path) -> None:
-    counted(spark, folder)
-    remove(folder / "checkpoint/commits/2")
-    states(spark, folder, batchId=7)

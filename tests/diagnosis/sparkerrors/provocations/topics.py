@@ -12,13 +12,12 @@ from typing import Any
 
 from tests.diagnosis.sparkerrors.provocations.provocation import provokes
 from tests.diagnosis.sparkerrors.provocations.queries import run
+from tests.parts.kafka import delete_topic, running_broker
 
 
 @cache
 def broker() -> str:
     """Start a broker once, for as long as this process lives."""
-    from tests.corpus.broker import running_broker
-
     stack = ExitStack()
     atexit.register(stack.close)
     folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -42,39 +41,27 @@ def reading(spark: Any, topic: str, **options: str) -> Any:
     return reader.load()
 
 
-def admin(spark: Any) -> Any:
-    """Open Kafka's own administration client in Spark's JVM."""
-    properties = spark._jvm.java.util.Properties()
-    properties.put("bootstrap.servers", broker())
-    return spark._jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
+def admin() -> Any:
+    """Open an administration client."""
+    from confluent_kafka.admin import AdminClient
+
+    return AdminClient({"bootstrap.servers": broker()})
 
 
-def delete_topic(spark: Any, topic: str) -> None:
-    """Delete a topic, and wait until the broker has forgotten it."""
-    client = admin(spark)
-    client.deleteTopics(spark._jvm.java.util.List.of(topic)).all().get()
-    while client.listTopics().names().get().contains(topic):
-        time.sleep(0.1)
-    client.close()
-
-
-def forget_before(spark: Any, topic: str, partition: int, offset: int) -> None:
+def forget_before(topic: str, partition: int, offset: int) -> None:
     """Let the broker delete the records before an offset."""
-    jvm = spark._jvm
-    client = admin(spark)
-    where = jvm.org.apache.kafka.common.TopicPartition(topic, partition)
-    until = jvm.org.apache.kafka.clients.admin.RecordsToDelete.beforeOffset(offset)
-    client.deleteRecords(jvm.java.util.Map.of(where, until)).all().get()
-    client.close()
+    from confluent_kafka import TopicPartition
+
+    for deleted in admin().delete_records([TopicPartition(topic, partition, offset)]).values():
+        deleted.result()
 
 
-def widen(spark: Any, topic: str, partitions: int) -> None:
+def widen(topic: str, partitions: int) -> None:
     """Give a topic more partitions."""
-    jvm = spark._jvm
-    client = admin(spark)
-    wanted = jvm.org.apache.kafka.clients.admin.NewPartitions.increaseTo(partitions)
-    client.createPartitions(jvm.java.util.Map.of(topic, wanted)).all().get()
-    client.close()
+    from confluent_kafka.cimpl import NewPartitions
+
+    for made in admin().create_partitions([NewPartitions(topic, partitions)]).values():
+        made.result()
     time.sleep(0.5)
 
 
@@ -90,7 +77,7 @@ def topic_renamed(spark: Any, folder: Path) -> None:
 def topic_recreated(spark: Any, folder: Path) -> None:
     produce(spark, "recreated", "a", "b", "c")
     run(reading(spark, "recreated"), folder)
-    delete_topic(spark, "recreated")
+    delete_topic(broker(), "recreated")
     produce(spark, "recreated", "d")
     run(reading(spark, "recreated"), folder)
 
@@ -100,7 +87,7 @@ def records_aged_out(spark: Any, folder: Path) -> None:
     produce(spark, "aged", "a")
     run(reading(spark, "aged"), folder)
     produce(spark, "aged", *"bcdef")
-    forget_before(spark, "aged", 0, 4)
+    forget_before("aged", 0, 4)
     run(reading(spark, "aged"), folder)
 
 
@@ -108,30 +95,17 @@ def records_aged_out(spark: Any, folder: Path) -> None:
 def partition_added_late(spark: Any, folder: Path) -> None:
     produce(spark, "widened", "a")
     run(reading(spark, "widened"), folder)
-    widen(spark, "widened", 3)
+    widen("widened", 3)
     produce(spark, "widened", "b", "c", "d", partition=2)
-    forget_before(spark, "widened", 2, 2)
+    forget_before("widened", 2, 2)
     run(reading(spark, "widened"), folder)
 
 
-@provokes("kafka-available-now", needs_jars=True)
-def partitions_change_meanwhile(spark: Any, folder: Path) -> None:
-    def widen_once(batch: Any, batch_id: int) -> None:
-        if batch_id == 0:
-            widen(spark, "moving", 4)
-            produce(spark, "moving", "z", partition=3)
-
-    produce(spark, "moving", *"abcdefgh")
-    stream = reading(spark, "moving", maxOffsetsPerTrigger="1")
-    writer = stream.writeStream.foreachBatch(widen_once).trigger(availableNow=True)
-    writer.option("checkpointLocation", str(folder / "checkpoint")).start().awaitTermination()
-
-
-@provokes("kafka-available-now", needs_jars=True)
+@provokes("kafka-topic-unknown", needs_jars=True)
 def topic_gone_meanwhile(spark: Any, folder: Path) -> None:
     def delete_once(batch: Any, batch_id: int) -> None:
         if batch_id == 0:
-            delete_topic(spark, "going")
+            delete_topic(broker(), "going")
 
     produce(spark, "going", *"abcdefgh")
     produce(spark, "staying", *"abcdefgh")

@@ -17,7 +17,9 @@ from tests.diagnosis.sparkerrors.provocations.queries import (
 )
 
 STATE = "spark.sql.streaming.stateStore"
-ROCKS = {PROVIDER: ROCKSDB, f"{STATE}.rocksdb.changelogCheckpointing.enabled": "true"}
+ENDING = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
+"""With timers Spark would run empty batches for ever."""
+ROCKS = {PROVIDER: ROCKSDB, **ENDING}
 AVRO = {**ROCKS, f"{STATE}.encodingFormat": "avro"}
 
 
@@ -174,6 +176,15 @@ def deleted_variable(spark: Any, folder: Path) -> None:
         transformed(spark, folder, total("total long"), use=use)
 
 
+@provokes("python-runner-start", since="4.1")
+def processor_raises_at_start(spark: Any, folder: Path) -> None:
+    def declare(processor: Any, handle: Any) -> None:
+        raise ValueError("the ledger is closed")
+
+    with having(spark, ROCKS):
+        transformed(spark, folder, declare)
+
+
 @provokes("stateful-function-failed", since="4.0")
 def processor_raises(spark: Any, folder: Path) -> None:
     def use(processor: Any) -> None:
@@ -181,6 +192,30 @@ def processor_raises(spark: Any, folder: Path) -> None:
 
     with having(spark, ROCKS):
         transformed(spark, folder, total("total long"), use=use)
+
+
+@provokes("late-rows-emitted", since="4.0")
+def rows_older_than_the_watermark(spark: Any, folder: Path) -> None:
+    import pandas
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+    class Late(StatefulProcessor):
+        def init(self, handle: Any) -> None:
+            pass
+
+        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
+            yield pandas.DataFrame({"value": [key[0]], "at": [pandas.Timestamp(0)]})
+
+        def close(self) -> None:
+            pass
+
+    timed = texts(spark, lines(folder)).selectExpr("value", "timestamp_seconds(9000) as at")
+    grouped = timed.withWatermark("at", "1 second").groupBy("value")
+    with having(spark, ROCKS):
+        made = grouped.transformWithStateInPandas(
+            Late(), "value string, at timestamp", "Append", "EventTime", eventTimeColumnName="at"
+        )
+        run(made.groupBy("at").count(), folder)
 
 
 def _grouped(spark: Any, folder: Path, act: Callable[[Any], None], timeout: str) -> None:
@@ -194,7 +229,8 @@ def _grouped(spark: Any, folder: Path, act: Callable[[Any], None], timeout: str)
 
     stream = texts(spark, lines(folder)).groupBy("value")
     made = stream.applyInPandasWithState(function, "value string", "n long", "Update", timeout)
-    run(made, folder, mode="update")
+    with having(spark, ENDING):
+        run(made, folder, mode="update")
 
 
 @provokes("state-timeout-settings")
@@ -204,6 +240,4 @@ def timeout_without_timeouts(spark: Any, folder: Path) -> None:
 
 @provokes("state-timeout-settings")
 def watermark_without_watermark(spark: Any, folder: Path) -> None:
-    _grouped(
-        spark, folder, lambda state: state.getCurrentWatermarkMs(), "ProcessingTimeTimeout"
-    )
+    _grouped(spark, folder, lambda state: state.getCurrentWatermarkMs(), "ProcessingTimeTimeout")

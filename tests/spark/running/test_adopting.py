@@ -1,0 +1,280 @@
+"""A checkpoint that plain PySpark made is adopted: its pending batch is neither lost nor doubled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from tests.spark.running.projects import ROWS, Made, expected, ingest, table
+
+pytestmark = pytest.mark.spark
+
+DELIVER = """
+
+import pathlib
+
+
+def deliver(batch, identity):
+    with (pathlib.Path(__file__).parent / "delivered").open("a") as file:
+        file.writelines(f"{row.n}\\n" for row in batch.collect())
+"""
+
+
+class PlainProgram:
+    """A PySpark program that knows nothing of Holdfast, and the project that adopts it."""
+
+    def __init__(self, spark: Any, folder: Path, sink: dict[str, Any], **job: Any) -> None:
+        declared = ingest(checkpoint="./old/orders", **job) | {"sink": sink}
+        self.made = Made(folder, {"orders": declared})
+        pipeline = folder / "pipeline.py"
+        pipeline.write_text(pipeline.read_text(encoding="utf-8") + DELIVER, encoding="utf-8")
+        self.folder, self._spark = folder, spark
+        self.checkpoint = folder / "old/orders"
+
+    def run(self, begin: Callable[[Any], Any]) -> None:
+        """Run all that is available, and leave a batch pending where the program fails."""
+        frame = (
+            self._spark.readStream.schema(ROWS)
+            .option("maxFilesPerTrigger", 1)
+            .json(str(self.folder / "in"))
+        )
+        query = begin(frame).start()
+        try:
+            query.processAllAvailable()
+        except Exception as error:
+            assert "FAIL" in str(error).upper()
+        finally:
+            query.stop()
+
+    def write_natively(self, frame: Any) -> Any:
+        """Write through Spark's own Delta sink."""
+        return self._with_checkpoint(frame).format("delta").option("path", self.lake)
+
+    def fail_natively(self, frame: Any) -> Any:
+        """Do the same, and fail before the table has the batch."""
+        condition = "n < 3 or raise_error('on purpose to fail') is null"
+        return self.write_natively(frame.where(condition))
+
+    def call(self, deliver: Callable[[Any, int], None]) -> Callable[[Any], Any]:
+        """Call a function for each batch."""
+        return lambda frame: self._with_checkpoint(frame).foreachBatch(deliver)
+
+    def fail_in(self, batch_id: int) -> Callable[[Any], Any]:
+        """Deliver as the project's function does, and fail right after this batch."""
+
+        def deliver(batch: Any, number: int) -> None:
+            with (self.folder / "delivered").open("a") as file:
+                file.writelines(f"{row.n}\n" for row in batch.collect())
+            if number == batch_id:
+                raise OSError("on purpose to fail")
+
+        return self.call(deliver)
+
+    def run_held(self, **said: Any) -> Any:
+        """Run the project that adopts the program."""
+        return holdfast.run(project=self.made.file, **said)
+
+    @property
+    def lake(self) -> str:
+        """Give where the table is."""
+        return str(self.folder / "lake/raw")
+
+    def delivered(self) -> list[int]:
+        """Give what the function was handed."""
+        lines = (self.folder / "delivered").read_text().split()
+        return sorted(map(int, lines))
+
+    def ids(self, log: str) -> list[int]:
+        """Give the batches in `offsets` or `commits`."""
+        return sorted(int(one.name) for one in (self.checkpoint / log).glob("[0-9]*"))
+
+    def _with_checkpoint(self, frame: Any) -> Any:
+        return frame.writeStream.option("checkpointLocation", str(self.checkpoint))
+
+
+DELTA = {"format": "delta", "path": "./lake/raw"}
+CUSTOM = {"format": "custom", "function": "pipeline:deliver"}
+
+
+def codes(answer: Any) -> list[str]:
+    """Give the codes of the findings."""
+    return [finding.code for finding in answer.findings]
+
+
+def statements(program: PlainProgram) -> list[dict[str, Any]]:
+    """Give the statements that are kept."""
+    folder = program.folder / "old/.holdfast/orders/statements"
+    return [json.loads(one.read_text()) for one in folder.rglob("*.json")]
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_native_delta_table_is_asked_about_the_pending_batch(
+    spark: Any, tmp_path: Path, held: bool
+) -> None:
+    """Nobody has to state anything; nothing is doubled, nothing is lost."""
+    program = PlainProgram(spark, tmp_path, DELTA)
+    numbers = program.made.arrive(3) + program.made.arrive(2)
+    if held:
+        program.run(program.write_natively)
+        # As a kill between the table's commit and Spark's leaves it.
+        (program.checkpoint / "commits/1").unlink()
+    else:
+        program.run(program.fail_natively)
+    assert (program.ids("offsets"), program.ids("commits")) == ([0, 1], [0])
+    assert table(spark, tmp_path / "lake/raw") == expected(numbers if held else numbers[:3])
+    numbers += program.made.arrive(2)
+    answer = program.run_held()
+    (job,) = answer.result.jobs
+    assert (answer.exit_status, job.ended.value, job.first_batch) == (0, "finished", 1)
+    assert (job.batches, job.skipped_batches) == (2, int(held))
+    assert table(spark, tmp_path / "lake/raw") == expected(numbers)
+    assert statements(program) == []
+
+
+def test_what_the_table_knows_is_not_overruled_by_a_statement(spark: Any, tmp_path: Path) -> None:
+    """HF3010: it does not hold the batch, so that the rows would be lost."""
+    program = PlainProgram(spark, tmp_path, DELTA)
+    numbers = program.made.arrive(3) + program.made.arrive(2)
+    program.run(program.fail_natively)
+    refused = program.run_held(pending_delivered=True)
+    assert (codes(refused), refused.exit_status) == (["HF3010"], 40)
+    assert statements(program) == []
+    assert program.run_held(pending_delivered=False).exit_status == 0
+    assert table(spark, tmp_path / "lake/raw") == expected(numbers)
+
+
+def test_a_table_that_was_filled_without_identity_can_t_tell(spark: Any, tmp_path: Path) -> None:
+    """HF3009: foreachBatch with a plain append leaves no trace of the batch."""
+    program = PlainProgram(spark, tmp_path, DELTA)
+    numbers = program.made.arrive(3)
+
+    def append(batch: Any, _: int) -> None:
+        batch.write.format("delta").mode("append").save(program.lake)
+        raise OSError("on purpose to fail")
+
+    program.run(program.call(append))
+    assert codes(program.run_held()) == ["HF3009"]
+    assert program.run_held(pending_delivered=True).exit_status == 0
+    assert table(spark, tmp_path / "lake/raw") == expected(numbers)
+
+
+def test_any_other_sink_has_to_be_spoken_for(spark: Any, tmp_path: Path) -> None:
+    """HF3009 until it is; delivered, the batch is not handed over, and those after it are."""
+    program = PlainProgram(spark, tmp_path, CUSTOM)
+    numbers = program.made.arrive(2) + program.made.arrive(2)
+    program.run(program.fail_in(1))
+    assert (program.ids("offsets"), program.ids("commits")) == ([0, 1], [0])
+    refused = program.run_held()
+    assert (codes(refused), refused.exit_status) == (["HF3009"], 31)
+    assert program.delivered() == numbers and program.ids("commits") == [0]
+    numbers += program.made.arrive(2)
+    stated = program.run_held(pending_delivered=True)
+    (job,) = stated.result.jobs
+    assert (stated.exit_status, job.first_batch, job.last_batch) == (0, 1, 2)
+    assert (job.batches, job.skipped_batches) == (2, 1)
+    assert program.delivered() == numbers
+    (kept,) = statements(program)
+    assert (kept["batch_id"], kept["delivered"], kept["query_id"]) == (1, True, job.query_id)
+    nothing_pending = program.run_held(pending_delivered=True)
+    assert (codes(nothing_pending), nothing_pending.exit_status) == (["HF3010"], 40)
+
+
+def test_stated_as_not_delivered_the_batch_is_handed_over(spark: Any, tmp_path: Path) -> None:
+    """Here the program failed before it wrote anything."""
+    program = PlainProgram(spark, tmp_path, CUSTOM)
+    numbers = program.made.arrive(2)
+
+    def fail(_: Any, __: int) -> None:
+        raise OSError("on purpose to fail")
+
+    program.run(program.call(fail))
+    numbers += program.made.arrive(2)
+    answer = program.run_held(pending_delivered=False)
+    assert (answer.exit_status, answer.result.jobs[0].skipped_batches) == (0, 0)
+    assert program.delivered() == numbers
+
+
+def test_a_statement_counts_until_its_batch_is_committed(spark: Any, tmp_path: Path) -> None:
+    """The next start goes by it without being told again, and nobody can say the opposite."""
+    failing = PlainProgram(spark, tmp_path, CUSTOM, transform="pipeline:divided")
+    numbers = failing.made.arrive(2) + failing.made.arrive(3)
+    failing.run(failing.fail_in(1))
+    failed = failing.run_held(pending_delivered=True)
+    assert failed.result.jobs[0].ended.value == "failed" and failing.ids("commits") == [0]
+    opposite = failing.run_held(pending_delivered=False)
+    assert codes(opposite) == ["HF2605"] and opposite.exit_status != 0
+    mended = PlainProgram(spark, tmp_path, CUSTOM)
+    answer = mended.run_held()
+    assert (answer.exit_status, answer.result.jobs[0].skipped_batches) == (0, 1)
+    assert mended.delivered() == numbers
+
+
+def test_a_pending_batch_of_our_own_run_needs_no_statement(spark: Any, tmp_path: Path) -> None:
+    """But one that the program left after it took its checkpoint back does."""
+    program = PlainProgram(spark, tmp_path, CUSTOM)
+    program.made.arrive(2)
+    assert program.run_held().exit_status == 0
+    numbers = program.made.arrive(2)
+    program.run(program.fail_in(1))
+    refused = program.run_held()
+    assert (codes(refused), refused.exit_status) == (["HF3009"], 31)
+    assert program.run_held(pending_delivered=True).exit_status == 0
+    assert program.delivered() == [0, 1, *numbers]
+
+
+def test_a_job_leaves_for_the_native_sink_and_returns(spark: Any, tmp_path: Path) -> None:
+    """The table's identity is the same for both: every row is there once."""
+    program = PlainProgram(spark, tmp_path, DELTA)
+    numbers = program.made.arrive(2)
+    program.run(program.write_natively)
+    numbers += program.made.arrive(2)
+    assert program.run_held().result.jobs[0].first_batch == 1
+    (program.checkpoint / "commits/1").unlink()
+    numbers += program.made.arrive(2)
+    program.run(program.write_natively)
+    (program.checkpoint / "commits/2").unlink()
+    numbers += program.made.arrive(2)
+    returned = program.run_held()
+    assert (returned.exit_status, returned.result.jobs[0].first_batch) == (0, 2)
+    assert returned.result.jobs[0].skipped_batches == 1
+    assert table(spark, tmp_path / "lake/raw") == expected(numbers)
+
+
+def test_a_folder_that_is_no_checkpoint_is_left_alone(spark: Any, tmp_path: Path) -> None:
+    """Status 21, and nothing is written into it."""
+    program = PlainProgram(spark, tmp_path, DELTA)
+    program.made.arrive(1)
+    program.checkpoint.mkdir(parents=True)
+    (program.checkpoint / "letters.txt").write_text("dear all")
+    answer = program.run_held()
+    assert (codes(answer), answer.exit_status) == (["HF2001"], 21)
+    assert [one.name for one in program.checkpoint.iterdir()] == ["letters.txt"]
+
+
+def test_a_checkpoint_of_another_job_is_refused(spark: Any, tmp_path: Path) -> None:
+    """HF1118: its records name the owner."""
+    owner = Made(tmp_path / "owner", {"ingest": ingest()})
+    owner.arrive(2)
+    holdfast.run(project=owner.file)
+    place = str(owner.checkpoint("ingest"))
+    thief = Made(tmp_path / "thief", {"orders": ingest(checkpoint=place)})
+    thief.arrive(2)
+    answer = holdfast.run(project=thief.file)
+    assert codes(answer) == ["HF1118"] and answer.exit_status == 10
+    assert "ingest" in answer.findings[0].message
+    assert owner.ids("ingest", "offsets") == [0]
+
+
+def test_a_project_that_can_t_remember_the_place_says_so(spark: Any, tmp_path: Path) -> None:
+    """HF3012 is told, and the job runs."""
+    made = Made(tmp_path, {"ingest": ingest()})
+    numbers = made.arrive(2)
+    (tmp_path / ".holdfast").symlink_to(tmp_path / "in/gone/away")
+    answer = holdfast.run(project=made.file)
+    assert (codes(answer), answer.exit_status) == (["HF3012"], 0)
+    assert table(spark, tmp_path / "lake/raw") == expected(numbers)
