@@ -34,9 +34,13 @@ if TYPE_CHECKING:
         inspect,
         list_backups,
         restore,
+        run,
         settle_restore,
+        start,
         status,
     )
+    from holdfast.spark.program import HeldQuery
+    from holdfast.spark.report import JobReport, RunReport
 
 _HOMES = {
     "Answer": "holdfast.answers",

@@ -1,4 +1,4 @@
-"""A batch passes the gate in one order only: not stopped, lease ours, offsets kept, then the sink."""
+"""A batch passes in one order only: not stopped, lease ours, offsets kept, then the sink."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import LeaseError, NotFoundError, RefusedError
+from holdfast.errors import LeaseError, NotFoundError, RefusedError, RunError
 from holdfast.ledgers.identity import BatchIdentity, digest_of_offsets
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.records.folder import RecordsFolder, records_of
@@ -39,7 +39,7 @@ class Keeping:
         self.entered, self.leave = threading.Event(), threading.Event()
         self.leave.set()
 
-    def prepare(self, schema: Any) -> None:
+    def prepare(self, schema: Any, *, begun: bool) -> None:
         """Take any rows."""
 
     def write(self, batch: Any, identity: BatchIdentity) -> Delivery:
@@ -169,3 +169,15 @@ def test_a_removed_checkpoint_is_an_error_and_not_a_delivery(around: Around) -> 
     with pytest.raises(NotFoundError):
         around.gate(None, around.batch_id)  # type: ignore[arg-type]
     assert around.sink.given == []
+
+
+def test_a_batch_of_a_query_that_is_never_told_stays_pending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HF5310: without the id the sink could not know the batch again."""
+    monkeypatch.setattr("holdfast.spark.gate._START_SECONDS", 0.01)
+    made = Around(tmp_path)
+    with pytest.raises(RunError) as told:
+        made.gate(None, made.batch_id)  # type: ignore[arg-type]
+    assert told.value.code.number == "HF5310"
+    assert made.sink.given == [] and made.gate.in_sink is None

@@ -164,8 +164,9 @@ BACKUP_CODES: tuple[Code, ...] = (
         "holds and takes them twice, with one of another time it skips batches that it lost",
         (
             "give an empty folder elsewhere with --sink-log-to",
-            "if the live log is damaged: holdfast doctor TARGET --sink PATH says what is left of "
-            "it; leave both as they are until it is known which batches the sink holds",
+            "entries of _spark_metadata that holdfast doctor TARGET --sink PATH names as missing "
+            "can be copied from there by hand, with the query stopped; nothing that is there "
+            "already",
         ),
         exit_status=40,
     ),

@@ -53,7 +53,7 @@ def this_holder(jvm: int | None) -> Holder:
         machine=this_machine(),
         python=process_here(os.getpid()),
         jvm=None if jvm is None else process_here(jvm),
-        user=_user(),
+        user=user_here(),
     )
 
 
@@ -84,7 +84,8 @@ def is_gone(holder: Holder) -> bool:
     return presence(holder) is Presence.GONE
 
 
-def _user() -> str:
+def user_here() -> str:
+    """Name the user of this process, by a number where it has no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -21,14 +21,17 @@ from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
 from holdfast.storage.opening import open_reader
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 
 class HeldQuery:
     """A query that runs under a lease. `query` is Spark's own object."""
 
-    def __init__(self, run: JobRun, started: Started, stopping: Stopping) -> None:
+    def __init__(
+        self, run: JobRun, started: Started, stopping: Stopping, session: SparkSession
+    ) -> None:
+        self._session = session
         self._run = run
         self._started = started
         self._stopping = stopping
@@ -67,6 +70,8 @@ class HeldQuery:
     def _live(self) -> None:
         with self._started.lease_held():
             self._report = self._run.live(self._started)
+        # The session goes on without us.
+        self._session.streams.removeListener(self._started.listening)
 
 
 def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher) -> HeldQuery:
@@ -78,4 +83,4 @@ def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher)
         session, jvm_process(session), versions_of(session), wishes, stopping, watch
     )
     run = JobRun(job, around)
-    return HeldQuery(run, start_job(job, around, frame), stopping)
+    return HeldQuery(run, start_job(job, around, frame), stopping, session)

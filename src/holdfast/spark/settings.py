@@ -39,6 +39,8 @@ class SessionWish:
     ui: bool = False
     verbose: bool = False
     """Let Spark and Java say on standard error all that they like to."""
+    any_master: bool = False
+    """Nobody named a master: a session that runs already serves with the one that it has."""
     jars_at: str | None = None
     """Where the user's jars are declared, for a message about them."""
 
@@ -70,7 +72,8 @@ def session_settings(wish: SessionWish, jars: Sequence[str]) -> dict[str, str]:
 
 def needed_settings(wish: SessionWish, settings: Mapping[str, str]) -> dict[str, str]:
     """Give those settings that a session which runs already must have to serve the wish."""
-    asked = {*wish.conf, "spark.master", *_delta(wish), *_s3(wish)}
+    asked = {*wish.conf, *_delta(wish), *_s3(wish)}
+    asked |= set() if wish.any_master else {"spark.master"}
     asked |= {EXTENSIONS} if DELTA in wish.features else set()
     asked |= {JARS} if JARS in settings else set()
     return {name: value for name, value in settings.items() if name in asked - {_JAVA_OPTIONS}}

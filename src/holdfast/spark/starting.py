@@ -113,7 +113,8 @@ def _start_holding(
     reader = open_reader(job.checkpoint, job.settings)
     formats = {source.name: source.format for source in job.sources}
     inspection = inspect_checkpoint(_begun(reader), formats=formats, may_be_missing=True).result
-    query = _query(job, around, frame)
+    begun = inspection.batches.last_planned is not None
+    query = _query(job, around, frame, begun=begun)
     findings = _guarded(job, around, inspection, query)
     statement = statement_about_pending(job, inspection, query.sink, records, reader, around.wishes)
     gate = Gate(
@@ -137,13 +138,13 @@ def _start_holding(
     )  # fmt: skip
 
 
-def _query(job: ReadyJob, around: Surroundings, given: DataFrame | None) -> Query:
+def _query(job: ReadyJob, around: Surroundings, given: DataFrame | None, *, begun: bool) -> Query:
     session = session_for(job, around.session) if given is None else given.sparkSession
     frame = given
     if frame is None:
         frame = apply_transform(session, job, load_sources(session, job))
     sink = open_sink(session, job)
-    sink.prepare(frame.schema)
+    sink.prepare(frame.schema, begun=begun)
     return Query(frame, sink, plan_facts(frame, code_digests(job), job.output_mode))
 
 

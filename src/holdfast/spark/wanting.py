@@ -58,9 +58,10 @@ def session_of_project(
 def session_of_program(
     jobs: Sequence[ReadyJob], folder: Path, *, offline: bool, ui: bool, verbose: bool
 ) -> SessionWish:
-    """Give a Spark for jobs that a program declares: all cores of this machine."""
+    """Give a Spark for jobs that a program declares: its own, else all cores of this machine."""
     return SessionWish(
         name=jobs[0].name,
+        any_master=True,
         features=features_of(jobs),
         folder=folder,
         offline=offline,

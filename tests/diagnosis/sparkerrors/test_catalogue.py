@@ -89,4 +89,5 @@ def test_wrappers_are_few() -> None:
         "state-load-failed",
         "foreach-batch-failed",
         "foreach-failed",
+        "python-runner-start",
     }

@@ -15,7 +15,7 @@ from tests.diagnosis.sparkerrors.unrelated import UNRELATED
 TRACES = Path(__file__).resolve().parent / "traces"
 TRUTH = Path(__file__).resolve().parents[2] / "restarts" / "truth"
 CAPTURED = sorted(TRACES.glob("*/*.txt"))
-PAGES_WITH_A_TRACE = 90
+PAGES_WITH_A_TRACE = 140
 """How many pages are found from a trace that real Spark wrote; more are welcome."""
 
 

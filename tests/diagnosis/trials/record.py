@@ -54,13 +54,14 @@ def main(names: list[str]) -> None:
         for trial in wanted:
             recorded[trial.name] = tried(trial, spark, broker)
             print(json.dumps(recorded[trial.name]), file=sys.stderr, flush=True)
+            _write(list(recorded.values()))
     spark.stop()
-    _write(list(recorded.values()))
 
 
 def tried(trial: Trial, spark: Any, broker: str = "") -> dict[str, Any]:
     """Try one situation in a folder of its own."""
-    with tempfile.TemporaryDirectory() as folder:
+    # The maintenance thread may still write while the folder is removed.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         bench = Bench(spark, Path(folder), broker)
         try:
             trial.function(bench)

@@ -38,12 +38,13 @@ def rocks(bench: Bench, *numbers: int, **more: str) -> None:
 
 
 def waited_for(place: Path, pattern: str) -> list[Path]:
-    """Wait for what the maintenance thread writes."""
-    for _ in range(200):
-        found = sorted(place.glob(pattern))
-        if found:
+    """Wait for what the maintenance thread writes, until it has nothing more to write."""
+    found: list[Path] = []
+    for _ in range(20):
+        time.sleep(1.5)
+        before, found = found, sorted(place.glob(pattern))
+        if found and found == before:
             return found
-        time.sleep(0.05)
     raise TimeoutError(f"no {pattern} came")
 
 

@@ -38,7 +38,7 @@ def test_a_batch_is_appended_once_with_its_identity(spark: Any, tmp_path: Path) 
     table = tmp_path / "table"
     sink = delta_sink(spark, table)
     batch = frame(spark, ("a", 1), ("b", None))
-    sink.prepare(batch.schema)
+    sink.prepare(batch.schema, begun=False)
     assert not table.exists()
     first = sink.write(batch, identity(0))
     assert (first.skipped, first.rows) == (False, 2)
@@ -127,7 +127,7 @@ def test_an_upsert_keeps_one_row_a_key(spark: Any, tmp_path: Path) -> None:
     schema = "`a.b` string, `it's` int, value int"
     sink = delta_sink(spark, table, "upsert", key=("a.b", "it's"))
     batch = frame(spark, ("é", 1, 1), ("é", 2, 2), schema=schema)
-    sink.prepare(batch.schema)
+    sink.prepare(batch.schema, begun=False)
     assert sink.write(batch, identity(0)).rows == 2
     newer = frame(spark, ("é", 2, 20), ("z", 3, 3), schema=schema)
     assert not sink.write(newer, identity(1)).skipped
@@ -165,6 +165,27 @@ def test_complete_replaces_everything(spark: Any, tmp_path: Path) -> None:
     assert rows_of(spark, table) == [("a", 9)]
 
 
+def test_what_a_broken_first_batch_left_is_no_obstacle(spark: Any, tmp_path: Path) -> None:
+    """Files of rows without a log; where no batch was planned before, they are somebody else's."""
+    table = tmp_path / "table"
+    sink = delta_sink(spark, table)
+    broken = "if(id = 1, raise_error('on purpose'), cast(id as int)) as value"
+    batch = spark.range(2).selectExpr("'a' as sensor", broken)
+    with pytest.raises(Exception, match="on purpose"):
+        sink.write(batch, identity(0))
+    assert any(one.name.startswith("part-") for one in table.iterdir()) and not commits(table)
+    with pytest.raises(SinkError) as caught:
+        sink.prepare(batch.schema, begun=False)
+    assert caught.value.code.number == "HF5006"
+    sink.prepare(batch.schema, begun=True)
+    sink.write(frame(spark, ("a", 1)), identity(0))
+    assert rows_of(spark, table) == [("a", 1)]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/part-00000.csv").touch()
+    with pytest.raises(SinkError):
+        delta_sink(spark, tmp_path / "other").prepare(batch.schema, begun=True)
+
+
 def test_prepare_refuses_what_would_fail_later(spark: Any, tmp_path: Path) -> None:
     """Another folder, another partitioning, other columns; nothing is written."""
     table = tmp_path / "table"
@@ -177,8 +198,8 @@ def test_prepare_refuses_what_would_fail_later(spark: Any, tmp_path: Path) -> No
         (delta_sink(spark, table.parent), batch.schema, "HF5006"),
     ):
         with pytest.raises(SinkError) as caught:
-            sink.prepare(schema)
+            sink.prepare(schema, begun=False)
         assert caught.value.code.number == code
-    delta_sink(spark, table, options={"mergeSchema": "true"}).prepare(wider)
-    delta_sink(spark, table, partition_by=("sensor",)).prepare(batch.schema)
+    delta_sink(spark, table, options={"mergeSchema": "true"}).prepare(wider, begun=False)
+    delta_sink(spark, table, partition_by=("sensor",)).prepare(batch.schema, begun=False)
     assert len(commits(table)) == 1

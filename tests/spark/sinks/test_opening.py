@@ -62,7 +62,7 @@ def test_a_log_that_can_not_be_read_is_told(tmp_path: Path) -> None:
     assert told.value is None and "could not be read" in told.basis
     assert opened.queries() == frozenset()
     with pytest.raises(SinkError, match="can't be asked") as caught:
-        opened.prepare(StructType([StructField("key", StringType())]))
+        opened.prepare(StructType([StructField("key", StringType())]), begun=False)
     assert caught.value.code.number == "HF5009"
 
 

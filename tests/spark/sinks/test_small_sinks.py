@@ -40,7 +40,7 @@ def test_memory_is_a_view_of_the_session(
     """A batch twice is one; other offsets are refused."""
     sink = open_sink(spark, declared(tmp_path, ReadySink("memory", mode, AT, key=("key",))))
     first = frame(spark, ("a", 1), ("b", 2))
-    sink.prepare(first.schema)
+    sink.prepare(first.schema, begun=False)
     assert viewed(spark) == []
     assert sink.write(first, identity(0)).rows == 2
     assert not sink.write(frame(spark, ("a", 9)), identity(1)).skipped

@@ -43,7 +43,7 @@ def test_a_lost_commit_is_skipped_and_the_totals_go_on(spark: Any, tmp_path: Pat
 
     totals = frame.mapInArrow(counted, "key string").groupBy("key").count()
     sink = delta_sink(spark, table, "upsert", key=("key",))
-    sink.prepare(totals.schema)
+    sink.prepare(totals.schema, begun=False)
     for number in range(2):
         (source / f"{number}.json").write_text('{"key":"a"}\n{"key":"b"}', encoding="utf-8")
         assert run(totals, sink, checkpoint) == {number: False}

@@ -58,7 +58,8 @@ PAGES: tuple[Page, ...] = (
         "python-runner-start",
         "the Python process beside a stream could not be started",
         "Spark starts a Python process for foreachBatch on Connect, listeners and stateful "
-        "functions. It did not come up: another Python, a missing module, no time.",
+        "functions. It did not come up: another Python, a missing module, no time, or an error in "
+        "the processor's `init`.",
         ("Another checkpoint: it was not reached.",),
         ("Run the named Python on the driver by hand with the same modules; then start again.",),
         conditions=(
@@ -67,6 +68,7 @@ PAGES: tuple[Page, ...] = (
             "STREAMING_PYTHON_RUNNER_INITIALIZATION_TIMEOUT_FAILURE",
         ),
         unseen="it is a matter of the deployment",
+        wraps=True,
     ),
     Page(
         "listener-failed",

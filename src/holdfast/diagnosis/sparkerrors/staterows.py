@@ -79,6 +79,11 @@ PAGES: tuple[Page, ...] = (
         ("Making the name unique with a time or a random number: each start would be empty.",),
         ("Give each variable one constant name.",),
         conditions=("STATEFUL_PROCESSOR_DUPLICATE_STATE_VARIABLE_DEFINED",),
+        fragments=(
+            "Error initializing value state: Value state … already exists",
+            "Error initializing list state: List state … already exists",
+            "Error initializing map state: Map state … already exists",
+        ),
         unseen="it is refused before a checkpoint is written",
     ),
     Page(
@@ -154,6 +159,10 @@ PAGES: tuple[Page, ...] = (
         conditions=(
             "FLATMAPGROUPSWITHSTATE_USER_FUNCTION_ERROR",
             "TRANSFORM_WITH_STATE_USER_FUNCTION_ERROR",
+        ),
+        fragments=(
+            "An exception was thrown from the Python worker: … in handleInputRows",
+            "An exception was thrown from the Python worker: … in handleExpiredTimer",
         ),
         unseen="it lies in the user's function and the rows",
     ),

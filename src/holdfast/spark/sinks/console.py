@@ -28,7 +28,7 @@ class ConsoleSink:
         self._stream = stream
         self.identity: str | None = None
 
-    def prepare(self, schema: StructType) -> None:
+    def prepare(self, schema: StructType, *, begun: bool) -> None:
         """Accept any rows."""
 
     def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:

@@ -28,7 +28,7 @@ class CustomSink:
         self._function = function
         self.identity: str | None = identity
 
-    def prepare(self, schema: StructType) -> None:
+    def prepare(self, schema: StructType, *, begun: bool) -> None:
         """Accept any rows: only the function knows what it takes."""
 
     def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:

@@ -6,6 +6,7 @@ holds now, because Delta skips silently what another driver committed in between
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 6
 """How often a batch is tried that other writers' commits get in the way of."""
 _FIRST_PAUSE_SECONDS = 0.1
+_DATA_FILE = re.compile(r"part-\d{5}-[0-9a-f-]{36}[-.].*")
 
 
 class DeltaSink:
@@ -61,13 +63,13 @@ class DeltaSink:
         self._table: tuple[str, FollowedTable] | None = None
         self.identity: str | None = location.shown
 
-    def prepare(self, schema: StructType) -> None:
+    def prepare(self, schema: StructType, *, begun: bool) -> None:
         """Refuse rows that the table can't take, and a folder that is none; nothing is written."""
         check_columns(schema, self._sink)
         check_merged_names(schema, self._sink)
         with self._asked():
             is_table = self._is_table()
-            strange = () if is_table else self._strange_names()
+            strange = () if is_table else self._strange_names(begun=begun)
         if strange:
             message = f"{self.identity} is no Delta table and holds {', '.join(strange)}"
             raise SinkError("HF5006", message, at=self._sink.at)
@@ -187,12 +189,21 @@ class DeltaSink:
     def _is_table(self) -> bool:
         return read_delta_ledger(self._below(LOG_FOLDER)) is not None
 
-    def _strange_names(self) -> tuple[str, ...]:
+    def _strange_names(self, *, begun: bool) -> tuple[str, ...]:
+        """Name what is not ours; data files without a log are, once a first batch broke off."""
         try:
             names = open_reader(self._location, self._sink.settings).names("")
         except NotFoundError:
             return ()
-        return tuple(sorted(name for name in names if not name.startswith(".")))[:3]
+        strange = [name for name in names if not name.startswith(".")]
+        if begun:
+            strange = [name for name in strange if not self._is_left_behind(name)]
+        return tuple(sorted(strange))[:3]
+
+    def _is_left_behind(self, name: str) -> bool:
+        folders = tuple(f"{column}=" for column in self._sink.partition_by)
+        is_data = _DATA_FILE.fullmatch(name) is not None or name.startswith(folders)
+        return is_data or name == LOG_FOLDER
 
     def _below(self, folder: str) -> Reader:
         return open_reader(parse_location(f"{self._location.url}/{folder}"), self._sink.settings)

@@ -38,7 +38,7 @@ class MemorySink:
         self._rows: DataFrame | None = None
         self.identity: str | None = self._view
 
-    def prepare(self, schema: StructType) -> None:
+    def prepare(self, schema: StructType, *, begun: bool) -> None:  # noqa: ARG002 - no files
         """Refuse rows without the columns that the sink names; begin with an empty view."""
         check_columns(schema, self._sink)
         self._session.createDataFrame([], schema).createOrReplaceTempView(self._view)

@@ -32,8 +32,11 @@ class BatchSink(Protocol):
     promise: str
     """What it promises of a batch that is delivered twice, in one sentence."""
 
-    def prepare(self, schema: StructType) -> None:
-        """Refuse rows that can't be written, before the query starts; nothing is written."""
+    def prepare(self, schema: StructType, *, begun: bool) -> None:
+        """Refuse rows that can't be written, before the query starts; nothing is written.
+
+        `begun`: a batch was planned before, so that an attempt may have left files behind.
+        """
 
     def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
         """Commit the batch's rows and its identity in one act, or skip it."""

@@ -22,7 +22,7 @@ def named(spark: Any, folder: Path, name: str, **options: str) -> None:
     writer.start().processAllAvailable()
 
 
-@provokes("sink-evolution-switched-off", since="4.2")
+@provokes("sink-evolution-switched-off", since="4.3")
 def sink_evolution_off_again(spark: Any, folder: Path) -> None:
     with having(spark, SINKS):
         named(spark, folder, "bronze")

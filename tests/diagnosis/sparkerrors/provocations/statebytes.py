@@ -103,29 +103,7 @@ def rocksdb_table_gone(spark: Any, folder: Path) -> None:
         again(spark, folder)
 
 
-@provokes("rocksdb-unique-id", since="4.0")
-def rocksdb_table_of_another(spark: Any, folder: Path) -> None:
-    def run_once() -> None:
-        run(texts(spark, folder / "in").groupBy("value").count(), folder, mode="update")
-
-    place = lines(folder, number=0)
-    with having(spark, {**ROCKS, "spark.sql.shuffle.partitions": "1"}):
-        for number, word in enumerate(("aaaa", "bbbb")):
-            (place / f"{number}.txt").write_text(f"{word}\n")
-            run_once()
-        found = sorted((folder / "checkpoint/state/0/0/SSTs").glob("*.sst"))
-        by_size: dict[int, Path] = {}
-        for path in found:
-            other = by_size.setdefault(path.stat().st_size, path)
-            if other != path:
-                first, second = other.read_bytes(), path.read_bytes()
-                put(other, second)
-                put(path, first)
-        (place / "9.txt").write_text("cccc\n")
-        run_once()
-
-
-@provokes("state-row-checksum", since="4.2")
+@provokes("state-row-checksum", since="4.2", until="4.2")
 def row_checksum(spark: Any, folder: Path) -> None:
     with having(spark, {**LZF, **ROW_CHECKSUMS}):
         counted(spark, folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import tempfile
-import time
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -41,30 +40,6 @@ def reading(spark: Any, topic: str, **options: str) -> Any:
     return reader.load()
 
 
-def admin() -> Any:
-    """Open an administration client."""
-    from confluent_kafka.admin import AdminClient
-
-    return AdminClient({"bootstrap.servers": broker()})
-
-
-def forget_before(topic: str, partition: int, offset: int) -> None:
-    """Let the broker delete the records before an offset."""
-    from confluent_kafka import TopicPartition
-
-    for deleted in admin().delete_records([TopicPartition(topic, partition, offset)]).values():
-        deleted.result()
-
-
-def widen(topic: str, partitions: int) -> None:
-    """Give a topic more partitions."""
-    from confluent_kafka.cimpl import NewPartitions
-
-    for made in admin().create_partitions([NewPartitions(topic, partitions)]).values():
-        made.result()
-    time.sleep(0.5)
-
-
 @provokes("kafka-partitions-deleted", needs_jars=True)
 def topic_renamed(spark: Any, folder: Path) -> None:
     produce(spark, "renamed", "a")
@@ -80,25 +55,6 @@ def topic_recreated(spark: Any, folder: Path) -> None:
     delete_topic(broker(), "recreated")
     produce(spark, "recreated", "d")
     run(reading(spark, "recreated"), folder)
-
-
-@provokes("kafka-data-loss", needs_jars=True)
-def records_aged_out(spark: Any, folder: Path) -> None:
-    produce(spark, "aged", "a")
-    run(reading(spark, "aged"), folder)
-    produce(spark, "aged", *"bcdef")
-    forget_before("aged", 0, 4)
-    run(reading(spark, "aged"), folder)
-
-
-@provokes("kafka-partition-added-late", needs_jars=True)
-def partition_added_late(spark: Any, folder: Path) -> None:
-    produce(spark, "widened", "a")
-    run(reading(spark, "widened"), folder)
-    widen("widened", 3)
-    produce(spark, "widened", "b", "c", "d", partition=2)
-    forget_before("widened", 2, 2)
-    run(reading(spark, "widened"), folder)
 
 
 @provokes("kafka-topic-unknown", needs_jars=True)

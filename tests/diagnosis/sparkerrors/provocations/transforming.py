@@ -158,7 +158,7 @@ def variable_declared_late(spark: Any, folder: Path) -> None:
 
 
 @provokes("state-null-value", since="4.0")
-def null_in_list(spark: Any, folder: Path) -> None:
+def empty_list(spark: Any, folder: Path) -> None:
     def declare(processor: Any, handle: Any) -> None:
         processor.values = handle.getListState("values", "value long")
 
@@ -166,8 +166,8 @@ def null_in_list(spark: Any, folder: Path) -> None:
         transformed(spark, folder, declare, use=lambda one: one.values.put([]))
 
 
-@provokes("state-column-family", since="4.0")
-def deleted_variable(spark: Any, folder: Path) -> None:
+@provokes("state-handle-misused", since="4.0")
+def variable_deleted_late(spark: Any, folder: Path) -> None:
     def use(processor: Any) -> None:
         processor.handle.deleteIfExists("total")
         processor.total.update((1,))

@@ -1,0 +1,66 @@
+"""Jobs that go on until they are stopped run side by side, and one that fails ends alone."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.spark.events import BatchDone, Event, JobEnded
+from tests.spark.running.projects import Made, expected, ingest, table
+
+pytestmark = pytest.mark.spark
+
+
+class Watched:
+    """Hears what happens, and acts once on it: input arrives, and at the end somebody stops."""
+
+    def __init__(self, made: Made) -> None:
+        self._made = made
+        self._lock = threading.Lock()
+        self.seen: list[Event] = []
+        self.numbers: list[int] = []
+
+    def __call__(self, event: Event) -> None:
+        """Feed both jobs until one failed; then feed the other once more, and stop."""
+        with self._lock:
+            self.seen.append(event)
+            if isinstance(event, JobEnded) and event.job == "fails":
+                self.numbers += self._made.arrive(2)
+            elif isinstance(event, BatchDone) and event.job == "lives":
+                self._go_on(event)
+
+    def _go_on(self, event: BatchDone) -> None:
+        if any(isinstance(one, JobEnded) for one in self.seen):
+            if event.total_rows == len(self.numbers):
+                signal.raise_signal(signal.SIGTERM)
+        elif event.total_rows == len(self.numbers) == 2:
+            self.numbers += self._made.arrive(3)
+
+
+def test_one_fails_after_some_batches_and_the_other_goes_on(spark: Any, tmp_path: Path) -> None:
+    """Until it is asked to stop; the status is that of the failure."""
+    trigger = {"processing_time": "100 milliseconds"}
+    jobs = {
+        "fails": ingest("./lake/fails", trigger=trigger, transform="pipeline:divided"),
+        "lives": ingest("./lake/lives", trigger=trigger),
+    }
+    made = Made(tmp_path, jobs)
+    watched = Watched(made)
+    watched.numbers += made.arrive(2)
+    answer = holdfast.run(project=made.file, watch=watched)
+    fails, lives = answer.result.jobs
+    assert (fails.ended.value, lives.ended.value) == ("failed", "stopped")
+    assert (fails.batches, fails.last_batch) == (1, 0)
+    assert fails.failure is not None and fails.failure.error_class == "DIVIDE_BY_ZERO"
+    assert answer.exit_status == 53
+    assert table(spark, tmp_path / "lake/lives") == expected(watched.numbers)
+    assert len(watched.numbers) == 7
+    ended = [one.job for one in watched.seen if isinstance(one, JobEnded)]
+    assert ended == ["fails", "lives"]
+    assert made.ids("fails", "offsets") == [0, 1] and made.ids("fails", "commits") == [0]
+    assert made.ids("lives", "offsets") == made.ids("lives", "commits")
