@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from holdfast.spark.events import Watcher
     from holdfast.spark.program import HeldQuery
     from holdfast.spark.report import RunReport
+    from holdfast.spark.stopping import Stopping
 
 COMPARED_BATCHES = 100
 """How many of the newest batches `diff` compares."""
@@ -281,6 +282,7 @@ def run(
     offline: bool = False,
     ui: bool = False,
     verbose: bool = False,
+    stopping: Stopping | None = None,
     watch: Watcher | None = None,
     progress: Progress | None = None,
 ) -> Answer[RunReport]:
@@ -288,8 +290,8 @@ def run(
 
     A job is a name in the project file, or one that is declared in Python; without any, all jobs
     of the project are run. A Spark session that this process has already is used and left open.
-    What ends one job is in its report and among the findings; raises HoldfastError for what
-    concerns all of them.
+    `stopping` is asked from another thread to stop, `watch` is told what happens. What ends one
+    job is in its report and among the findings; raises HoldfastError for what concerns all.
     """
     from holdfast.spark.running import run_wanted
     from holdfast.spark.stopping import Stopping
@@ -298,7 +300,8 @@ def run(
     ready, session = wanted_jobs(jobs, project, offline=offline, ui=ui, verbose=verbose)
     wishes = Wishes(frozenset(accept), pending_delivered, grace_seconds, session.conf)
     told = watch or (lambda _event: None)
-    return run_wanted(ready, session, wishes, stopping=Stopping(), watch=told, progress=progress)
+    asked = stopping or Stopping()
+    return run_wanted(ready, session, wishes, stopping=asked, watch=told, progress=progress)
 
 
 def start(

@@ -278,6 +278,18 @@ def test_a_checkpoint_or_nothing_may_be_at_its_place(part: str, tmp_path: Path) 
     check_place(job, reader)
 
 
+def test_a_checkpoint_that_is_adopted_is_there(tmp_path: Path) -> None:
+    """A misspelt path would begin from zero; a program can't but name one that is new."""
+    (job,) = ready_jobs(tmp_path, job_text("a", more="checkpoint: ./old/plaec"))
+    reader = open_reader(job.checkpoint, job.settings)
+    with pytest.raises(CheckpointError, match="a adopts a checkpoint, and none is there") as raised:
+        check_place(job, reader)
+    assert (raised.value.code.number, raised.value.at) == ("HF2001", str(tmp_path / "old/plaec"))
+    check_place(replace(job, project=None), reader)
+    (tmp_path / "old/plaec/offsets").mkdir(parents=True)
+    check_place(job, reader)
+
+
 def test_other_files_at_the_place_of_a_checkpoint(tmp_path: Path) -> None:
     (job,) = ready_jobs(tmp_path, job_text("a"))
     place = tmp_path / "checkpoints" / "a"

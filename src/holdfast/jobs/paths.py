@@ -40,9 +40,20 @@ def check_paths(jobs: Sequence[ReadyJob]) -> None:
 
 
 def check_place(job: ReadyJob, reader: Reader) -> None:
-    """Raise a CheckpointError where the place of the checkpoint holds other things than one."""
+    """Raise a CheckpointError where other things than a checkpoint are at its place.
+
+    A project says where a checkpoint is only to adopt it: if none is there, the job would begin
+    from zero for a path that is misspelt. A program has to say it always.
+    """
     # A start that was killed at its first moment leaves Hadoop's hidden temporary files alone.
     names = frozenset(name for name in reader.names("") if not name.startswith("."))
+    if not names and job.adopted and job.project is not None:
+        message = f"{job.name} adopts a checkpoint, and none is there"
+        steps = (
+            "correct `checkpoint:`: it names one that exists",
+            "or, where the job is new, leave it out: its checkpoint is below `checkpoints:`",
+        )
+        raise CheckpointError("HF2001", message, at=reader.location, next_steps=steps)
     if names and names.isdisjoint(_PARTS_OF_A_CHECKPOINT):
         some = ", ".join(map(shown_path, sorted(names)[:3]))
         message = f"the checkpoint of {job.name} would be among other files: {some}"

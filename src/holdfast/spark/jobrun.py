@@ -11,6 +11,7 @@ from holdfast.errors import HoldfastError, LeaseError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.moments import moment_now
 from holdfast.records.run import Ended, Failure, Run
+from holdfast.spark.ending import halt, stop_query
 from holdfast.spark.events import BatchDone, JobEnded, JobStarted, JobStarting
 from holdfast.spark.failures import failure_of, told
 from holdfast.spark.gate import StoppedBeforeSinkError
@@ -28,8 +29,6 @@ _RECORD_SECONDS = 1.0
 """A record that grows is written at most this often."""
 _LAST_WORDS_SECONDS = 5.0
 """How long the reports of the last batches are waited for after a query ended."""
-_COMMIT_SECONDS = 60.0
-"""How long Spark's commit of a delivered batch is waited for when stopping."""
 
 
 class JobRun:
@@ -56,6 +55,7 @@ class JobRun:
         return Outcome(report, self.error, started.findings)
 
     def live(self, started: Started) -> JobReport:
+        """Watch over a query until it ends."""
         query, notes = started.query, started.notes
         started.listening.follow(
             str(query.runId), lambda progress: self._heard(started, progress), notes.over.set
@@ -65,14 +65,14 @@ class JobRun:
         try:
             while query.isActive:
                 if self._around.stopping.wait(_LOOK_SECONDS) or started.lease.lost:
-                    self._stop(started)
+                    stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
                     break
                 self._keep_record(started)
             notes.over.wait(_LAST_WORDS_SECONDS)
             ended, failure = self._ending(started, query)
-        finally:
-            if query.isActive:
-                query.stop()
+        except BaseException:
+            halt(query)
+            raise
         self._keep_record(started, ended, failure)
         return self._report(started, ended, failure)
 
@@ -95,24 +95,6 @@ class JobRun:
                 float(progress.processedRowsPerSecond or 0.0), behind(progress, started.kinds),
             )
         )  # fmt: skip
-
-    def _stop(self, started: Started) -> None:
-        """Let the running delivery finish and Spark commit it, as far as the user lets us."""
-        stopping, gate = self._around.stopping, started.gate
-        if not started.lease.lost and gate.wait_until_left(
-            stopping.wait_at_once, self._around.wishes.grace_seconds
-        ):
-            self._await_commit(started)
-        started.query.stop()
-
-    def _await_commit(self, started: Started) -> None:
-        batch = started.gate.delivered
-        until = time.monotonic() + _COMMIT_SECONDS
-        while batch is not None and started.query.isActive and time.monotonic() < until:
-            if str(batch) in started.checkpoint.names("commits"):
-                return
-            if self._around.stopping.wait_at_once(_LOOK_SECONDS / 2):
-                return
 
     def _ending(self, started: Started, query: StreamingQuery) -> tuple[Ended, Failure | None]:
         raised, failed = started.gate.raised, query.exception()

@@ -69,11 +69,12 @@ class Started:
 
     @contextmanager
     def lease_held(self) -> Iterator[None]:
-        """Beat until the query is over, then let the lease go."""
+        """Let the lease go when the query is over; not while a delivery still goes on."""
         try:
             yield
         finally:
-            self.lease.release()
+            if self.gate.in_sink is None:
+                self.lease.release()
 
 
 @dataclass(frozen=True)

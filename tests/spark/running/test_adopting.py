@@ -23,7 +23,10 @@ import pathlib
 
 
 def deliver(batch, identity):
-    with (pathlib.Path(__file__).parent / "delivered").open("a") as file:
+    here = pathlib.Path(__file__).parent
+    if (here / "broken").exists():
+        raise OSError("on purpose to fail")
+    with (here / "delivered").open("a") as file:
         file.writelines(f"{row.n}\\n" for row in batch.collect())
 """
 
@@ -228,17 +231,25 @@ def test_a_statement_counts_until_its_batch_is_committed(spark: Any, tmp_path: P
     assert mended.delivered() == numbers
 
 
-def test_a_pending_batch_of_our_own_run_needs_no_statement(spark: Any, tmp_path: Path) -> None:
-    """But one that the program left after it took its checkpoint back does."""
+def test_a_pending_batch_of_our_own_needs_no_statement(spark: Any, tmp_path: Path) -> None:
+    """But one does that the program left after it took its checkpoint back."""
     program = PlainProgram(spark, tmp_path, CUSTOM)
-    program.arrive(2)
-    assert program.run_held().exit_status == 0
     numbers = program.arrive(2)
-    program.run(program.fail_in(1))
+    program.run(program.fail_in(-1))
+    numbers += program.arrive(2)
+    (tmp_path / "broken").touch()
+    assert program.run_held().result.jobs[0].ended.value == "failed"
+    (tmp_path / "broken").unlink()
+    assert (program.ids("offsets"), program.ids("commits")) == ([0, 1], [0])
+    assert program.run_held().exit_status == 0
+    assert program.delivered() == numbers
+
+    numbers += program.arrive(2)
+    program.run(program.fail_in(2))
     refused = program.run_held()
     assert (codes(refused), refused.exit_status) == (["HF3009"], 31)
     assert program.run_held(pending_delivered=True).exit_status == 0
-    assert program.delivered() == [0, 1, *numbers]
+    assert program.delivered() == numbers
 
 
 def test_a_job_leaves_for_the_native_sink_and_returns(spark: Any, tmp_path: Path) -> None:
@@ -260,9 +271,12 @@ def test_a_job_leaves_for_the_native_sink_and_returns(spark: Any, tmp_path: Path
 
 
 def test_a_folder_that_is_no_checkpoint_is_left_alone(spark: Any, tmp_path: Path) -> None:
-    """Status 21, and nothing is written into it."""
+    """Status 21, and nothing is written into it; nor where there is nothing at all."""
     program = PlainProgram(spark, tmp_path, DELTA)
     program.arrive(1)
+    missing = program.run_held()
+    assert (codes(missing), missing.exit_status) == (["HF2001"], 21)
+    assert not program.checkpoint.exists()
     program.checkpoint.mkdir(parents=True)
     (program.checkpoint / "letters.txt").write_text("dear all")
     answer = program.run_held()

@@ -64,8 +64,11 @@ def test_a_function_is_given_every_batch_with_its_identity(spark: Any, made: Mad
     """And the run is recorded: evidence no longer has to infer."""
     numbers = made.arrive(2) + made.arrive(3)
     deliver = Delivered()
+    listeners = spark._jsparkSession.streams().listListeners
+    before = len(listeners())
     held = start(spark, made, deliver)
     report = held.wait()
+    assert len(listeners()) == before
     assert report is not None and report.ended.value == "finished"
     assert (report.batches, report.rows, report.generation) == (2, 5, held.generation)
     first, second = (identity for identity, _ in deliver.batches)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from holdfast.cli.options import Output, output_options
 from holdfast.redaction import redact
 from holdfast.spark.events import Event, JobEnded
 from holdfast.spark.guard import ACCEPTABLE
-from holdfast.spark.stopping import GRACE_SECONDS
+from holdfast.spark.stopping import GRACE_SECONDS, Stopping
 
 _STATED = {"delivered": True, "not-delivered": False}
 
@@ -84,6 +85,7 @@ def command(
     gc.enable()
     silent = quiet or as_json
     traces: list[str] = []
+    stopping = Stopping()
     with (
         EventLines(events) as lines,
         LiveRun(silent=silent, no_color=no_color) as live,
@@ -105,9 +107,15 @@ def command(
             offline=offline,
             ui=ui,
             verbose=trace,
+            stopping=stopping,
             watch=watch,
             progress=progress.advance,
         )
     for text in traces:
         sys.stderr.write(redact(text) + "\n")
-    return Output(as_json, quiet, no_color).give(answer, drawing="run")
+    status = Output(as_json, quiet, no_color).give(answer, drawing="run")
+    if stopping.at_once:
+        # A delivery may still run in the user's function, and Python would wait for it.
+        sys.stdout.flush()
+        os._exit(status)
+    return status
