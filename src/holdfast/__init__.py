@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from holdfast.findings import Finding, Severity
     from holdfast.jobs.built import Job
     from holdfast.ledgers.identity import BatchIdentity
+    from holdfast.ledgers.manifests import CommittedFile, committed_files
     from holdfast.library import (
         back_up,
         diff,
@@ -47,6 +48,7 @@ _HOMES = {
     "BackupList": "holdfast.backup.results",
     "BackupReport": "holdfast.backup.results",
     "BatchIdentity": "holdfast.ledgers.identity",
+    "CommittedFile": "holdfast.ledgers.manifests",
     "Comparison": "holdfast.diagnosis.comparison",
     "Evidence": "holdfast.diagnosis.evidence",
     "Examination": "holdfast.diagnosis.examination",
@@ -62,6 +64,7 @@ _HOMES = {
     "Severity": "holdfast.findings",
     "Status": "holdfast.diagnosis.statusresult",
     "back_up": "holdfast.library",
+    "committed_files": "holdfast.ledgers.manifests",
     "diff": "holdfast.library",
     "doctor": "holdfast.library",
     "evidence": "holdfast.library",
@@ -80,6 +83,7 @@ __all__ = [
     "BackupList",
     "BackupReport",
     "BatchIdentity",
+    "CommittedFile",
     "Comparison",
     "Evidence",
     "Examination",
@@ -96,6 +100,7 @@ __all__ = [
     "Status",
     "__version__",
     "back_up",
+    "committed_files",
     "diff",
     "doctor",
     "evidence",

@@ -17,6 +17,12 @@ POINTS: dict[str, str] = {
     "batch.offsets-kept": "the copy of its offsets is kept; the sink was not called",
     "sink.before-commit": "the sink was about to commit the batch",
     "sink.after-commit": "the sink committed the batch; Spark did not",
+    "files.staged": "all files of the batch are staged; they may not be on the disk yet",
+    "files.flushed": "the staged files are on the disk; no manifest names them",
+    "files.moved-away": "mode complete: the old output is away, and the new one not in its place",
+    "files.published-one": "the batch is committed, and one more of its files is published",
+    "files.published": "every file of the batch is published; leftovers may lie in staging",
+    "files.cleaned": "leftovers are removed; the sink is about to return",
     "batch.left": "the sink is done; Spark is about to commit",
 }
 """Every point, with what is true there."""

@@ -18,6 +18,7 @@ from holdfast.errors import (
 )
 from holdfast.jobs.discovery import find_project, load_project
 from holdfast.jobs.target import Target, job_target, resolve_place, resolve_target
+from holdfast.storage.beside import beside, part_of
 from holdfast.storage.location import Location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageSettings, parse_storage_option
@@ -177,6 +178,7 @@ def _examinee(
         place.open_below if place is not None else None,
         declared_job(project, job) if project and job else None,
         recall_of(target, opening, runs=EXAMINED_RUNS, lease=True),
+        place.open_beside if place is not None else None,
     )
 
 
@@ -220,6 +222,10 @@ def sink_place(
         location, settings = resolve(f"{text.rstrip('/')}/{folder}")
         return open_reader(location, settings, timeout=timeout)
 
+    def open_beside(folder: str) -> Reader:
+        location, settings = resolve(text)
+        return open_reader(part_of(beside(location), folder), settings, timeout=timeout)
+
     try:
         location, _ = resolve(text)
     except StorageError:
@@ -227,7 +233,8 @@ def sink_place(
             raise
         # Spark may reach what this machine can't read; what is declared still counts.
         return None, None
-    return SinkPlace(location.shown, open_below, given is not None), local_folder(location)
+    place = SinkPlace(location.shown, open_below, given is not None, open_beside)
+    return place, local_folder(location)
 
 
 def local_folder(location: Location) -> Path | None:

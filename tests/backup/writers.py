@@ -85,6 +85,18 @@ class CountedWriter:
         self.moments.next()
         self.writer.remove(path)
 
+    def move(self, source: str, target: str) -> None:
+        self.moments.next()
+        self.writer.move(source, target)
+
+    def move_folder(self, source: str, target: str) -> None:
+        self.moments.next()
+        self.writer.move_folder(source, target)
+
+    def flush(self, path: str) -> None:
+        self.moments.next()
+        self.writer.flush(path)
+
     def make_folder(self, path: str) -> None:
         self.moments.next()
         self.writer.make_folder(path)

@@ -13,7 +13,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from holdfast.errors import StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.location import parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageSettings
@@ -145,6 +145,77 @@ def test_of_many_writers_one_creates(place: Place) -> None:
         thread.join()
     assert len(created) == 1
     assert reader.read("contested") == b"%d" % created[0]
+
+
+def test_a_file_is_moved_in_place_of_another(place: Place) -> None:
+    writer, reader = place
+    writer.create("from/a b%20", [b"new"])
+    writer.create("to/c=d/e", [b"old"])
+    writer.move("from/a b%20", "to/c=d/e")
+    writer.settle()
+    assert reader.read("to/c=d/e") == b"new"
+    assert reader.names("from") == frozenset()
+    with pytest.raises(NotFoundError):
+        writer.move("from/a b%20", "to/c=d/e")
+    assert reader.read("to/c=d/e") == b"new"
+
+
+def test_a_file_is_moved_from_another_file_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copied under a hidden name first; a copy that fails leaves both as they were."""
+    writer = LocalWriter(str(tmp_path))
+    writer.create("from", [b"rows"])
+    rename = Path.replace
+
+    def far(self: Path, target: str) -> Path:
+        if self.name == "from":
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return rename(self, target)
+
+    def full(source: str, target: str) -> None:
+        Path(target).write_bytes(b"ro")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", far)
+    with monkeypatch.context() as patched:
+        patched.setattr("shutil.copyfile", full)
+        with pytest.raises(StorageError, match="No space left") as caught:
+            writer.move("from", "folder/to.csv")
+        assert caught.value.code.number == "HF7015"
+    assert (tmp_path / "from").read_bytes() == b"rows"
+    assert list((tmp_path / "folder").iterdir()) == []
+    writer.move("from", "folder/to.csv")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["to.csv"]
+
+
+def test_a_folder_is_renamed_where_there_are_folders(place: Place, tmp_path: Path) -> None:
+    writer, reader = place
+    writer.create("from/a/b", [b"rows"])
+    if isinstance(writer, FsspecWriter):
+        with pytest.raises(StorageError, match="no folders"):
+            writer.move_folder("from", "to")
+        assert reader.read("from/a/b") == b"rows"
+        return
+    writer.move_folder("from", "to/c")
+    assert (reader.read("to/c/a/b"), reader.names("")) == (b"rows", frozenset({"to"}))
+    with pytest.raises(NotFoundError):
+        writer.move_folder("from", "to/d")
+
+
+def test_what_others_wrote_is_flushed_with_its_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/c").write_bytes(b"rows")
+    flushed = set()
+    monkeypatch.setattr(
+        os, "fsync", lambda one: flushed.add(Path(f"/proc/self/fd/{one}").readlink())
+    )
+    writer = LocalWriter(str(tmp_path))
+    writer.flush("a/b/c")
+    writer.settle()
+    assert flushed == {tmp_path / one for one in ("a/b/c", "a/b", "a", "")}
 
 
 def test_folders_are_made_and_removed_when_empty(tmp_path: Path) -> None:

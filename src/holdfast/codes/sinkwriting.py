@@ -102,4 +102,118 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         ),
         _SINK,
     ),
+    Code(
+        "HF5011",
+        "what the sink holds can't be taken back",
+        "removing some of it would take rows along that stay, or leave rows that go",
+        ("give the job a new output",),
+        _SINK,
+    ),
+    Code(
+        "HF5020",
+        "the folder belongs to Spark's own file sink",
+        "with `_spark_metadata` in it, Spark's readers pass over every file that this log does not "
+        "name, so that rows written by Holdfast would be invisible to them",
+        ("give the sink a folder of its own",),
+        _SINK,
+    ),
+    Code(
+        "HF5021",
+        "this storage can't replace a whole folder",
+        "mode complete puts a new folder in the place of the old one by a rename; file by file, "
+        "readers would see two versions mixed",
+        ("use `format: delta`, whose tables can be replaced on every storage",),
+        _SINK,
+    ),
+    Code(
+        "HF5022",
+        "files of a committed batch are gone or changed",
+        "a manifest says that the batch is written, and what it names is not there any more: going "
+        "on would leave rows out, and writing them again could double others",
+        (
+            "bring the folder `.holdfast` beside the output back as it was, then start again",
+            "keep other programs away from the output folder and from `.holdfast` beside it",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5023",
+        "a manifest can't be read",
+        "whether the sink holds a batch, and with which offsets, is unknown without it",
+        (
+            "look whether a newer version of Holdfast wrote it, and use that one",
+            "or bring the file back as it was",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5024",
+        "the sink holds newer batches, and not this one",
+        "the checkpoint lies behind the output, and nothing tells whether the rows of this batch "
+        "were written before: it could be doubled",
+        (
+            "put the checkpoint's newest entries back from a backup: holdfast backups TARGET",
+            "or give the sink a folder of its own",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5040",
+        "PostgreSQL's Python library is missing",
+        "a postgres sink is written with psycopg, on the driver and on every executor",
+        ("install it wherever Spark runs Python: pip install 'holdfast[postgres]'",),
+        _SINK,
+    ),
+    Code(
+        "HF5041",
+        "PostgreSQL can't be reached",
+        "no connection was to be had, or it broke; nothing of the batch was written, or all of it "
+        "with its row in the ledger: the next start asks",
+        (
+            "see to it that the server runs and that driver and executors reach it",
+            "start the job again: the batch is run again with its offsets",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5042",
+        "a newer driver has taken the table over",
+        "the ledger holds a batch of a later generation of this job; whatever an older driver "
+        "brings could be another version of what is there",
+        (
+            "stop this driver: another one runs the job now",
+            "where the records beside the checkpoint were lost, and no other driver runs: see "
+            "docs/reference/postgres-ledger.md for how the ledger is told",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5043",
+        "the rows hold a character that PostgreSQL can't store",
+        "no text and no JSON there can hold the character NUL (U+0000); nothing was written",
+        (
+            "let the transform take it out: translate(column, char(0), '')",
+            "or write the column as binary",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5044",
+        "PostgreSQL refused the batch",
+        "a value, a constraint of the table or a right of the user did not allow it; nothing of "
+        "the batch was written",
+        (
+            "let the transform give rows that the table takes, or alter the table",
+            "the user has to create tables in the schema, and to read and write this one",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5045",
+        "staged rows are lost",
+        "the server restarted between the loading of the batch and its commit, which empties "
+        "staging tables; nothing of the batch was written",
+        ("start the job again: the batch is run again with its offsets",),
+        _SINK,
+    ),
 )

@@ -47,6 +47,7 @@ class SinkPlace:
     open_below: OpenBelow
     given: bool
     """Named with --sink, not taken from the project file."""
+    open_beside: OpenBelow | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def collect_evidence(
 def _clues(picture: Picture, declared: DeclaredSink | None, sink: SinkPlace | None) -> SinkClues:
     if sink is None:
         return SinkClues(declared=declared)
-    memory = ask_sink(sink.location, sink.open_below)
+    memory = ask_sink(sink.location, sink.open_below, open_beside=sink.open_beside)
     clues = SinkClues(memory, None, declared, sink.given)
     query_id = picture.query.id if picture.query is not None else identity_from_sink(clues)
     if memory.delta is None or query_id is None:

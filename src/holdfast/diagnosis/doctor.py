@@ -52,6 +52,7 @@ class Examinee:
     job: DeclaredJob | None = None
     recall: Recall = nothing
     """Looks at the records beside it."""
+    open_beside_sink: OpenBelow | None = None
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ def _subject(examinee: Examinee, picture: Picture, recorded: Recorded, verified:
     sink: SinkMemory | None = None
     if examinee.open_sink is not None:
         place = examinee.sink_location or ""
-        sink = ask_sink(place, examinee.open_sink, picture.offsets.keys())
+        beside = examinee.open_beside_sink
+        sink = ask_sink(place, examinee.open_sink, picture.offsets.keys(), beside)
     snapshots = all_snapshots(picture) if verified else needed_snapshots(picture)
     read = examinee.reader.read_many(snapshots)
     return Subject(

@@ -17,6 +17,7 @@ from holdfast.diagnosis.evidence import (
 from holdfast.diagnosis.recordedversion import recorded_version
 from holdfast.diagnosis.restarts import NO_RESTARTS, UNRECORDED
 from holdfast.diagnosis.runshown import run_shown
+from holdfast.diagnosis.sinkevidence import FILE_FORMATS
 from holdfast.records.run import Run
 
 _UNASKED = "the sink was not asked; a record says that batch {} was delivered"
@@ -42,7 +43,8 @@ def with_recorded_sink(fact: SinkFact, run: Run | None) -> SinkFact:
     if run is None or run.sink is None or fact.basis is Basis.READ:
         return fact
     asked = fact.value
-    if asked is not None and asked.kind == run.sink.kind and asked.knows_query is not None:
+    kind = "files" if run.sink.kind in FILE_FORMATS else run.sink.kind
+    if asked is not None and asked.kind == kind and asked.knows_query is not None:
         return SinkFact(asked, Basis.RECORDED, source_of(run))
     told = "the sink was not asked" if run.last_batch is None else _UNASKED.format(run.last_batch)
     evidence = SinkEvidence(run.sink.kind, run.sink.identity, None, told, None)

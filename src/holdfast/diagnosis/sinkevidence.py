@@ -60,6 +60,11 @@ def identity_from_sink(clues: SinkClues) -> str | None:
 def _from_log(found: Inspection, memory: SinkMemory) -> SinkFact:
     last = memory.last_committed(found.query_id)
     identity = found.sink.identity if found.sink is not None else memory.location
+    if memory.manifests is not None:
+        is_known = last.value is not None
+        evidence = SinkEvidence("files", identity, last.value, last.basis, is_known)
+        basis = Basis.READ if is_known else Basis.INFERRED
+        return SinkFact(evidence, basis, memory.manifests.location)
     if memory.delta is None:
         evidence = SinkEvidence("files", identity, last.value, last.basis, None)
         return SinkFact(evidence, Basis.READ, f"{memory.location}/_spark_metadata")

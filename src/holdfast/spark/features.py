@@ -12,7 +12,7 @@ KAFKA = "kafka"
 S3 = "s3"
 POSTGRES = "postgres"
 
-_BY_FORMAT = {"delta": DELTA, "kafka": KAFKA, "postgres": POSTGRES}
+_BY_FORMAT = {"delta": DELTA, "kafka": KAFKA}
 _POSTGRES_URL = "jdbc:postgresql:"
 
 
@@ -39,7 +39,9 @@ def _places(job: ReadyJob) -> Iterator[str]:
 
 
 def _urls(job: ReadyJob) -> Iterator[str]:
-    yield from (job.sink.url or "", job.sink.options.get("url", ""))
+    # The sink `postgres` is written without the JVM.
+    if job.sink.format != "postgres":
+        yield from (job.sink.url or "", job.sink.options.get("url", ""))
     for source in job.sources:
         yield source.options.get("url", "")
 

@@ -34,6 +34,21 @@ class Writer(Protocol):
     def remove(self, path: str) -> None:
         """Remove a file; it is no error when it is not there."""
 
+    def move(self, source: str, target: str) -> None:
+        """Give a file another name, in place of another one if need be; a reader sees it whole.
+
+        Raises NotFoundError where the source is not there (any more).
+        """
+
+    def move_folder(self, source: str, target: str) -> None:
+        """Give a folder another name that is free, in one act; NotFoundError where it is gone.
+
+        Storages without folders refuse it.
+        """
+
+    def flush(self, path: str) -> None:
+        """Bring a file that somebody else wrote to the disk, and with `settle` its folders."""
+
     def make_folder(self, path: str) -> None:
         """Make a folder and those around it; storages without folders do nothing."""
 

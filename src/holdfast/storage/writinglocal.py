@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from holdfast.errors import StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.paths import inner_path
 from holdfast.storage.showing import place_within, shown_path
 from holdfast.storage.walk import is_inside
@@ -71,6 +72,50 @@ class LocalWriter:
             if full.parent.is_dir():
                 self._remember(str(full.parent))
 
+    def move(self, source: str, target: str) -> None:
+        """Rename a file; one on another file system is copied under a hidden name first."""
+        with writing_border(self._at(target)):
+            old = self._inside(source)
+            folder, name = self._folder_for(target)
+            try:
+                Path(old).replace(f"{folder}/{name}")
+            except FileNotFoundError as error:
+                raise self._gone(source) from error
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                self._move_far(old, f"{folder}/{name}")
+            self._remember(folder)
+            self._remember(old.rpartition("/")[0])
+
+    def move_folder(self, source: str, target: str) -> None:
+        """Rename a folder, with everything in it, to a name that is free."""
+        with writing_border(self._at(target)):
+            old = self._inside(source)
+            folder, name = self._folder_for(target)
+            try:
+                Path(old).rename(f"{folder}/{name}")
+            except FileNotFoundError as error:
+                raise self._gone(source) from error
+            self._remember(folder)
+            self._remember(old.rpartition("/")[0])
+
+    def flush(self, path: str) -> None:
+        """Flush a file's bytes, and remember the folders from it up to the root."""
+        with writing_border(self._at(path)):
+            full = self._inside(path)
+            descriptor = os.open(full, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            folder = full.rpartition("/")[0]
+            while is_inside(folder, self._root):
+                self._remember(folder)
+                if folder == self._root:
+                    break
+                folder = folder.rpartition("/")[0] or "/"
+
     def make_folder(self, path: str) -> None:
         """Make a folder and those around it; '' is the root itself."""
         with writing_border(self._at(path)):
@@ -119,6 +164,21 @@ class LocalWriter:
         for one in reversed(missing):
             one.mkdir(exist_ok=True)
             self._remember(str(one.parent))
+
+    def _move_far(self, old: str, new: str) -> None:
+        temporary = f"{new.rpartition('/')[0]}/{temporary_name()}"
+        try:
+            shutil.copyfile(old, temporary)
+            with Path(temporary).open("rb") as copied:
+                os.fsync(copied.fileno())
+            Path(temporary).replace(new)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        Path(old).unlink()
+
+    def _gone(self, path: str) -> NotFoundError:
+        return NotFoundError("HF7001", "nothing is there", at=self._at(path))
 
     def _written(self, folder: str, chunks: Iterable[bytes]) -> str:
         """Write a temporary file in the same folder, down to the disk."""

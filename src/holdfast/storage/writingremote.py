@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from holdfast.errors import StorageError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.paths import inner_path
 from holdfast.storage.showing import place_within
 from holdfast.storage.writing import is_missing, writing_border
@@ -58,6 +58,25 @@ class FsspecWriter:
             except Exception as error:
                 if not is_missing(error):
                     raise
+
+    def move(self, source: str, target: str) -> None:
+        """Copy a file within the storage, then remove the first: there is no rename."""
+        with writing_border(self._at(target)):
+            try:
+                self._filesystem.cp_file(self._full(source), self._full(target))
+            except Exception as error:
+                if is_missing(error):
+                    raise NotFoundError("HF7001", "nothing is there", at=self._at(source)) from None
+                raise
+        self.remove(source)
+
+    def move_folder(self, source: str, target: str) -> None:
+        """Refuse: file by file it would be no single act."""
+        message = f"this storage has no folders that could be renamed to {target}"
+        raise StorageError("HF7015", message, at=self._at(source))
+
+    def flush(self, path: str) -> None:
+        """Do nothing: what these storages confirmed is kept."""
 
     def make_folder(self, path: str) -> None:
         """Do nothing: these storages have no folders."""

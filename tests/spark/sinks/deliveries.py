@@ -52,6 +52,30 @@ def delta_sink(
     return open_sink(session, declared(table.parent, sink))
 
 
+def postgres_sink(
+    session: Any,
+    uri: str,
+    mode: str = "append",
+    *,
+    table: str = "readings",
+    key: tuple[str, ...] = (),
+    order_by: str | None = None,
+    batch_column: str | None = None,
+) -> Any:
+    """Open a PostgreSQL sink."""
+    sink = ReadySink(
+        "postgres",
+        mode,
+        AT,
+        url=uri,
+        table=table,
+        key=key,
+        order_by=order_by,
+        batch_column=batch_column,
+    )
+    return open_sink(session, declared(Path("unused"), sink))
+
+
 def rows_of(session: Any, table: Path) -> list[tuple[Any, ...]]:
     """Give every row of a Delta table, sorted."""
     return sorted(tuple(row) for row in session.read.format("delta").load(str(table)).collect())

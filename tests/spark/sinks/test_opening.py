@@ -18,7 +18,7 @@ from tests.spark.sinks.deliveries import AT, declared
 NO_SESSION: Any = None
 
 
-@pytest.mark.parametrize("format_", ["parquet", "csv", "json", "orc", "postgres", "jdbc", "kafka"])
+@pytest.mark.parametrize("format_", ["jdbc", "kafka"])
 def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -> None:
     """Delta and custom can be used today."""
     with pytest.raises(SinkError, match=f"{format_} is not written by this version yet") as caught:
@@ -40,6 +40,31 @@ def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -
         ),
         (ReadySink("delta", "append", AT, path="viewfs://x/t"), "HF5009", "can't be read from"),
         (ReadySink("custom", "append", AT), "HF5002", "needs a function"),
+        (ReadySink("postgres", "append", AT, table="t"), "HF5002", "needs a url and a table"),
+        (
+            ReadySink("postgres", "upsert", AT, url="postgresql://", table="t"),
+            "HF5002",
+            "needs a key",
+        ),
+        (
+            ReadySink("postgres", "complete", AT, url="postgresql://", table="t", batch_column="b"),
+            "HF5002",
+            "batch_column is for mode append",
+        ),
+        (ReadySink("parquet", "append", AT), "HF5002", "needs a path"),
+        (ReadySink("csv", "upsert", AT, path="/t"), "HF5002", "append and complete"),
+        (
+            ReadySink("orc", "append", AT, path="viewfs://x/t"),
+            "HF5009",
+            "can't be read and written",
+        ),
+        (
+            ReadySink(
+                "json", "complete", AT, path="s3a://b/t", location=parse_location("s3a://b/t")
+            ),
+            "HF5021",
+            "needs a folder that can be renamed",
+        ),
     ],
 )
 def test_a_sink_that_lacks_something(
@@ -71,10 +96,13 @@ def test_every_sink_says_what_it_promises(tmp_path: Path) -> None:
     base = ReadySink("delta", "append", AT, path="/t", location=parse_location("/t"))
 
     def promise(format_: str) -> str:
-        sink = replace(base, format=format_, function=print)
+        sink = replace(base, format=format_, function=print, url="postgresql://", table="t")
         return open_sink(NO_SESSION, declared(tmp_path, sink)).promise
 
     assert "every batch once" in promise("delta")
+    for format_ in ("parquet", "csv", "json", "orc"):
+        assert "every batch once" in promise(format_)
+    assert "of an older driver stops the job" in promise("postgres")
     assert "the function decides" in promise("custom")
     for format_ in ("memory", "console"):
         assert "for development" in promise(format_)

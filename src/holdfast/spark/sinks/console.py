@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from holdfast.crashpoints import reach
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.spark.sinks.sink import Delivery
+from holdfast.spark.sinks.sink import Delivery, cannot_take_back
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,3 +54,11 @@ class ConsoleSink:
     def queries(self) -> frozenset[str]:
         """Know none."""
         return frozenset()
+
+    def rewind(self, query_id: str, batch_id: int) -> None:  # noqa: ARG002 - of any batch
+        """Refuse: nothing is taken back."""
+        raise cannot_take_back(self.kind, self.identity)
+
+    def clear(self) -> None:
+        """Refuse: nothing is taken back."""
+        raise cannot_take_back(self.kind, self.identity)

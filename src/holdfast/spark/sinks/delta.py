@@ -25,7 +25,7 @@ from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.spark.sinks.deltacommits import commit, create_table, grows, is_conflict
 from holdfast.spark.sinks.keys import one_row_a_key, quoted
-from holdfast.spark.sinks.sink import Delivery
+from holdfast.spark.sinks.sink import Delivery, cannot_take_back
 from holdfast.spark.sinks.skipping import skip
 from holdfast.spark.sinks.tablefit import (
     check_columns,
@@ -109,6 +109,14 @@ class DeltaSink:
         """Name every application that the table's log knows; empty where it can't be read."""
         ledger = ask_sink(self._location.shown, self._below).delta
         return frozenset(ledger.transactions) if ledger is not None else frozenset()
+
+    def rewind(self, query_id: str, batch_id: int) -> None:  # noqa: ARG002 - of any batch
+        """Refuse: nothing is taken back."""
+        raise cannot_take_back(self.kind, self.identity)
+
+    def clear(self) -> None:
+        """Refuse: nothing is taken back."""
+        raise cannot_take_back(self.kind, self.identity)
 
     def _followed(self, query_id: str) -> FollowedTable:
         if self._table is None or self._table[0] != query_id:

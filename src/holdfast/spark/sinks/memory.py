@@ -10,7 +10,7 @@ from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.spark.sinks.keys import one_row_a_key
-from holdfast.spark.sinks.sink import Delivery
+from holdfast.spark.sinks.sink import Delivery, cannot_take_back
 from holdfast.spark.sinks.skipping import skip
 from holdfast.spark.sinks.tablefit import check_columns
 
@@ -72,6 +72,14 @@ class MemorySink:
     def queries(self) -> frozenset[str]:
         """Name the queries of this session."""
         return frozenset(self._held)
+
+    def rewind(self, query_id: str, batch_id: int) -> None:  # noqa: ARG002 - of any batch
+        """Refuse: nothing is taken back."""
+        raise cannot_take_back(self.kind, self.identity)
+
+    def clear(self) -> None:
+        """Refuse: nothing is taken back."""
+        raise cannot_take_back(self.kind, self.identity)
 
     def _collected(self, batch: DataFrame) -> DataFrame:
         """Bring the rows to the driver: Arrow keeps every value as it is."""

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, TextIO
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink
+from holdfast.ledgers.fileoutput import FileOutput
+from holdfast.ledgers.postgresaddress import postgres_address
 from holdfast.spark.sinks.console import ConsoleSink
 from holdfast.spark.sinks.custom import CustomSink
 from holdfast.spark.sinks.delta import DeltaSink
 from holdfast.spark.sinks.deltacommits import RESERVED_OPTIONS
+from holdfast.spark.sinks.filefit import FILE_FORMATS
+from holdfast.spark.sinks.files import FileSink
 from holdfast.spark.sinks.memory import MemorySink
+from holdfast.spark.sinks.postgres import PostgresSink
 from holdfast.spark.sinks.sink import BatchSink
 from holdfast.spark.userfunctions import load_function
 
@@ -48,9 +53,35 @@ def _delta(session: SparkSession, job: ReadyJob) -> BatchSink:
     return DeltaSink(session, sink, sink.location)
 
 
+def _files(session: SparkSession, job: ReadyJob) -> BatchSink:
+    sink = job.sink
+    if sink.mode not in ("append", "complete"):
+        raise _undeclared(sink, f"a {sink.format} sink has the modes append and complete")
+    if sink.path is None:
+        raise _undeclared(sink, f"a {sink.format} sink needs a path")
+    if sink.location is None:
+        message = "the folder can't be read and written from here without Spark"
+        raise SinkError("HF5009", message, at=sink.at)
+    if sink.mode == "complete" and not sink.location.is_local:
+        message = f"mode complete needs a folder that can be renamed; {sink.location.shown} can't"
+        raise SinkError("HF5021", message, at=sink.at)
+    return FileSink(session, sink, FileOutput(sink.location, sink.settings))
+
+
 def _memory(session: SparkSession, job: ReadyJob) -> BatchSink:
     _check_mode(job.sink)
     return MemorySink(session, job.sink, job.name)
+
+
+def _postgres(_: SparkSession, job: ReadyJob) -> BatchSink:
+    sink = job.sink
+    _check_mode(sink)
+    if sink.url is None or sink.table is None:
+        raise _undeclared(sink, "a postgres sink needs a url and a table")
+    if sink.batch_column is not None and sink.mode != "append":
+        raise _undeclared(sink, "batch_column is for mode append")
+    address = postgres_address(sink.url, sink.table, sink.options, sink.at)
+    return PostgresSink(sink, address)
 
 
 def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
@@ -64,7 +95,13 @@ def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
     return CustomSink(function, getattr(function, "__qualname__", type(function).__name__))
 
 
-_OPENERS: Mapping[str, Opener] = {"delta": _delta, "memory": _memory, "custom": _custom}
+_OPENERS: Mapping[str, Opener] = {
+    "delta": _delta,
+    **dict.fromkeys(FILE_FORMATS, _files),
+    "postgres": _postgres,
+    "memory": _memory,
+    "custom": _custom,
+}
 
 
 def _check_mode(sink: ReadySink) -> None:

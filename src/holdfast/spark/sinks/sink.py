@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from holdfast.errors import SinkError
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
 
@@ -46,3 +47,14 @@ class BatchSink(Protocol):
 
     def queries(self) -> frozenset[str]:
         """Name every query whose batches the sink knows; empty where it can't tell."""
+
+    def rewind(self, query_id: str, batch_id: int) -> None:
+        """Take back every batch of a query after this one, or raise HF5011 and change nothing."""
+
+    def clear(self) -> None:
+        """Remove every row and the whole memory of batches, or raise HF5011 and change nothing."""
+
+
+def cannot_take_back(kind: str, at: str | None) -> SinkError:
+    """Give the error of a sink that can't take anything back."""
+    return SinkError("HF5011", f"the {kind} sink can't take anything back", at=at)

@@ -1,0 +1,143 @@
+"""Knows the places of a file sink: its output folder, and what is kept of it beside that folder.
+
+Everything is reached from the folder around the output, so that a file can be moved from staging
+to the output by one writer. `docs/reference/file-manifests.md` tells the layout to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from holdfast.errors import NotFoundError
+from holdfast.storage.beside import FOLDER, beside
+from holdfast.storage.location import Location
+from holdfast.storage.opening import open_reader
+from holdfast.storage.options import StorageSettings
+from holdfast.storage.reading import Kind, Listed, Reader
+from holdfast.storage.writing import Writer
+from holdfast.storage.writingopening import open_writer
+
+if TYPE_CHECKING:
+    from holdfast.storage.filesystem import Instances
+
+Opener = Callable[[Location, StorageSettings], Writer]
+
+MANIFESTS = "manifests"
+STAGING = "staging"
+
+
+@dataclass(frozen=True)
+class FileOutput:
+    """An output folder as its sink and the readers of its manifests see it."""
+
+    location: Location
+    settings: StorageSettings
+    opener: Opener = open_writer
+
+    @cached_property
+    def around(self) -> Location:
+        """The folder that holds the output folder and `.holdfast`."""
+        place = beside(self.location)
+        url = place.url.removesuffix(f"/{FOLDER}/{self.name}")
+        shown = place.shown.rpartition(f"/{FOLDER}/")[0]
+        return replace(place, text=url or "/", url=url or "/", shown=shown or "/")
+
+    @cached_property
+    def name(self) -> str:
+        """The output folder's own name; links are followed, so that it can be renamed."""
+        return beside(self.location).url.rpartition("/")[2]
+
+    @cached_property
+    def reader(self) -> Reader:
+        """Reads below `around`."""
+        return open_reader(self.around, self.settings, instances=self._instances)
+
+    @cached_property
+    def writer(self) -> Writer:
+        """Writes below `around`; raises StorageError where nothing can be created only once."""
+        return self.opener(self.around, self.settings)
+
+    def refuse_unwritable(self) -> None:
+        """Raise StorageError where this storage can't create a file only once; write nothing."""
+        self.opener(self.around, self.settings)
+
+    @cached_property
+    def _instances(self) -> Instances:
+        """Connections to the storage, which every reader of this output shares."""
+        return {}
+
+    @property
+    def manifests(self) -> str:
+        """The folder of the manifests, below `around`."""
+        return f"{FOLDER}/{self.name}/{MANIFESTS}"
+
+    @property
+    def staging(self) -> str:
+        """The folder in which files are staged, below `around`."""
+        return f"{FOLDER}/{self.name}/{STAGING}"
+
+    def staged_for(self, query_id: str) -> str:
+        """Give the staging folder of a query."""
+        return f"{self.staging}/{folder_name(query_id)}"
+
+    def reader_of(self, folder: str) -> Reader:
+        """Open a folder below `around` for listing it."""
+        place = below(self.around, folder)
+        return open_reader(place, self.settings, instances=self._instances)
+
+    def files_in(self, folder: str) -> dict[str, Listed]:
+        """Give every file below a folder by its path there; none where the folder is missing."""
+        return {item.path: item for item in self._listed(folder) if item.kind is Kind.FILE}
+
+    def is_there(self, path: str) -> bool:
+        """Tell whether a file is there, by reading one byte of it."""
+        try:
+            self.reader.read(path, 0, 1)
+        except NotFoundError:
+            return False
+        return True
+
+    def remove_tree(self, folder: str) -> None:
+        """Remove a folder with everything in it; what vanishes meanwhile is no error."""
+        items = list(self._listed(folder))
+        for item in items:
+            if item.kind is not Kind.FOLDER:
+                self.writer.remove(f"{folder}/{item.path}")
+        for item in reversed(items):
+            if item.kind is Kind.FOLDER:
+                self.writer.remove_folder(f"{folder}/{item.path}")
+        self.writer.remove_folder(folder)
+
+    def _listed(self, folder: str) -> Iterator[Listed]:
+        try:
+            yield from self.reader_of(folder).list().items
+        except NotFoundError:
+            return
+
+
+def below(location: Location, folder: str) -> Location:
+    """Give a folder below a place."""
+    url, shown = (f"{one.rstrip('/')}/{folder}" for one in (location.url, location.shown))
+    return replace(location, text=url, url=url, shown=shown)
+
+
+def folder_name(query_id: str) -> str:
+    """Spell a query id as one part of a path."""
+    return quote(query_id, safe="")
+
+
+def query_of(folder: str) -> str:
+    """Read a query id from the part of a path that spells it."""
+    return unquote(folder)
+
+
+def is_hidden(path: str) -> bool:
+    """Tell whether Spark and pyarrow pass over a file; a partition's folder is never hidden."""
+    return any(
+        part.startswith(".") or (part.startswith("_") and "=" not in part)
+        for part in path.split("/")
+    )

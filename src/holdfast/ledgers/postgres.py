@@ -1,0 +1,76 @@
+"""Reads what a PostgreSQL database remembers of the batches of a table; no JVM, never raises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import SinkError
+from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.postgresaddress import PostgresAddress
+from holdfast.ledgers.postgresconnection import connected, psycopg_here, words_of
+
+if TYPE_CHECKING:
+    import psycopg
+
+LEDGER = "holdfast_ledger"
+"""The table, beside the written one, with a row for each batch."""
+
+_READ_SECONDS = 10
+
+
+class PostgresLedger:
+    """The memory of one table."""
+
+    def __init__(self, address: PostgresAddress) -> None:
+        self._address = address
+
+    def last_committed(self, query_id: str | None) -> LastCommitted:
+        """Give the newest batch that the table holds of this query, or why that is unknown."""
+        if query_id is None:
+            return LastCommitted(None, "the query's id is unknown")
+        found = self._ask(
+            "select batch_id, generation, committed_at from {} "
+            "where table_name = %s and query_id = %s order by batch_id desc limit 1",
+            query_id,
+        )
+        if isinstance(found, str):
+            return LastCommitted(None, found)
+        if not found:
+            return LastCommitted(None, f"{LEDGER} holds no batch of this query")
+        batch_id, generation, moment = found[0]
+        basis = f"{LEDGER}, written by generation {generation} at {moment.isoformat()}"
+        return LastCommitted(int(batch_id), basis)
+
+    def queries(self) -> frozenset[str]:
+        """Name every query whose batches the table took; empty where that can't be asked."""
+        found = self._ask("select distinct query_id from {} where table_name = %s")
+        return frozenset() if isinstance(found, str) else frozenset(row[0] for row in found)
+
+    def _ask(self, statement: str, *more: str) -> list[tuple[Any, ...]] | str:
+        """Give rows, or in words why there are none to be had."""
+        try:
+            psycopg = psycopg_here()
+        except SinkError as error:
+            return error.message
+        try:
+            with connected(self._address.conninfo, seconds=_READ_SECONDS) as connection:
+                ledger = ledger_of(connection, self._address)
+                query = psycopg.sql.SQL(statement).format(ledger)
+                return connection.execute(query, (self._address.table, *more)).fetchall()
+        except psycopg.errors.UndefinedTable:
+            return f"the database holds no {LEDGER} yet"
+        except psycopg.Error as error:
+            return f"the database can't be asked: {words_of(error)}"
+
+
+def schema_of(connection: psycopg.Connection[Any], address: PostgresAddress) -> str:
+    """Name the schema of the table: the declared one, else the search path's first."""
+    if address.schema is not None:
+        return address.schema
+    row = connection.execute("select coalesce(current_schema(), 'public')").fetchone()
+    return "public" if row is None else str(row[0])
+
+
+def ledger_of(connection: psycopg.Connection[Any], address: PostgresAddress) -> Any:
+    """Give the ledger's name for a statement."""
+    return psycopg_here().sql.Identifier(schema_of(connection, address), LEDGER)

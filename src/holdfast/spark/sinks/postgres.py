@@ -1,0 +1,221 @@
+"""Writes batches to a PostgreSQL table: each one exactly once, never two versions of a batch.
+
+Executors load a staging table in parallel; one transaction on the driver moves its rows and writes
+the ledger row. Whatever becomes of the answer to its COMMIT, the ledger is asked, not memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import SinkError
+from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.postgres import PostgresLedger, schema_of
+from holdfast.ledgers.postgresaddress import PostgresAddress
+from holdfast.ledgers.postgresconnection import connected, psycopg_here, words_of
+from holdfast.spark.sinks.keys import one_row_a_key
+from holdfast.spark.sinks.postgresledger import HeldBatch, LedgerTable
+from holdfast.spark.sinks.postgresmove import Move
+from holdfast.spark.sinks.postgresstaging import ATTEMPT, stage
+from holdfast.spark.sinks.postgresstagingtables import StagingTables
+from holdfast.spark.sinks.postgrestable import Target, check_fit, create_table, find_table
+from holdfast.spark.sinks.postgrestakeback import clear_table, rewound_column, take_back
+from holdfast.spark.sinks.postgrestypes import WrittenColumn, check_name, written_columns
+from holdfast.spark.sinks.sink import Delivery
+from holdfast.spark.sinks.skipping import skip
+from holdfast.spark.sinks.tablefit import check_columns
+
+if TYPE_CHECKING:
+    import psycopg
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+ATTEMPTS = 4
+"""How often a transaction is tried that a lost connection or other writers broke."""
+_FIRST_PAUSE_SECONDS = 0.2
+
+
+class PostgresSink:
+    """A PostgreSQL table that takes the batches of one job."""
+
+    kind = "postgres"
+    promise = (
+        "every batch once: one that the ledger holds with the same offsets is skipped, one with "
+        "other offsets or of an older driver stops the job"
+    )
+
+    def __init__(self, sink: ReadySink, address: PostgresAddress) -> None:
+        self._sink = sink
+        self._address = address
+        self._psycopg = psycopg_here(sink.at)
+        self._staging_tables = StagingTables(address.conninfo, address.table)
+        self.identity: str | None = address.shown
+
+    def prepare(self, schema: StructType, *, begun: bool) -> None:  # noqa: ARG002 - leaves no files
+        """Refuse rows that the table can't take, and a table that is none; nothing is written."""
+        columns = self._columns(schema)
+        with self._connected() as connection:
+            name = schema_of(connection, self._address)
+            target = find_table(connection, name, self._address.table, self._sink)
+        if target is not None:
+            check_fit(self._with_batch(columns), target, self._sink)
+
+    def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
+        """Commit the batch's rows and its ledger row in one transaction, or skip it."""
+        columns = self._columns(batch.schema)
+        if self._holds(identity):
+            return skip(batch)
+        with self._rows(batch) as rows, self._connected() as connection:
+            target, ledger = self._made(connection, columns)
+            fresh = self._staging_tables.fresh(connection, target.schema, columns, identity)
+            with fresh as staging:
+                table = (target.schema, staging)
+                staged = stage(rows, self._address.conninfo, table, columns, self._sink.at)
+                move = Move(identity, self._sink, target, ledger, columns, staging, staged)
+                return self._committed(move)
+
+    def last_committed(self, query_id: str) -> LastCommitted:
+        """Give the newest batch that the table holds of this query, without Spark; never raises."""
+        return PostgresLedger(self._address).last_committed(query_id)
+
+    def queries(self) -> frozenset[str]:
+        """Name every query that the ledger knows; empty where it can't be asked."""
+        return PostgresLedger(self._address).queries()
+
+    def rewind(self, query_id: str, batch_id: int) -> None:
+        """Take back every batch after this one, or raise HF5011 with nothing changed."""
+        column = rewound_column(self._sink)
+        with self._connected() as connection:
+            target, ledger = self._there(connection)
+            if target is not None:
+                take_back(connection, target, ledger, self._sink, query_id, batch_id, column)
+
+    def clear(self) -> None:
+        """Remove every row and the whole memory of batches; refused where foreign rows are."""
+        with self._connected() as connection:
+            target, ledger = self._there(connection)
+            if target is not None:
+                clear_table(connection, target, ledger, self._sink)
+
+    def _there(self, connection: psycopg.Connection[Any]) -> tuple[Target | None, LedgerTable]:
+        """Give the table where there is one, and a ledger, which may be empty."""
+        schema, ledger = self._ledger(connection)
+        target = find_table(connection, schema, self._address.table, self._sink)
+        if target is not None:
+            self._once(lambda: ledger.create(connection))
+        return target, ledger
+
+    def _columns(self, schema: StructType) -> tuple[WrittenColumn, ...]:
+        check_columns(schema, self._sink)
+        columns = written_columns(schema, self._sink)
+        if self._sink.batch_column is not None:
+            check_name(self._sink.batch_column, self._sink)
+        own = {name.lower() for name in (ATTEMPT, self._sink.batch_column) if name is not None}
+        taken = [column.name for column in columns if column.name.lower() in own]
+        if taken:
+            message = f"the rows have the column {taken[0]}, which the sink fills itself"
+            step = "rename it in the transform, or name another `batch_column`"
+            raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
+        return columns
+
+    def _with_batch(self, columns: tuple[WrittenColumn, ...]) -> tuple[WrittenColumn, ...]:
+        if self._sink.batch_column is None:
+            return columns
+        return (*columns, WrittenColumn(self._sink.batch_column, "bigint"))
+
+    def _holds(self, identity: BatchIdentity) -> bool:
+        with self._connected() as connection:
+            _, ledger = self._ledger(connection)
+            try:
+                return ledger.held(connection, identity) is not None
+            except self._psycopg.errors.UndefinedTable:
+                return False
+
+    def _ledger(self, connection: psycopg.Connection[Any]) -> tuple[str, LedgerTable]:
+        schema = schema_of(connection, self._address)
+        return schema, LedgerTable(schema, self._address.table, self.identity)
+
+    @contextmanager
+    def _rows(self, batch: DataFrame) -> Iterator[DataFrame]:
+        """Give the rows to write. Those of an upsert are looked at first, and computed once."""
+        if self._sink.mode != "upsert":
+            yield batch
+            return
+        batch.persist()
+        try:
+            yield one_row_a_key(batch, self._sink.key, self._sink.order_by, self._sink.at)
+        finally:
+            batch.unpersist()
+
+    def _made(
+        self, connection: psycopg.Connection[Any], columns: tuple[WrittenColumn, ...]
+    ) -> tuple[Target, LedgerTable]:
+        """Make table and ledger where they are not there; refuse rows that do not fit."""
+        schema, ledger = self._ledger(connection)
+        table = self._address.table
+        target = find_table(connection, schema, table, self._sink)
+        every = self._with_batch(columns)
+        if target is None:
+            self._once(lambda: create_table(connection, schema, table, every, self._sink.key))
+            target = find_table(connection, schema, table, self._sink)
+        if target is None:
+            message = f"{self.identity} vanished while it was made"
+            raise SinkError("HF5044", message, at=self._sink.at)
+        check_fit(every, target, self._sink)
+        self._once(lambda: ledger.create(connection))
+        return target, ledger
+
+    def _once(self, create: Any) -> None:
+        """Create something; another driver may do it at the same moment."""
+        errors = self._psycopg.errors
+        try:
+            create()
+        except (errors.UniqueViolation, errors.DuplicateTable):
+            create()
+
+    def _committed(self, move: Move) -> Delivery:
+        """Commit; after a lost connection ask again, on a new one, whether it had happened.
+
+        The transaction begins with the claim of the batch's row in the ledger: it waits for one
+        that is still being committed, and finds the batch where it was.
+        """
+        for attempt in range(ATTEMPTS):
+            try:
+                with connected(self._address.conninfo) as connection:
+                    held = move.commit(connection)
+                return self._delivery(move, held, asked_again=attempt > 0)
+            except self._psycopg.OperationalError as error:
+                if attempt + 1 == ATTEMPTS:
+                    raise self._told(error) from error
+                time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
+            except self._psycopg.Error as error:
+                raise self._told(error) from error
+        raise AssertionError("every attempt returns or raises")
+
+    def _delivery(self, move: Move, held: HeldBatch | None, *, asked_again: bool) -> Delivery:
+        if held is None:
+            return Delivery(skipped=False, rows=move.staged.rows)
+        ours = asked_again and held.generation == move.identity.generation
+        return Delivery(skipped=not ours, rows=held.rows if ours else None)
+
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[Any]]:
+        """Connect; whatever PostgreSQL raises becomes an error of the sink."""
+        try:
+            with connected(self._address.conninfo) as connection:
+                yield connection
+        except self._psycopg.Error as error:
+            raise self._told(error) from error
+
+    def _told(self, error: psycopg.Error) -> SinkError:
+        lost = isinstance(error, self._psycopg.OperationalError)
+        code, what = ("HF5041", "can't be reached") if lost else ("HF5044", "refused")
+        errors = self._psycopg.errors
+        if isinstance(error, errors.LockNotAvailable | errors.DeadlockDetected):
+            code, what = "HF5010", "kept the batch waiting"
+        return SinkError(code, f"{self.identity} {what}: {words_of(error)}", at=self._sink.at)

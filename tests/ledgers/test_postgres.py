@@ -1,0 +1,50 @@
+"""The ledger of a PostgreSQL table, read without Spark: an answer always, an error never."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from holdfast.ledgers.postgres import LEDGER, PostgresLedger
+from holdfast.ledgers.postgresaddress import postgres_address
+from tests.parts.kafka import free_port
+from tests.parts.postgres import rows_in
+
+CREATE = f"""create table {LEDGER} (table_name text, query_id text, batch_id bigint,
+offsets_digest text, generation bigint, rows bigint, committed_at timestamptz)"""
+
+
+def ledger(uri: str, table: str = "readings") -> PostgresLedger:
+    """Open the ledger of a table."""
+    return PostgresLedger(postgres_address(uri, table, {}, None))
+
+
+def test_the_newest_batch_of_a_query_is_told(database: str) -> None:
+    """Of this table and this query alone."""
+    assert f"holds no {LEDGER}" in ledger(database).last_committed("q").basis
+    assert ledger(database).queries() == frozenset()
+    rows_in(database, CREATE)
+    rows_in(database, f"insert into {LEDGER} select t, q, b, 'd', 3, 1, now() from (values "
+            "('readings', 'q', 4), ('readings', 'q', 10), ('readings', 'r', 11), "
+            "('other', 'q', 12)) v (t, q, b)")  # fmt: skip
+    told = ledger(database).last_committed("q")
+    assert told.value == 10 and "generation 3" in told.basis
+    assert ledger(database).queries() == {"q", "r"}
+    unknown = ledger(database).last_committed("none")
+    assert (unknown.value, unknown.basis) == (None, f"{LEDGER} holds no batch of this query")
+    assert ledger(database).last_committed(None).value is None
+
+
+def test_what_can_not_be_asked_is_told(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server, no such database, no library; the password stays out of it."""
+    uri = f"postgresql://u:hunter-two-2@127.0.0.1:{free_port()}/d"
+    for place in (uri, database.replace("/test", "/nowhere")):
+        told = ledger(place).last_committed("q")
+        assert told.value is None and told.basis.startswith("the database can't be asked: ")
+        assert "hunter-two-2" not in told.basis
+        assert ledger(place).queries() == frozenset()
+    known = ledger(database)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert known.last_committed("q").basis.startswith("psycopg can't be imported")
+    assert known.queries() == frozenset()

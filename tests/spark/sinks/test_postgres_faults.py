@@ -1,0 +1,252 @@
+"""What breaks while a batch goes to PostgreSQL: afterwards every row is there once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from holdfast.errors import SinkError
+from holdfast.ledgers.postgres import LEDGER
+from holdfast.spark.sinks.postgresstagingtables import prefix_of
+from tests.parts.kafka import free_port
+from tests.parts.postgres import rows_in
+from tests.spark.sinks.deliveries import QUERY, identity, postgres_sink
+
+pytestmark = pytest.mark.spark
+
+MOVE = "holdfast.spark.sinks.postgresmove.reach"
+KILL = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() "
+
+
+def numbers(spark: Any, count: int = 10) -> Any:
+    """Give a batch of two partitions."""
+    return spark.range(count, numPartitions=2)
+
+
+def ids(uri: str) -> list[int]:
+    """Give every row of the table."""
+    return sorted(row[0] for row in rows_in(uri, "select id from readings"))
+
+
+def staging_tables(uri: str) -> list[str]:
+    """Name the staging tables that are there."""
+    query = "select tablename from pg_tables where tablename like 'holdfast_staging%'"
+    return [row[0] for row in rows_in(uri, query)]
+
+
+def at_point(monkeypatch: pytest.MonkeyPatch, point: str, act: Any) -> None:
+    """Let something happen the first time that a point is reached."""
+
+    def reach(reached: str) -> None:
+        if reached == point:
+            monkeypatch.undo()
+            act()
+
+    monkeypatch.setattr(MOVE, reach)
+
+
+@pytest.mark.parametrize("digest", ["d", "other"])
+def test_two_drivers_race_the_first_batch(
+    spark: Any, database: str, monkeypatch: pytest.MonkeyPatch, digest: str
+) -> None:
+    """Nothing is there to lock yet: the second waits for the first, then it is too late."""
+    zombie, successor = postgres_sink(spark, database), postgres_sink(spark, database)
+    told: list[Any] = []
+
+    def late() -> None:
+        try:
+            told.append(zombie.write(numbers(spark), identity(0, digest)))
+        except SinkError as error:
+            told.append(error.code.number)
+
+    thread = threading.Thread(target=late)
+
+    def meanwhile() -> None:
+        thread.start()
+        waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
+        while rows_in(database, waiting) == [(0,)] and thread.is_alive():
+            pass
+
+    at_point(monkeypatch, "sink.before-commit", meanwhile)
+    assert not successor.write(numbers(spark), identity(0, generation=2)).skipped
+    thread.join()
+    assert told == ["HF5042"]
+    assert ids(database) == list(range(10))
+    assert rows_in(database, f"select generation, offsets_digest from {LEDGER}") == [(2, "d0")]
+    assert staging_tables(database) == []
+
+
+def test_an_older_driver_is_refused_and_a_newer_one_finds_its_batch(
+    spark: Any, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The zombie's commit came first: the successor skips. Afterwards the zombie is refused."""
+    zombie, successor = postgres_sink(spark, database), postgres_sink(spark, database)
+    zombie.write(numbers(spark), identity(0))
+    original = successor._rows
+
+    def rows(batch: Any) -> Any:
+        assert not zombie.write(numbers(spark), identity(1)).skipped
+        return original(batch)
+
+    monkeypatch.setattr(successor, "_rows", rows)
+    assert successor.write(numbers(spark), identity(1, generation=2)).skipped
+    monkeypatch.undo()
+    successor.write(numbers(spark), identity(2, generation=2))
+    for number in (2, 3):
+        with pytest.raises(SinkError, match="generation 2 wrote batch 2") as caught:
+            zombie.write(numbers(spark), identity(number))
+        assert caught.value.code.number == "HF5042"
+    assert ids(database) == sorted([*range(10)] * 3)
+
+
+@pytest.mark.parametrize("point", ["sink.before-commit", "sink.after-commit"])
+def test_a_commit_whose_answer_is_lost(
+    spark: Any, database: str, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    """The ledger is asked on a new connection: done, or done now; never twice."""
+    sink = postgres_sink(spark, database)
+
+    def lose() -> None:
+        rows_in(database, KILL)
+        raise psycopg.OperationalError("the connection is lost")
+
+    at_point(monkeypatch, point, lose)
+    delivery = sink.write(numbers(spark), identity(0))
+    assert (delivery.skipped, delivery.rows) == (False, 10)
+    assert ids(database) == list(range(10))
+    assert staging_tables(database) == []
+
+
+def test_a_connection_that_drops_in_the_middle_of_copy(spark: Any, database: str) -> None:
+    """Spark does not try again here: a clear error, nothing written; the next run is whole."""
+    sink = postgres_sink(spark, database)
+    killing = f"{KILL} and query like 'copy %'"
+    killed: list[Any] = []
+
+    def kill() -> None:
+        with psycopg.connect(database, autocommit=True) as connection:
+            while not killed:
+                killed.extend(connection.execute(killing).fetchall())
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        with pytest.raises(SinkError, match="could not load its rows") as caught:
+            sink.write(numbers(spark, 200_000), identity(0))
+    finally:
+        killed.append("enough")
+        thread.join()
+    assert caught.value.code.number == "HF5041"
+    assert (ids(database), sink.last_committed(QUERY).value) == ([], None)
+    assert staging_tables(database) == []
+    assert sink.write(numbers(spark), identity(0)).rows == 10
+
+
+def test_staged_rows_that_a_crashed_server_forgot(
+    spark: Any, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unlogged tables are empty after a crash: fewer rows are never taken for the batch."""
+    sink = postgres_sink(spark, database)
+    claim = sink._committed
+
+    def emptied(move: Any) -> Any:
+        rows_in(database, f'truncate "{move.staging}"')
+        return claim(move)
+
+    monkeypatch.setattr(sink, "_committed", emptied)
+    with pytest.raises(SinkError, match="0 of 10 staged rows") as caught:
+        sink.write(numbers(spark), identity(0))
+    assert caught.value.code.number == "HF5045"
+    assert (ids(database), sink.last_committed(QUERY).value) == ([], None)
+
+
+def test_a_trigger_may_want_fewer_rows(spark: Any, database: str) -> None:
+    """That is the owner's wish, not a loss."""
+    sink = postgres_sink(spark, database)
+    sink.write(numbers(spark, 0), identity(0))
+    rows_in(database, "create function few() returns trigger language plpgsql as "
+            "'begin if new.id > 3 then return null; end if; return new; end'")  # fmt: skip
+    rows_in(database, "create trigger few before insert on readings for each row "
+            "execute function few()")  # fmt: skip
+    assert not sink.write(numbers(spark), identity(1)).skipped
+    assert ids(database) == [0, 1, 2, 3]
+
+
+def test_what_dead_drivers_left_is_dropped(spark: Any, database: str) -> None:
+    """Of older generations of the same query alone."""
+    sink = postgres_sink(spark, database)
+    names = [f"{prefix_of('readings', QUERY)}{generation}_0_00" for generation in (1, 2, 3)] + [
+        "holdfast_staging_000000000000_1_0_00"
+    ]
+    for name in names:
+        rows_in(database, f"create unlogged table {name} (id int)")
+    sink.write(numbers(spark), identity(0, generation=2))
+    assert sorted(staging_tables(database)) == sorted(names[1:])
+
+
+def test_a_server_that_does_not_answer(spark: Any) -> None:
+    """Told without the password; asked, the sink does not raise."""
+    uri = f"postgresql://loader:hunter-two-2@127.0.0.1:{free_port()}/none?connect_timeout=5"
+    sink = postgres_sink(spark, uri)
+    with pytest.raises(SinkError, match="can't be reached") as caught:
+        sink.prepare(numbers(spark).schema, begun=False)
+    assert caught.value.code.number == "HF5041"
+    told = sink.last_committed(QUERY)
+    assert told.value is None and "can't be asked" in told.basis
+    assert sink.queries() == frozenset()
+    for text in (caught.value.message, told.basis, str(sink.identity), repr(sink._address)):
+        assert "hunter-two-2" not in text
+
+
+RETRIED = """
+import json, sys
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+from holdfast.spark.sinks import postgresstaging
+from tests.spark.sinks.deliveries import identity, postgres_sink
+
+original = postgresstaging.stager
+
+def failing(*words):
+    load = original(*words)
+    def attempt(batches):
+        results = list(load(batches))
+        if TaskContext.get().attemptNumber() == 0:
+            raise RuntimeError("lost after its rows were committed")
+        yield from results
+    return attempt
+
+postgresstaging.stager = failing
+spark = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false").getOrCreate()
+delivery = postgres_sink(spark, sys.argv[1]).write(spark.range(10, numPartitions=2), identity(0))
+print(json.dumps(["told", delivery.skipped, delivery.rows]))
+spark.stop()
+"""
+
+
+def test_a_retried_task_whose_first_attempt_had_committed(
+    spark: Any, database: str, tmp_path: Path
+) -> None:
+    """Real retries, in a process of its own: each row once."""
+    script = tmp_path / "retried.py"
+    script.write_text(RETRIED, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script), database],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == ["told", False, 10]
+    assert "lost after its rows were committed" in done.stderr
+    assert ids(database) == list(range(10))
