@@ -14,7 +14,13 @@ FAMILIES = {
     "HF23": "A checkpoint, its place and its project",
     "HF24": "A checkpoint and its sink",
     "HF25": "Evidence and its bundle",
+    "HF26": "The lease on a checkpoint, and its records",
+    "HF30": "Before a start",
     "HF45": "Backups and restores",
+    "HF50": "Writing sinks",
+    "HF51": "Loading sources and transforms",
+    "HF52": "Starting Spark",
+    "HF53": "Jobs that fail while they run",
     "HF70": "Storage",
 }
 FINDINGS = (
@@ -30,7 +36,7 @@ FINDINGS = (
     "HF4515",
     "HF4517",
 )
-"""Families that inspect and diff report as findings: damage never stops them."""
+"""What commands that look report as findings: damage never stops them."""
 
 
 def codes_page() -> str:

@@ -55,26 +55,33 @@ class JobRun:
         return Outcome(report, self.error, started.findings)
 
     def live(self, started: Started) -> JobReport:
-        """Watch over a query until it ends."""
+        """Watch over a query until it ends; one that can't be watched over is stopped."""
+        try:
+            self._watch_over(started)
+            ended, failure = self._ending(started, started.query)
+            self._keep_record(started, ended, failure)
+        except HoldfastError as error:
+            stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
+            self.error = self.error or error
+            ended, failure = Ended.FAILED, failure_of(self.error, self.error)
+        except BaseException:
+            halt(started.query)
+            raise
+        return self._report(started, ended, failure)
+
+    def _watch_over(self, started: Started) -> None:
         query, notes = started.query, started.notes
         started.listening.follow(
             str(query.runId), lambda progress: self._heard(started, progress), notes.over.set
         )
         started.gate.open_for(str(query.id))
         self._around.watch(self._announced(started))
-        try:
-            while query.isActive:
-                if self._around.stopping.wait(_LOOK_SECONDS) or started.lease.lost:
-                    stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
-                    break
-                self._keep_record(started)
-            notes.over.wait(_LAST_WORDS_SECONDS)
-            ended, failure = self._ending(started, query)
-        except BaseException:
-            halt(query)
-            raise
-        self._keep_record(started, ended, failure)
-        return self._report(started, ended, failure)
+        while query.isActive:
+            if self._around.stopping.wait(_LOOK_SECONDS) or started.lease.lost:
+                stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
+                break
+            self._keep_record(started)
+        notes.over.wait(_LAST_WORDS_SECONDS)
 
     def _announced(self, started: Started) -> JobStarted:
         query = started.query

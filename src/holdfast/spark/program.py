@@ -36,6 +36,7 @@ class HeldQuery:
         self._started = started
         self._stopping = stopping
         self._report: JobReport | None = None
+        self._broken: BaseException | None = None
         self._thread = threading.Thread(target=self._live, name=f"holdfast-{started.record.job}")
         self._thread.start()
 
@@ -57,7 +58,7 @@ class HeldQuery:
         self._thread.join(seconds)
         if self._thread.is_alive():
             return None
-        error = self._run.error
+        error = self._run.error or self._broken
         if error is not None:
             raise error
         return self._report
@@ -68,10 +69,13 @@ class HeldQuery:
         return self.wait()
 
     def _live(self) -> None:
-        with self._started.lease_held():
-            self._report = self._run.live(self._started)
-        # The session goes on without us.
-        self._session.streams.removeListener(self._started.listening)
+        try:
+            with self._started.lease_held():
+                self._report = self._run.live(self._started)
+            # The session goes on without us.
+            self._session.streams.removeListener(self._started.listening)
+        except BaseException as error:  # noqa: BLE001 - `wait` raises it where it can be seen
+            self._broken = error
 
 
 def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher) -> HeldQuery:

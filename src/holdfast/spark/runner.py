@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from holdfast.jobs.lineage import Lineage
 from holdfast.jobs.ready import ReadyJob
@@ -35,15 +35,15 @@ class Runner:
         return self._done
 
     def _side_by_side(self, jobs: Sequence[ReadyJob], around: Surroundings) -> None:
-        threads = [
-            threading.Thread(target=self._live, args=(job, around), name=job.name) for job in jobs
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                # A signal is heard only between two waits of the main thread.
-                thread.join(0.2)
+        if not jobs:
+            return
+        with ThreadPoolExecutor(len(jobs), "holdfast-job") as pool:
+            lives = [pool.submit(self._live, job, around) for job in jobs]
+            # A signal is heard only between two waits of the main thread.
+            while wait(lives, timeout=0.2).not_done:
+                pass
+        for life in lives:
+            life.result()
 
     def _live(self, job: ReadyJob, around: Surroundings) -> None:
         failed = {name for name, one in self._done.items() if one.report.ended not in WELL}
