@@ -1,10 +1,11 @@
-"""`holdfast run` as far as it needs no Spark: refusals, the lines on the way, the events, the end."""
+"""`holdfast run` as far as it needs no Spark: refusals, lines on the way, events, the end."""
 
 from __future__ import annotations
 
 import io
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,21 +119,23 @@ def test_plain_lines_come_at_most_once_a_second_but_ends_always(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A quick stream does not flood a log."""
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
     with LiveRun(silent=False, no_color=True) as live:
         for _ in range(50):
             live.show(EVENTS["batch"])
         live.show(EVENTS["ended"])
-    written = sys.stderr.getvalue()  # type: ignore[attr-defined]
-    assert written.count("batch 7") == 1 and written.count("failed") == 1
+    assert written.getvalue().count("batch 7") == 1
+    assert written.getvalue().count("failed") == 1
 
 
 def test_silence_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     """For --quiet and --json."""
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
     with LiveRun(silent=True, no_color=True) as live:
         live.show(EVENTS["ended"])
-    assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+    assert written.getvalue() == ""
 
 
 def test_events_hold_no_secret_and_are_whole_while_they_grow(tmp_path: Path) -> None:
@@ -162,7 +165,30 @@ def test_the_table_tells_what_the_sink_held_already() -> None:
     report = JobReport(
         "orders", "q", "r", 2, 3, 30, 1, Ended.FINISHED, 4.2, "c", 4, 6, "every batch once"
     )
-    console = Console(file=io.StringIO(), width=80)
+    drawn = io.StringIO()
+    console = Console(file=drawn, width=80)
     draw(Answer("run", "c", RunReport((report,), "4.2.0")), console)
-    drawn = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "3 (4 to 6, 1 held already)" in drawn and "every batch once" in drawn
+    assert "3 (4 to 6, 1 held already)" in drawn.getvalue()
+    assert "every batch once" in drawn.getvalue()
+
+
+def test_a_half_restored_checkpoint_is_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Status 42, with both ways out; one that is at work right now is waited for."""
+    (tmp_path / "holdfast.yaml").write_text(PROJECT)
+    monkeypatch.chdir(tmp_path)
+    records = tmp_path / "checkpoints/.holdfast/orders"
+    intent = records / "journal/20261116T050000Z-ab/intent.json"
+    intent.parent.mkdir(parents=True)
+    intent.write_text(json.dumps({"id": intent.parent.name, "kind": "restore", "intent": {}}))
+    shown = holdfast("run", "--json")
+    assert shown.status == 42
+    (finding,) = json.loads(shown.out)["findings"]
+    assert finding["code"] == "HF4506" and "--undo" in " ".join(finding["next"])
+    mark = records / "backups/busy/00000001"
+    mark.parent.mkdir(parents=True)
+    other = {"act": "restore", "host": "another", "process": 1, "token": "t", "since": time.time()}
+    mark.write_text(json.dumps(other))
+    shown = holdfast("run", "--json")
+    assert (shown.status, json.loads(shown.out)["findings"][0]["code"]) == (22, "HF4507")

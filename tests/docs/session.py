@@ -67,7 +67,8 @@ def run_all(commands: Sequence[str], folder: Path, extra: Mapping[str, str]) -> 
 def fits(shown: str, printed: str) -> bool:
     """Compare what a page shows with what was printed.
 
-    A line of `…` stands for any lines, and `…` within a line for any text of that line.
+    A line of `…` stands for any lines, and `…` within a line for any text of that line, with
+    the spaces around it.
     """
     pattern = ""
     for line in _lines(shown):
@@ -77,7 +78,7 @@ def fits(shown: str, printed: str) -> bool:
 
 
 def _line_pattern(line: str) -> str:
-    return r"[^\n]*?".join(re.escape(part) for part in line.split(_ANY))
+    return r"[^\n]*?".join(re.escape(part) for part in re.split(rf" *{_ANY} *", line))
 
 
 def _lines(text: str) -> list[str]:

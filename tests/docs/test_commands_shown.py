@@ -92,6 +92,7 @@ def test_the_pages_that_matter_show_commands() -> None:
         ("a.c", "abc\n", False),
         ("a … c", "a 12.5 c\n", True),
         ("a  …", "a  12.5\n", True),
+        ("a  …            c", "a  at noon  c\n", True),
         ("a … c", "a\nb\nc\n", False),
         ("a … c", "a 12.5 d\n", False),
     ],

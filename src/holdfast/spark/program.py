@@ -8,8 +8,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from holdfast.jobs.paths import check_place
 from holdfast.jobs.ready import ReadyJob
+from holdfast.spark.admission import admit
 from holdfast.spark.events import Watcher
 from holdfast.spark.jobrun import JobRun
 from holdfast.spark.release import refuse_connect_session
@@ -18,7 +18,6 @@ from holdfast.spark.session import jvm_process
 from holdfast.spark.starting import Started, start_job
 from holdfast.spark.stopping import Stopping
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
-from holdfast.storage.opening import open_reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -81,7 +80,7 @@ class HeldQuery:
 def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher) -> HeldQuery:
     """Start a program's own query as a job; raises HoldfastError, and then nothing is started."""
     refuse_connect_session(frame.sparkSession)
-    check_place(job, open_reader(job.checkpoint, job.settings))
+    admit(job)
     session, stopping = frame.sparkSession, Stopping()
     around = Surroundings(
         session, jvm_process(session), versions_of(session), wishes, stopping, watch

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from holdfast.errors import HoldfastError, LeaseError, ProjectError, RefusedError
+from holdfast.errors import (
+    CheckpointError,
+    HoldfastError,
+    LeaseError,
+    ProjectError,
+    RefusedError,
+)
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Ended
 from holdfast.spark.events import JobEnded, Watcher
 from holdfast.spark.failures import failure_of
 from holdfast.spark.report import JobReport, Outcome
 
-_REFUSALS = (LeaseError, RefusedError, ProjectError)
+_REFUSALS = (CheckpointError, LeaseError, ProjectError, RefusedError)
 
 
 def refusal(job: ReadyJob, error: HoldfastError, watch: Watcher, seconds: float = 0.0) -> Outcome:
