@@ -57,7 +57,7 @@ def run_all(commands: Sequence[str], folder: Path, extra: Mapping[str, str]) -> 
         env=environment(extra),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=300,
+        timeout=600,
         check=False,
         start_new_session=True,
     )

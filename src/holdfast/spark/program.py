@@ -36,7 +36,9 @@ class HeldQuery:
         self._stopping = stopping
         self._report: JobReport | None = None
         self._broken: BaseException | None = None
-        self._thread = threading.Thread(target=self._live, name=f"holdfast-{started.record.job}")
+        name = f"holdfast-{started.record.job}"
+        # A program that ends without waiting ends its query, as it would without us.
+        self._thread = threading.Thread(target=self._live, name=name, daemon=True)
         self._thread.start()
 
     @property

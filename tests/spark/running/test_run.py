@@ -256,3 +256,15 @@ def test_settings_of_one_job_touch_no_other(spark: Any, tmp_path: Path) -> None:
     assert ended(answer) == {"plain": "finished", "own": "finished", "wrong": "refused"}
     assert answer.exit_status == 10
     assert spark.conf.get("spark.sql.session.timeZone") == zone
+
+
+def test_a_query_that_spark_does_not_take_is_recorded_as_failed(spark: Any, tmp_path: Path) -> None:
+    """Appending an aggregate without a watermark: Spark's own class, and no lease left behind."""
+    made = Made(tmp_path, {"sums": ingest("./lake/sums", transform="pipeline:counted")})
+    made.arrive(3)
+    for generation in (1, 2):
+        answer = holdfast.run(project=made.file)
+        assert ended(answer) == {"sums": "failed"}
+        newest = runs(made, "sums")[0]
+        assert (newest.generation, newest.ended) == (generation, Ended.FAILED)
+        assert newest.failure is not None and newest.ended_at is not None
