@@ -31,12 +31,15 @@ FINDINGS = (
     "HF24",
     "HF2504",
     "HF2505",
+    "HF3008",
+    "HF3011",
+    "HF3012",
     "HF4501",
     "HF4513",
     "HF4515",
     "HF4517",
 )
-"""What commands that look report as findings: damage never stops them."""
+"""What is only ever reported as a finding: it stops no command and no job."""
 
 
 def codes_page() -> str:
@@ -65,7 +68,7 @@ def _entry(code: Code) -> str:
     status = (
         "Reported as a finding; the exit status is 3 where it is of warning or worse."
         if code.number.startswith(FINDINGS)
-        else f"Exit status {code.exit_status} where it stops a command."
+        else f"Exit status {code.exit_status} where it stops a command or a job."
     )
     return (
         f"### {code.number}\n\n**{sentence(code.title)}** {sentence(code.why)}\n\n"
