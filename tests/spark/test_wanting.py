@@ -34,7 +34,7 @@ jobs:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the folder of a project; the secret of its Spark is there, that of its storage is not."""
+    """Give a project's folder; the secret of its Spark is there, that of its storage is not."""
     (tmp_path / "holdfast.yaml").write_text(PROJECT)
     monkeypatch.setenv("SHOP_PASSWORD", "open sesame")
     return tmp_path
