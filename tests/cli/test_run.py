@@ -109,7 +109,7 @@ def test_every_event_is_a_line_that_people_read(name: str) -> None:
     wanted = {
         "starting": ["starting"],
         "started": ["an-id", "generation 3", "batch 7 is run again", "HF3008"],
-        "batch": ["batch 7", "2,400 rows", "960 rows a second", "behind by 5 records"],
+        "batch": ["batch 7", "2,400 rows", "960 a second", "behind by 5 records"],
         "ended": ["failed after 12.3 s", "2 batches", "it broke"],
     }[name]
     assert [part for part in wanted if part not in line] == []

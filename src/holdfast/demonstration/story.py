@@ -121,7 +121,8 @@ def _run(project: Path, say: Say, *jobs: str) -> int:
     if ended.returncode != 0 or not document.get("result"):
         raise _broke_off("a job did not finish", ended)
     for job in document["result"]["jobs"]:
-        say(f"  {job['job']}: {job['ended']}, {job['batches']} batches, {job['rows']} rows")
+        batches = "1 batch" if job["batches"] == 1 else f"{job['batches']} batches"
+        say(f"  {job['job']}: {job['ended']}, {batches}, {job['rows']:,} rows")
     return sum(job["skipped_batches"] for job in document["result"]["jobs"])
 
 
@@ -130,7 +131,8 @@ def _kill(
 ) -> Kill:
     """Run a job, after those it reads from, kill it at a point, and look at what is left."""
     before = upstream or {}
-    say(f"{' and '.join([*before, job])} run; {job} is killed where {POINTS[point]}")
+    after = f", after {' and '.join(before)}" if before else ""
+    say(f"{job} runs{after}, and is killed where {POINTS[point]}")
     # Those before it reach the same point once for every batch that they have to deliver.
     wanted = f"{point}:{sum(before.values()) + 1}"
     ended = _holdfast(project, "run", *before, job, environment={VARIABLE: wanted})

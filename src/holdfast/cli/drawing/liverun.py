@@ -83,10 +83,9 @@ def line_of(event: Event) -> str:
     if isinstance(event, BatchDone):
         held = " (the sink held it already)" if event.batch.skipped else ""
         behind = "" if event.behind is None else f", behind by {event.behind}"
-        return (
-            f"batch {event.batch.batch_id}{held}, {event.total_rows:,} rows, "
-            f"{event.rows_per_second:,.0f} rows a second{behind}"
-        )
+        rows = "1 row" if event.total_rows == 1 else f"{event.total_rows:,} rows"
+        speed = f"{event.rows_per_second:,.0f} a second"
+        return f"batch {event.batch.batch_id}{held}, {rows}, {speed}{behind}"
     return _end(event)
 
 
