@@ -22,7 +22,7 @@ from holdfast.records.holder import this_holder
 from holdfast.records.lease import take_lease
 from holdfast.records.run import BatchNote, Ended
 from holdfast.redaction import remember_secret
-from holdfast.spark.events import BatchDone, Event, JobEnded, JobStarted, JobStarting
+from holdfast.spark.events import BatchDone, Event, JobEnded, JobStarted, JobStarting, JobWaiting
 from holdfast.spark.report import JobReport, RunReport
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
@@ -39,6 +39,7 @@ NOTE = BatchNote(7, 1200, "2026-11-16T05:00:00.000Z", 1.25)
 FINDING = Finding("HF3008", Severity.INFO, "spark.x is 1 here and 2 in the checkpoint", Place(""))
 EVENTS: dict[str, Event] = {
     "starting": JobStarting("orders"),
+    "waiting": JobWaiting("orders", "job orders of anna on host-7"),
     "started": JobStarted("orders", "an-id", "a-run", 3, 7, (FINDING,)),
     "batch": BatchDone("orders", NOTE, 2, 2400, 960.4, "5 records"),
     "ended": JobEnded("orders", Ended.FAILED, 2, 2400, 12.34, "it broke", "the whole trace"),
@@ -108,6 +109,7 @@ def test_every_event_is_a_line_that_people_read(name: str) -> None:
     line = line_of(EVENTS[name])
     wanted = {
         "starting": ["starting"],
+        "waiting": ["waiting", "anna on host-7"],
         "started": ["an-id", "generation 3", "batch 7 is run again", "HF3008"],
         "batch": ["batch 7", "2,400 rows", "960 a second", "behind by 5 records"],
         "ended": ["failed after 12.3 s", "2 batches", "it broke"],

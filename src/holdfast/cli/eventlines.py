@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "JobStarting": "starting",
+    "JobWaiting": "waiting",
     "JobStarted": "started",
     "BatchDone": "batch",
     "JobEnded": "ended",

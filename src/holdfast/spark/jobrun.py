@@ -16,7 +16,7 @@ from holdfast.spark.events import BatchDone, JobEnded, JobStarted, JobStarting
 from holdfast.spark.failures import failure_of, told
 from holdfast.spark.gate import StoppedBeforeSinkError
 from holdfast.spark.progress import behind
-from holdfast.spark.refusal import refusal
+from holdfast.spark.refusal import left_out, refusal
 from holdfast.spark.report import JobReport, Outcome
 from holdfast.spark.starting import Started, start_job
 from holdfast.spark.surroundings import Surroundings
@@ -48,6 +48,8 @@ class JobRun:
         self._around.watch(JobStarting(self._job.name))
         try:
             started = start_job(self._job, self._around)
+        except StoppedBeforeSinkError as asked:
+            return left_out(self._job, self._around.watch, Ended.STOPPED, str(asked))
         except HoldfastError as error:
             return refusal(self._job, error, self._around.watch, self._seconds())
         with started.lease_held():

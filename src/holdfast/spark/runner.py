@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from holdfast.jobs.lineage import Lineage
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Ended
-from holdfast.spark.events import JobEnded
 from holdfast.spark.jobrun import JobRun
-from holdfast.spark.report import JobReport, Outcome
+from holdfast.spark.refusal import left_out
+from holdfast.spark.report import Outcome
 from holdfast.spark.surroundings import Surroundings
 
 WELL = frozenset({Ended.FINISHED, Ended.STOPPED})
@@ -49,16 +49,10 @@ class Runner:
         failed = {name for name, one in self._done.items() if one.report.ended not in WELL}
         above = [name for name in self._lineage.upstream_of(job.name) if name in failed]
         if around.stopping.asked:
-            outcome = _left_out(job, around, Ended.STOPPED, "asked to stop before it began")
+            outcome = left_out(job, around.watch, Ended.STOPPED, "asked to stop before it began")
         elif above:
             why = f"{', '.join(above)} failed, which it reads from"
-            outcome = _left_out(job, around, Ended.SKIPPED, why)
+            outcome = left_out(job, around.watch, Ended.SKIPPED, why)
         else:
             outcome = JobRun(job, around).run()
         self._done[job.name] = outcome
-
-
-def _left_out(job: ReadyJob, around: Surroundings, ended: Ended, why: str) -> Outcome:
-    around.watch(JobEnded(job.name, ended, 0, 0, 0.0, why))
-    place = job.checkpoint.shown
-    return Outcome(JobReport(job.name, None, None, None, 0, 0, 0, ended, 0.0, place))

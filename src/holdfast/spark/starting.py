@@ -20,8 +20,9 @@ from holdfast.records.lease import Lease, take_lease
 from holdfast.records.moments import moment_now
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.run import Ended, PlanFacts, Run, SinkFacts, SourceProgress
+from holdfast.spark.events import JobWaiting
 from holdfast.spark.failures import failure_of, told
-from holdfast.spark.gate import Gate
+from holdfast.spark.gate import Gate, StoppedBeforeSinkError
 from holdfast.spark.preparing import Prepared, prepare
 from holdfast.spark.progress import Listening, Notes
 from holdfast.spark.sinks.sink import BatchSink
@@ -73,7 +74,7 @@ def start_job(job: ReadyJob, around: Surroundings, frame: DataFrame | None = Non
     records = records_of(job.checkpoint, job.settings)
     history = History(records)
     check_owner(job, next(iter(history.runs(newest=1)), None))
-    lease = take_lease(records, job=job.name, project=job.project, holder=this_holder(around.jvm))
+    lease = _taken_lease(job, around, records)
     lease.start_beating()
     try:
         prepared = prepare(job, around, records, frame)
@@ -81,6 +82,21 @@ def start_job(job: ReadyJob, around: Surroundings, frame: DataFrame | None = Non
     except BaseException:
         lease.release()
         raise
+
+
+def _taken_lease(job: ReadyJob, around: Surroundings, records: RecordsFolder) -> Lease:
+    def pause(seconds: float) -> None:
+        if around.stopping.wait(seconds):
+            raise StoppedBeforeSinkError("asked to stop while another holder was watched")
+
+    return take_lease(
+        records,
+        job=job.name,
+        project=job.project,
+        holder=this_holder(around.jvm),
+        sleep=pause,
+        waiting=lambda state: around.watch(JobWaiting(job.name, state.words)),
+    )
 
 
 def _start_prepared(

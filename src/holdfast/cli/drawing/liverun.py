@@ -9,7 +9,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from holdfast.redaction import redact
-from holdfast.spark.events import BatchDone, Event, JobEnded, JobStarted, JobStarting
+from holdfast.spark.events import (
+    BatchDone,
+    Event,
+    JobEnded,
+    JobStarted,
+    JobStarting,
+    JobWaiting,
+)
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -76,6 +83,8 @@ def line_of(event: Event) -> str:
     """Say an event in one line."""
     if isinstance(event, JobStarting):
         return "starting"
+    if isinstance(event, JobWaiting):
+        return f"waiting half a minute for a sign of life of {event.holder}"
     if isinstance(event, JobStarted):
         first = "" if event.next_batch is None else f", batch {event.next_batch} is run again"
         notes = "".join(f"; {finding.code} {finding.message}" for finding in event.findings)
