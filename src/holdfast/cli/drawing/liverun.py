@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from holdfast.redaction import redact
@@ -48,12 +47,7 @@ class LiveRun:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_failure: object) -> None:
         if self._live is not None:
             self._live.stop()
 
