@@ -8,7 +8,7 @@ FUZZ_SEED ?= 20261116
 CORPUS_ENVIRONMENTS ?= build/environments
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers unit bench fuzz docs corpus restarts clean
+.PHONY: help demo test check lint types layers unit bench fuzz docs lock corpus restarts clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -26,8 +26,12 @@ $(STAMP): pyproject.toml $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
-demo: $(VENV)/.core ## Inspect a sample checkpoint, damage a copy of it, see what changes
-	@$(BIN)/python demo/damage_a_copy.py
+$(VENV)/.demo: pyproject.toml $(VENV)/.core
+	$(BIN)/python -m pip install --quiet --editable ".[demo]"
+	@touch $@
+
+demo: $(VENV)/.demo ## Run the sensor pipeline on real Spark, kill it twice, count: nothing lost or doubled
+	@$(BIN)/holdfast demo
 
 test: $(STAMP) lint types layers unit ## Everything: lint, types, layers, tests
 
@@ -56,6 +60,9 @@ fuzz: $(STAMP) ## Damage real checkpoints by the ten thousand and judge what is 
 docs: $(STAMP) ## Write the generated reference and the shown outputs anew
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m tests.docs.refresh
+
+lock: $(STAMP) ## Resolve the Java libraries anew and write the lock
+	$(BIN)/python -m holdfast.spark.jars.locking
 
 corpus: $(STAMP) ## Make the real checkpoints of tests/corpus anew, with five Sparks (an hour)
 	$(BIN)/python tests/corpus/make.py --environments $(CORPUS_ENVIRONMENTS)

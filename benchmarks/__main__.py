@@ -12,13 +12,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import doctoring, inspecting, running
+from benchmarks import doctoring, inspecting, running, statusing
 from benchmarks.figures import Figure, Subject, Workshop
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 SUBJECTS: Mapping[str, Subject] = {
     "inspecting": inspecting.SUBJECT,
     "doctoring": doctoring.SUBJECT,
+    "statusing": statusing.SUBJECT,
     "running": running.SUBJECT,
 }
 """In the order of the page; a new subject is a module with a `SUBJECT`, and a line here."""

@@ -35,7 +35,7 @@ def main(folder: Path, batches: int, rounds: int) -> None:
                 .json(str(arrived))
             )
             place = str(folder / f"{way}-{turn}")
-            query = _held(frame, place) if way == "held" else _bare(frame, place)
+            query: Any = _held(frame, place) if way == "held" else _bare(frame, place)
             times[way] += [_seconds(one) for one in query.recentProgress][WARMING:]
     stop_session(session)
     told = {f"{way}_seconds": statistics.median(found) for way, found in times.items()}

@@ -1,4 +1,4 @@
-"""`make demo`: inspects a sample checkpoint, damages copies of it, and shows what that changes."""
+"""Without Java: inspects a sample checkpoint, damages copies of it, and shows what that changes."""
 
 from __future__ import annotations
 

@@ -1,12 +1,25 @@
-"""Parts that tests of several rooms share; each starts once, when first asked for."""
+"""What holds for every test, and the parts that tests of several rooms share."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
+from holdfast.redaction import known
 from tests.parts.postgres import fresh_database, running_server
+
+# A JVM that lives for seconds spends most of them on compiling what it will never run again.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+
+
+@pytest.fixture(autouse=True)
+def forgotten_secrets() -> Iterator[None]:
+    """Forget what a test made a secret: it may be an ordinary word to the next one."""
+    before = known._secrets._values
+    yield
+    known._secrets._values = before
 
 
 @pytest.fixture(scope="session")

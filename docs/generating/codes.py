@@ -14,7 +14,13 @@ FAMILIES = {
     "HF23": "A checkpoint, its place and its project",
     "HF24": "A checkpoint and its sink",
     "HF25": "Evidence and its bundle",
+    "HF26": "The lease on a checkpoint, and its records",
+    "HF30": "Before a start",
     "HF45": "Backups and restores",
+    "HF50": "Writing sinks",
+    "HF51": "Loading sources and transforms",
+    "HF52": "Starting Spark",
+    "HF53": "Jobs that fail while they run",
     "HF70": "Storage",
 }
 FINDINGS = (
@@ -25,12 +31,15 @@ FINDINGS = (
     "HF24",
     "HF2504",
     "HF2505",
+    "HF3008",
+    "HF3011",
+    "HF3012",
     "HF4501",
     "HF4513",
     "HF4515",
     "HF4517",
 )
-"""Families that inspect and diff report as findings: damage never stops them."""
+"""What is only ever reported as a finding: it stops no command and no job."""
 
 
 def codes_page() -> str:
@@ -59,7 +68,7 @@ def _entry(code: Code) -> str:
     status = (
         "Reported as a finding; the exit status is 3 where it is of warning or worse."
         if code.number.startswith(FINDINGS)
-        else f"Exit status {code.exit_status} where it stops a command."
+        else f"Exit status {code.exit_status} where it stops a command or a job."
     )
     return (
         f"### {code.number}\n\n**{sentence(code.title)}** {sentence(code.why)}\n\n"

@@ -26,7 +26,10 @@ def commands_page() -> str:
     )
     target = (
         "A `TARGET` is the path or URL of a checkpoint, or a job's name in `holdfast.yaml`. "
-        "No command here writes anything, neither to a checkpoint nor beside it."
+        "Commands that look (`status`, `inspect`, `evidence`, `doctor`, `diff`, `backups`, "
+        "`explain`) write nothing, neither to a checkpoint nor beside it. `run` lets Spark write "
+        "to checkpoints and sinks and keeps its records beside each checkpoint; `backup` writes "
+        "beside the checkpoint; `restore` writes to it; `init` and `demo` write new folders."
     )
     sections = [_section(context, name) for name in COMMANDS]
     return page("Commands", summary, target, everywhere, *sections)

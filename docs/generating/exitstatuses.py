@@ -7,6 +7,8 @@ from docs.generating.markdown import page, table
 from holdfast.answers import FINDINGS_STATUS
 from holdfast.codes import CODES
 
+CONVICTED = 60
+
 MEANINGS = {
     0: "done, and nothing to report; also where findings are mere information",
     1: "failed in a way that nobody foresaw: a bug",
@@ -15,23 +17,23 @@ MEANINGS = {
     10: "the project file is not usable",
     20: "the checkpoint can't be read, or is damaged where the command needs it",
     21: "not a checkpoint, or nothing is there",
-    22: "in use: a query, a backup or a restore is at work there",
-    40: "a restore is refused: it would not be safe",
+    22: "in use: another driver holds the lease, or a query, backup or restore is at work",
+    30: "a start is refused: rows would be lost or doubled",
+    31: "a start is refused: nobody can say whether rows would be lost or doubled",
+    40: "a restore, or a statement about a pending batch, is refused: it would not be safe",
     42: "an act in the journal is unfinished",
-    130: "interrupted (Ctrl-C)",
-    143: "terminated (SIGTERM)",
+    50: "the sink of a job can't or mustn't be written",
+    51: "a source can't be loaded, or a transform can't be applied",
+    52: "Spark can't be started",
+    53: "a job failed while it ran",
+    CONVICTED: "`demo` found a row lost or doubled",
+    130: "interrupted (Ctrl-C); `run` let deliveries finish and stopped",
+    143: "terminated (SIGTERM); `run` let deliveries finish and stopped",
 }
 
 RESERVED = {
-    30: "the restart is unsafe",
-    31: "whether the restart is safe is unknown",
     32: "the restart is safe under conditions",
     41: "a plan is stale",
-    50: "sink",
-    51: "source",
-    52: "Spark failed to start",
-    53: "a job failed while running",
-    60: "the audit convicts",
     61: "the audit is inconclusive",
 }
 """Numbers that the contract keeps for commands to come."""
@@ -41,8 +43,10 @@ def exit_statuses_page() -> str:
     """Give the page: every status, what it means and which codes lead to it."""
     intro = (
         "A script can rely on these numbers: they are added to, never changed. A command that "
-        "gives a result ends with 0 or 3; any other status means that there is no result, and "
-        "`--json` then holds an `error` with the code."
+        "looks gives a result and ends with 0 or 3; any other status means that there is no "
+        "result, and `--json` then holds an `error` with the code. `run` gives its result also "
+        "where jobs failed, were refused or were stopped, and ends with the status of the first "
+        "job in lineage order that did not end well; its code is among the findings."
     )
     used = table(
         ("status", "meaning", "codes"),

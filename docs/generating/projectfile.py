@@ -29,9 +29,9 @@ def project_file_page() -> str:
     """Give the page: an example, the rules, then every key."""
     intro = (
         "A project is a folder with `holdfast.yaml`; it is looked for from the working directory "
-        "upward, or given with `--project`. Today `inspect` and `diff` take from it the place of "
-        "a job's checkpoint, the formats of its sources and the settings of the storage. The rest "
-        "is checked, and waits for the commands that run jobs."
+        "upward, or given with `--project`. `run` runs its jobs; the other commands take from it "
+        "the place of a job's checkpoint, the formats of its sources, its sink and the settings "
+        "of the storage. [Declare jobs](../how-to/declare-jobs.md) shows it by example."
     )
     rules = (
         "- Relative paths are relative to the file's folder.\n"
@@ -40,9 +40,14 @@ def project_file_page() -> str:
         "- `${env:NAME}` and `${file:PATH}` are the only substitutions. What comes from them is a "
         "secret and is never shown; it is looked up when it is used.\n"
         "- The checkpoint of a job is `<checkpoints>/<job>`, a fixed text: no substitution may "
-        "stand in it, and no two jobs may share one."
+        "stand in it, and no two jobs may share one.\n"
+        "- `run` writes the sinks `delta`, `custom`, `memory` and `console`; it refuses the others "
+        "before anything is touched."
     )
-    schema = "Editors can use the [JSON Schema](schemas/project.json)."
+    schema = (
+        "Editors can use the [JSON Schema](schemas/project.json); `holdfast init` writes it "
+        "beside a new project, `holdfast init --schema` beside one that exists."
+    )
     parts = [part for title, model in MODELS.items() for part in _section(title, model)]
     example = f"```yaml\n{EXAMPLE}```"
     return page("Project file", intro, example, "## Rules", rules, schema, *parts)

@@ -12,6 +12,7 @@ from enum import Enum
 
 from docs.generating.fieldnotes import NOTES
 from holdfast.backup.results import BackupList, BackupReport, Restoration
+from holdfast.demonstration.story import Demonstration
 from holdfast.diagnosis.comparison import Comparison
 from holdfast.diagnosis.evidence import Evidence
 from holdfast.diagnosis.examination import Examination
@@ -19,9 +20,11 @@ from holdfast.diagnosis.explanation import Explanation
 from holdfast.diagnosis.inspection import Inspection
 from holdfast.diagnosis.statusresult import Status
 from holdfast.jobs.scaffold import NewProject
+from holdfast.spark.report import RunReport
 
 RESULTS: dict[str, type] = {
     "init": NewProject,
+    "run": RunReport,
     "status": Status,
     "inspect": Inspection,
     "evidence": Evidence,
@@ -31,6 +34,7 @@ RESULTS: dict[str, type] = {
     "backups": BackupList,
     "restore": Restoration,
     "explain": Explanation,
+    "demo": Demonstration,
 }
 """Command to the dataclass under `result`."""
 

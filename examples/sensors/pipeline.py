@@ -26,8 +26,8 @@ def readings(source: DataFrame) -> DataFrame:
 
 def quarantined(source: DataFrame) -> DataFrame:
     """Give the lines that are no readings, each with the reason."""
-    return _parsed(source).select("line", "file", _fault().alias("reason")).where(
-        "reason is not null"
+    return (
+        _parsed(source).select("line", "file", _fault().alias("reason")).where("reason is not null")
     )
 
 

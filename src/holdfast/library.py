@@ -23,7 +23,7 @@ from holdfast.targets import (
     open_recorded,
     open_target,
     sink_place,
-    wanted_jobs,
+    working_folder,
 )
 
 if TYPE_CHECKING:
@@ -296,8 +296,16 @@ def run(
     from holdfast.spark.running import run_wanted
     from holdfast.spark.stopping import Stopping
     from holdfast.spark.surroundings import Wishes
+    from holdfast.spark.wanting import wanted_jobs
 
-    ready, session = wanted_jobs(jobs, project, offline=offline, ui=ui, verbose=verbose)
+    ready, session = wanted_jobs(
+        jobs,
+        project,
+        working_folder=working_folder(),
+        offline=offline,
+        ui=ui,
+        verbose=verbose,
+    )
     wishes = Wishes(frozenset(accept), pending_delivered, grace_seconds, session.conf)
     told = watch or (lambda _event: None)
     asked = stopping or Stopping()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from holdfast.errors import (
     HoldfastError,
     NotFoundError,
-    ProjectError,
     StorageError,
     UsageError,
 )
@@ -29,11 +28,8 @@ if TYPE_CHECKING:
     from holdfast.diagnosis.doctor import Examinee, Unopened
     from holdfast.diagnosis.recorded import Recall
     from holdfast.diagnosis.status import JobPlace
-    from holdfast.jobs.built import Job
     from holdfast.jobs.declaredsink import DeclaredSink
     from holdfast.jobs.project import Project
-    from holdfast.jobs.ready import ReadyJob
-    from holdfast.spark.settings import SessionWish
 
 
 EXAMINED_RUNS = 10
@@ -292,41 +288,6 @@ def _resolved(
         storage_options=storage_options,
         working_folder=working_folder(),
     )
-
-
-def wanted_jobs(
-    jobs: Sequence[str | Job],
-    project: str | Path | None,
-    *,
-    offline: bool,
-    ui: bool,
-    verbose: bool,
-) -> tuple[tuple[ReadyJob, ...], SessionWish]:
-    """Find the jobs to run and the Spark that they need."""
-    from holdfast.spark.wanting import jobs_of_project, session_of_program, session_of_project
-
-    names = [job for job in jobs if isinstance(job, str)]
-    declared = tuple(job.ready() for job in jobs if not isinstance(job, str))
-    if names and declared:
-        message = "jobs of the project file and jobs of a program don't run in one call"
-        raise UsageError("HF1001", message, next_steps=("run them one after the other",))
-    if declared:
-        wish = session_of_program(
-            declared, working_folder(), offline=offline, ui=ui, verbose=verbose
-        )
-        return declared, wish
-    loaded = project_here(project)
-    ready = jobs_of_project(loaded, names)
-    return ready, session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
-
-
-def project_here(project: str | Path | None) -> Project:
-    """Load the project that is named, or the one that is found from the working folder."""
-    file = Path(project) if project is not None else find_project(working_folder())
-    if file is None:
-        message = "there is no holdfast.yaml here or in a folder above"
-        raise ProjectError("HF1101", message, next_steps=("holdfast init", "or --project FILE"))
-    return load_project(file, working_folder=working_folder())
 
 
 def working_folder() -> Path:

@@ -21,7 +21,7 @@ def refresh(page: Path) -> list[str]:
         old = one.output or ""
         if one.command.startswith(NOT_RUN) or fits(old, output):
             continue
-        if ELLIPSIS in old.splitlines() or old not in text:
+        if ELLIPSIS in old or old not in text:
             left.append(one.command)
         else:
             text = text.replace(old, output.rstrip("\n"), 1)

@@ -45,7 +45,8 @@ def run_all(commands: Sequence[str], folder: Path, extra: Mapping[str, str]) -> 
 
     The folder that they ran in is left out of paths: it is another one for every reader.
     """
-    lines: list[str] = []
+    # As on a terminal, each command has a process group of its own.
+    lines = ["set -m"]
     for command in commands:
         # The status of the command before is handed on, so that a page can show `echo $?`.
         lines += [f"__status=$?; printf '{_MARK}\\n'; (exit $__status)"]
@@ -56,19 +57,28 @@ def run_all(commands: Sequence[str], folder: Path, extra: Mapping[str, str]) -> 
         env=environment(extra),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=300,
+        timeout=600,
         check=False,
+        start_new_session=True,
     )
     return done.stdout.decode().replace(f"{folder}/", "").split(f"{_MARK}\n")[1:]
 
 
 def fits(shown: str, printed: str) -> bool:
-    """Compare what a page shows with what was printed; a line of `…` stands for any lines."""
+    """Compare what a page shows with what was printed.
+
+    A line of `…` stands for any lines, and `…` within a line for any text of that line, with
+    the spaces around it.
+    """
     pattern = ""
     for line in _lines(shown):
-        pattern += r"(?:[^\n]*\n)*?" if line == _ANY else re.escape(line) + r"\n"
+        pattern += r"(?:[^\n]*\n)*?" if line == _ANY else _line_pattern(line) + r"\n"
     text = "".join(f"{line}\n" for line in _lines(printed))
     return re.fullmatch(pattern, text) is not None
+
+
+def _line_pattern(line: str) -> str:
+    return r"[^\n]*?".join(re.escape(part) for part in re.split(rf" *{_ANY} *", line))
 
 
 def _lines(text: str) -> list[str]:

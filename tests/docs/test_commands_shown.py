@@ -16,6 +16,9 @@ ENDPOINT = "https://s3.example.com:9000"
 PAGES = [page for page in pages() if shown_commands(page)]
 REMOTE = [page for page in PAGES if any("s3" in one.command for one in shown_commands(page))]
 LOCAL = [page for page in PAGES if page not in REMOTE or page.name == "README.md"]
+RUNNING = [
+    page for page in LOCAL if any("holdfast run" in one.command for one in shown_commands(page))
+]
 
 
 def shown_wrongly(page: Path, extra: dict[str, str], endpoint: str) -> list[str]:
@@ -32,8 +35,14 @@ def shown_wrongly(page: Path, extra: dict[str, str], endpoint: str) -> list[str]
     ]
 
 
-@pytest.mark.parametrize("page", LOCAL, ids=name_of)
+@pytest.mark.parametrize("page", [page for page in LOCAL if page not in RUNNING], ids=name_of)
 def test_commands_print_what_the_page_shows(page: Path) -> None:
+    assert shown_wrongly(page, {}, ENDPOINT) == []
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("page", RUNNING, ids=name_of)
+def test_commands_that_start_spark_print_what_the_page_shows(page: Path) -> None:
     assert shown_wrongly(page, {}, ENDPOINT) == []
 
 
@@ -67,6 +76,7 @@ def test_commands_on_s3_print_what_the_page_shows(page: Path, lake: S3Server) ->
 def test_the_pages_that_matter_show_commands() -> None:
     names = {name_of(page) for page in PAGES}
     assert {"README.md", "docs/tutorial/first-look.md", "docs/how-to/read-from-s3.md"} <= names
+    assert "docs/tutorial/first-run.md" in {name_of(page) for page in RUNNING}
 
 
 @pytest.mark.parametrize(
@@ -80,6 +90,11 @@ def test_the_pages_that_matter_show_commands() -> None:
         ("a\n…\nc", "a\nb\n", False),
         ("", "something\n", False),
         ("a.c", "abc\n", False),
+        ("a … c", "a 12.5 c\n", True),
+        ("a  …", "a  12.5\n", True),
+        ("a  …            c", "a  at noon  c\n", True),
+        ("a … c", "a\nb\nc\n", False),
+        ("a … c", "a 12.5 d\n", False),
     ],
 )
 def test_what_fits(shown: str, printed: str, expected: bool) -> None:

@@ -1,4 +1,4 @@
-"""`make demo`: ends well, fits the screen, shows what it promises, and writes nothing."""
+"""The demo of damages: ends well, fits the screen, shows what it promises, and writes nothing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ import pytest
 import holdfast
 from tests.docs.pages import REPOSITORY
 from tests.docs.session import environment
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 SCRIPT = REPOSITORY / "demo" / "damage_a_copy.py"
 SAMPLE = REPOSITORY / "demo" / "orders"
@@ -61,3 +66,15 @@ def test_it_runs_from_any_folder(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr.decode()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_package_ships_the_sensor_pipeline() -> None:
+    with (REPOSITORY / "pyproject.toml").open("rb") as file:
+        wheel = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]
+    sensors = REPOSITORY / "examples" / "sensors"
+    sources = sorted(
+        path.name for path in sensors.iterdir() if path.suffix in (".md", ".py", ".yaml")
+    )
+    assert wheel["force-include"] == {
+        f"examples/sensors/{name}": f"holdfast/demonstration/sensors/{name}" for name in sources
+    }

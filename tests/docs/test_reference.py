@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,13 @@ from holdfast.answers import Answer, error_document
 from holdfast.cli.commandtable import COMMANDS
 from holdfast.cli.main import holdfast, run
 from holdfast.codes import CODES
+from holdfast.demonstration.counting import Count
+from holdfast.demonstration.story import Demonstration, Kill
 from holdfast.errors import UsageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.discovery import load_project
+from holdfast.records.run import Ended, Failure
+from holdfast.spark.report import JobReport, RunReport
 from tests.corpus.loading import corpus
 from tests.docs.pages import REPOSITORY
 
@@ -69,7 +74,7 @@ def test_every_code_has_its_page() -> None:
 
 def test_every_exit_status_is_described() -> None:
     text = text_of("exit-statuses.md")
-    assert {one.exit_status for one in CODES} | {0, 3, 130, 143} == {
+    assert {one.exit_status for one in CODES} | {0, 3, 60, 130, 143} == {
         int(line.split("|")[1]) for line in _rows(text.partition("## Kept")[0])
     }
 
@@ -101,6 +106,16 @@ def documents(capsys: pytest.CaptureFixture[str], *commands: list[str]) -> list[
     return found
 
 
+def results_of_spark() -> list[dict[str, Any]]:
+    """Give documents as `run` and `demo` print them; both need Spark."""
+    failure = Failure("ValueError", "HF5301", "no such shop")
+    failed = JobReport("orders", None, None, None, 0, 0, 0, Ended.FAILED, 0.1, "/c", None, None)
+    run = RunReport((replace(failed, failure=failure),), None)
+    kill = Kill("orders", "batch.left", "about to commit", 1, True, True, False, "rerun batch 1")
+    demo = Demonstration("/d", (kill,), (Count("raw", 2, 2, 0, 0),), 1, 0, 0, 9.5)
+    return [Answer("run", "/c", run).document("0"), Answer("demo", "/d", demo).document("0")]
+
+
 def test_schemas_fit_what_commands_print(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -114,9 +129,13 @@ def test_schemas_fit_what_commands_print(
         ["inspect", str(tmp_path / "nowhere")],
         ["diff", str(SAMPLE), str(broken)],
         ["explain", "HF2204"],
+        ["init", str(tmp_path / "shop")],
+        ["status", "--project", str(tmp_path / "shop" / "holdfast.yaml")],
+        ["run", "nowhere", "--project", str(tmp_path / "shop" / "holdfast.yaml")],
     )
-    assert [one["status"] for one in printed] == ["ok", "findings", "error", "ok", "ok"]
-    for document in printed:
+    statuses = ["ok", "findings", "error", "ok", "ok", "ok", "ok", "error"]
+    assert [one["status"] for one in printed] == statuses
+    for document in [*printed, *results_of_spark()]:
         schema = document_schema(document["command"])
         jsonschema.Draft202012Validator.check_schema(schema)
         jsonschema.validate(document, _closed_schema(schema))

@@ -55,3 +55,10 @@ def test_a_real_batch_of_sparks_own_sink_has_no_digest() -> None:
     found = decode_batch(1, data, real.facts["query_id"])
     assert found is not None
     assert (found.batch_id, found.offsets_digest, found.generation) == (1, None, None)
+
+
+def test_a_separator_inside_of_a_text_ends_no_line() -> None:
+    """Only a line feed does: JSON may hold U+2028 as it is."""
+    note = user_metadata(IDENTITY)
+    written = version(note).decode().replace('"WRITE"', '"WRI\u2028TE"').encode()
+    assert decode_batch(4, written, "query") == DeltaBatch(4, 7, "digest", 3, 9)

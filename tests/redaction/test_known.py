@@ -97,7 +97,7 @@ def test_a_url_that_can_not_be_parsed_is_still_a_secret() -> None:
 def test_remembered_for_the_whole_process() -> None:
     remember_secret("only-in-this-test-8d1f")
     word = base64.b64encode(b"xx only-in-this-test-8d1f").decode()
-    assert redact(f"only-in-this-test-8d1f {word}") == "[redacted] eHg[redacted]"
+    assert redact(f"only-in-this-test-8d1f {word}") == "[redacted] [redacted]"
 
 
 @pytest.mark.parametrize("spoiler", ["\\", "%25", "%41", "hunter", "aHVudGVy", "+"])

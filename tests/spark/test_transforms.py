@@ -79,13 +79,19 @@ def test_parameters_that_do_not_fit_are_named(spark: Any, tmp_path: Path) -> Non
     assert "one DataFrame" in error.message
 
 
+def views(spark: Any) -> list[str]:
+    """Name the temporary views of the session."""
+    return [view.name for view in spark.catalog.listTables() if view.isTemporary]
+
+
 def test_sql_sees_each_source_as_a_view(spark: Any, tmp_path: Path) -> None:
     """By its name, and a single one as `source`; afterwards the names are free."""
+    before = views(spark)
     one = job(tmp_path, LEFT, sql="select value from source union all select value from readings")
     assert applied(spark, one).columns == ["value"]
     text = "select r.value from readings r join limits l on r.value = l.value"
     assert applied(spark, job(tmp_path, LEFT, RIGHT, sql=text)).isStreaming
-    assert [view.name for view in spark.catalog.listTables() if view.isTemporary] == []
+    assert views(spark) == before
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
 from holdfast.answers import plain
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "JobStarting": "starting",
+    "JobWaiting": "waiting",
     "JobStarted": "started",
     "BatchDone": "batch",
     "JobEnded": "ended",
@@ -42,12 +42,7 @@ class EventLines:
                 raise StorageError("HF7015", message, at=str(self._path)) from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_failure: object) -> None:
         if self._file is not None:
             self._file.close()
 

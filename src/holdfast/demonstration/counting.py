@@ -72,7 +72,7 @@ def _rows(table: Path) -> Iterable[dict[str, Any]]:
         from deltalake import DeltaTable
     except ImportError as error:
         message = "the demonstration counts with deltalake, which is not installed"
-        steps = ('pip install "holdfast[spark,delta]"',)
+        steps = ('pip install "holdfast[demo]"',)
         raise UsageError("HF1001", message, next_steps=steps) from error
     rows: list[dict[str, Any]] = DeltaTable(str(table)).to_pyarrow_table().to_pylist()
     return rows

@@ -46,7 +46,7 @@ def decode_batch(table_version: int, data: bytes, query_id: str) -> DeltaBatch |
     """
     batch_id: int | None = None
     information: Mapping[str, object] = {}
-    for action in _actions(data.decode("utf-8", "replace").splitlines()):
+    for action in _actions(data.decode("utf-8", "replace").split("\n")):
         transaction, told = action.get("txn"), action.get("commitInfo")
         if isinstance(transaction, dict) and transaction.get("appId") == query_id:
             version = transaction.get("version")

@@ -1,4 +1,8 @@
-"""Redacts a text: known secrets first, then what looks like one, then the same inside encodings."""
+"""Redacts a text: what is inside encodings first, then known secrets, then what looks like one.
+
+Encodings come first because a known value that is cut out of the middle of one leaves two halves
+that nobody can decode, and so recognise, any more.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +23,7 @@ def redact(text: str) -> str:
 
 
 def _redact(text: str, depth: int) -> str:
-    text = redact_known(text)
-    text = redact_shapes(text)
-    text = redact_assignments(text)
     if depth:
         inner = partial(_redact, depth=depth - 1)
-        text = redact_percent_encoded(text, inner)
-        text = redact_base64(text, inner)
-    return text
+        text = redact_base64(redact_percent_encoded(text, inner), inner)
+    return redact_assignments(redact_shapes(redact_known(text)))

@@ -17,6 +17,14 @@ class JobStarting:
 
 
 @dataclass(frozen=True)
+class JobWaiting:
+    """The last holder of the checkpoint is on another machine: it is watched for signs of life."""
+
+    job: str
+    holder: str
+
+
+@dataclass(frozen=True)
 class JobStarted:
     """Spark runs the query."""
 
@@ -57,5 +65,5 @@ class JobEnded:
     """Spark's own words, all of them, where Spark failed."""
 
 
-Event = JobStarting | JobStarted | BatchDone | JobEnded
+Event = JobStarting | JobWaiting | JobStarted | BatchDone | JobEnded
 Watcher = Callable[[Event], None]

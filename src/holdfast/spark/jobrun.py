@@ -16,7 +16,7 @@ from holdfast.spark.events import BatchDone, JobEnded, JobStarted, JobStarting
 from holdfast.spark.failures import failure_of, told
 from holdfast.spark.gate import StoppedBeforeSinkError
 from holdfast.spark.progress import behind
-from holdfast.spark.refusal import refusal
+from holdfast.spark.refusal import left_out, refusal
 from holdfast.spark.report import JobReport, Outcome
 from holdfast.spark.starting import Started, start_job
 from holdfast.spark.surroundings import Surroundings
@@ -48,6 +48,8 @@ class JobRun:
         self._around.watch(JobStarting(self._job.name))
         try:
             started = start_job(self._job, self._around)
+        except StoppedBeforeSinkError as asked:
+            return left_out(self._job, self._around.watch, Ended.STOPPED, str(asked))
         except HoldfastError as error:
             return refusal(self._job, error, self._around.watch, self._seconds())
         with started.lease_held():
@@ -55,26 +57,33 @@ class JobRun:
         return Outcome(report, self.error, started.findings)
 
     def live(self, started: Started) -> JobReport:
-        """Watch over a query until it ends."""
+        """Watch over a query until it ends; one that can't be watched over is stopped."""
+        try:
+            self._watch_over(started)
+            ended, failure = self._ending(started, started.query)
+            self._keep_record(started, ended, failure)
+        except HoldfastError as error:
+            stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
+            self.error = self.error or error
+            ended, failure = Ended.FAILED, failure_of(self.error, self.error)
+        except BaseException:
+            halt(started.query)
+            raise
+        return self._report(started, ended, failure)
+
+    def _watch_over(self, started: Started) -> None:
         query, notes = started.query, started.notes
         started.listening.follow(
             str(query.runId), lambda progress: self._heard(started, progress), notes.over.set
         )
         started.gate.open_for(str(query.id))
         self._around.watch(self._announced(started))
-        try:
-            while query.isActive:
-                if self._around.stopping.wait(_LOOK_SECONDS) or started.lease.lost:
-                    stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
-                    break
-                self._keep_record(started)
-            notes.over.wait(_LAST_WORDS_SECONDS)
-            ended, failure = self._ending(started, query)
-        except BaseException:
-            halt(query)
-            raise
-        self._keep_record(started, ended, failure)
-        return self._report(started, ended, failure)
+        while query.isActive:
+            if self._around.stopping.wait(_LOOK_SECONDS) or started.lease.lost:
+                stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
+                break
+            self._keep_record(started)
+        notes.over.wait(_LAST_WORDS_SECONDS)
 
     def _announced(self, started: Started) -> JobStarted:
         query = started.query

@@ -8,8 +8,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from holdfast.jobs.paths import check_place
 from holdfast.jobs.ready import ReadyJob
+from holdfast.spark.admission import admit
 from holdfast.spark.events import Watcher
 from holdfast.spark.jobrun import JobRun
 from holdfast.spark.release import refuse_connect_session
@@ -18,7 +18,6 @@ from holdfast.spark.session import jvm_process
 from holdfast.spark.starting import Started, start_job
 from holdfast.spark.stopping import Stopping
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
-from holdfast.storage.opening import open_reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,7 +35,10 @@ class HeldQuery:
         self._started = started
         self._stopping = stopping
         self._report: JobReport | None = None
-        self._thread = threading.Thread(target=self._live, name=f"holdfast-{started.record.job}")
+        self._broken: BaseException | None = None
+        name = f"holdfast-{started.record.job}"
+        # A program that ends without waiting ends its query, as it would without us.
+        self._thread = threading.Thread(target=self._live, name=name, daemon=True)
         self._thread.start()
 
     @property
@@ -57,7 +59,7 @@ class HeldQuery:
         self._thread.join(seconds)
         if self._thread.is_alive():
             return None
-        error = self._run.error
+        error = self._run.error or self._broken
         if error is not None:
             raise error
         return self._report
@@ -68,16 +70,19 @@ class HeldQuery:
         return self.wait()
 
     def _live(self) -> None:
-        with self._started.lease_held():
-            self._report = self._run.live(self._started)
-        # The session goes on without us.
-        self._session.streams.removeListener(self._started.listening)
+        try:
+            with self._started.lease_held():
+                self._report = self._run.live(self._started)
+            # The session goes on without us.
+            self._session.streams.removeListener(self._started.listening)
+        except BaseException as error:  # noqa: BLE001 - `wait` raises it where it can be seen
+            self._broken = error
 
 
 def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher) -> HeldQuery:
     """Start a program's own query as a job; raises HoldfastError, and then nothing is started."""
     refuse_connect_session(frame.sparkSession)
-    check_place(job, open_reader(job.checkpoint, job.settings))
+    admit(job)
     session, stopping = frame.sparkSession, Stopping()
     around = Surroundings(
         session, jvm_process(session), versions_of(session), wishes, stopping, watch

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from holdfast.jobs.lineage import Lineage
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Ended
-from holdfast.spark.events import JobEnded
 from holdfast.spark.jobrun import JobRun
-from holdfast.spark.report import JobReport, Outcome
+from holdfast.spark.refusal import left_out
+from holdfast.spark.report import Outcome
 from holdfast.spark.surroundings import Surroundings
 
 WELL = frozenset({Ended.FINISHED, Ended.STOPPED})
@@ -35,30 +35,24 @@ class Runner:
         return self._done
 
     def _side_by_side(self, jobs: Sequence[ReadyJob], around: Surroundings) -> None:
-        threads = [
-            threading.Thread(target=self._live, args=(job, around), name=job.name) for job in jobs
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                # A signal is heard only between two waits of the main thread.
-                thread.join(0.2)
+        if not jobs:
+            return
+        with ThreadPoolExecutor(len(jobs), "holdfast-job") as pool:
+            lives = [pool.submit(self._live, job, around) for job in jobs]
+            # A signal is heard only between two waits of the main thread.
+            while wait(lives, timeout=0.2).not_done:
+                pass
+        for life in lives:
+            life.result()
 
     def _live(self, job: ReadyJob, around: Surroundings) -> None:
         failed = {name for name, one in self._done.items() if one.report.ended not in WELL}
         above = [name for name in self._lineage.upstream_of(job.name) if name in failed]
         if around.stopping.asked:
-            outcome = _left_out(job, around, Ended.STOPPED, "asked to stop before it began")
+            outcome = left_out(job, around.watch, Ended.STOPPED, "asked to stop before it began")
         elif above:
             why = f"{', '.join(above)} failed, which it reads from"
-            outcome = _left_out(job, around, Ended.SKIPPED, why)
+            outcome = left_out(job, around.watch, Ended.SKIPPED, why)
         else:
             outcome = JobRun(job, around).run()
         self._done[job.name] = outcome
-
-
-def _left_out(job: ReadyJob, around: Surroundings, ended: Ended, why: str) -> Outcome:
-    around.watch(JobEnded(job.name, ended, 0, 0, 0.0, why))
-    place = job.checkpoint.shown
-    return Outcome(JobReport(job.name, None, None, None, 0, 0, 0, ended, 0.0, place))

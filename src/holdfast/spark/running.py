@@ -11,11 +11,9 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.errors import HoldfastError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.lineage import Lineage
-from holdfast.jobs.paths import check_paths, check_place
+from holdfast.jobs.paths import check_paths
 from holdfast.jobs.ready import ReadyJob
-from holdfast.jobs.registry import check_remembered
-from holdfast.records.folder import records_of
-from holdfast.records.lease import refuse_held
+from holdfast.spark.admission import admit
 from holdfast.spark.events import Watcher
 from holdfast.spark.quietpython import quiet_python
 from holdfast.spark.refusal import refusal
@@ -30,7 +28,6 @@ from holdfast.spark.session import (
 )
 from holdfast.spark.stopping import Stopping, heeding_signals
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
-from holdfast.storage.opening import open_reader
 
 _SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a program."""
@@ -98,10 +95,7 @@ def _refused_before_spark(
     """Find jobs that can't start whatever Spark says."""
     for job in jobs:
         try:
-            if job.project is not None:
-                check_remembered(job)
-            check_place(job, open_reader(job.checkpoint, job.settings))
-            refuse_held(records_of(job.checkpoint, job.settings))
+            admit(job)
         except HoldfastError as error:
             yield job.name, refusal(job, error, watch)
 

@@ -7,18 +7,53 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.errors import UsageError
+from holdfast.errors import ProjectError, UsageError
+from holdfast.jobs.discovery import find_project, load_project
 from holdfast.jobs.readying import ready_job
 from holdfast.jobs.target import settings_at
-from holdfast.spark.features import features_of
+from holdfast.spark.features import S3, features_of
 from holdfast.spark.settings import SessionWish
 from holdfast.storage.location import parse_location
+from holdfast.storage.options import StorageSettings
 
 if TYPE_CHECKING:
+    from holdfast.jobs.built import Job
     from holdfast.jobs.project import Project
     from holdfast.jobs.ready import ReadyJob
 
 _S3 = parse_location("s3://any/where")
+
+
+def wanted_jobs(
+    jobs: Sequence[str | Job],
+    project: str | Path | None,
+    *,
+    working_folder: Path,
+    offline: bool,
+    ui: bool,
+    verbose: bool,
+) -> tuple[tuple[ReadyJob, ...], SessionWish]:
+    """Find the jobs to run and the Spark that they need."""
+    names = [job for job in jobs if isinstance(job, str)]
+    declared = tuple(job.ready() for job in jobs if not isinstance(job, str))
+    if names and declared:
+        message = "jobs of the project file and jobs of a program don't run in one call"
+        raise UsageError("HF1001", message, next_steps=("run them one after the other",))
+    if declared:
+        wish = session_of_program(declared, working_folder, offline=offline, ui=ui, verbose=verbose)
+        return declared, wish
+    loaded = _project_here(project, working_folder)
+    ready = jobs_of_project(loaded, names)
+    return ready, session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
+
+
+def _project_here(project: str | Path | None, working_folder: Path) -> Project:
+    """Load the project that is named, or the one that is found from the working folder."""
+    file = Path(project) if project is not None else find_project(working_folder)
+    if file is None:
+        message = "there is no holdfast.yaml here or in a folder above"
+        raise ProjectError("HF1101", message, next_steps=("holdfast init", "or --project FILE"))
+    return load_project(file, working_folder=working_folder)
 
 
 def jobs_of_project(project: Project, names: Sequence[str]) -> tuple[ReadyJob, ...]:
@@ -39,15 +74,17 @@ def session_of_project(
     project: Project, jobs: Sequence[ReadyJob], *, offline: bool, ui: bool, verbose: bool
 ) -> SessionWish:
     """Give the Spark that the project declares, with what these jobs need."""
-    conf = project.spark.conf
+    conf, features = project.spark.conf, features_of(jobs)
+    # A secret of a storage that no job uses need not be there.
+    storage = settings_at(_S3, project) if S3 in features else StorageSettings()
     return SessionWish(
         name=project.project,
         master=project.spark.master,
         conf={name: project.filled_in(text, "spark", "conf", name) for name, text in conf.items()},
         jars=project.spark.jars,
-        features=features_of(jobs),
+        features=features,
         folder=project.folder.absolute(),
-        storage=settings_at(_S3, project),
+        storage=storage,
         offline=offline,
         ui=ui,
         verbose=verbose,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import threading
 from pathlib import Path
@@ -40,6 +41,27 @@ class Watched:
                 signal.raise_signal(signal.SIGTERM)
         elif event.total_rows == len(self.numbers) == 2:
             self.numbers += self._made.arrive(3)
+
+
+def test_a_job_whose_history_can_t_be_written_ends_alone(spark: Any, tmp_path: Path) -> None:
+    """A full disk, a storage that is gone: told as the storage's error, and the others run."""
+    made = Made(tmp_path, {"lost": ingest("./lake/lost"), "good": ingest("./lake/good")})
+    numbers = made.arrive(2)
+
+    def watch(event: Event) -> None:
+        runs = tmp_path / "checkpoints/.holdfast/lost/runs"
+        if isinstance(event, BatchDone) and event.job == "lost":
+            shutil.rmtree(runs)
+            runs.touch()
+
+    answer = holdfast.run(project=made.file, watch=watch)
+    lost, good = answer.result.jobs
+    assert (lost.ended.value, good.ended.value) == ("failed", "finished")
+    assert [finding.code[:3] for finding in answer.findings] == ["HF7"]
+    assert answer.exit_status != 0
+    assert lost.batches == 1 and made.ids("lost", "commits") == [0]
+    assert table(spark, tmp_path / "lake/lost") == expected(numbers)
+    assert holdfast.status("lost", project=made.file).result.jobs[0].job == "lost"
 
 
 def test_one_fails_after_some_batches_and_the_other_goes_on(spark: Any, tmp_path: Path) -> None:

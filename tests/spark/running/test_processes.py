@@ -36,7 +36,7 @@ def deliver(batch, identity):
 def slow_job(folder: Path) -> Made:
     """Make a job whose sink waits until the test lets it go."""
     sink = {"format": "custom", "function": "pipeline:deliver"}
-    made = Made(folder, {"ingest": ingest(sink=None) | {"sink": sink}})
+    made = Made(folder, {"ingest": ingest() | {"sink": sink}})
     (folder / "pipeline.py").write_text((folder / "pipeline.py").read_text() + SLOW)
     return made
 

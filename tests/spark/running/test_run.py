@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from holdfast.records.history import History
 from holdfast.records.holder import this_holder
 from holdfast.records.lease import take_lease
 from holdfast.records.run import Ended, Run
-from holdfast.spark.events import BatchDone, Event, JobEnded, JobStarted
+from holdfast.spark.events import BatchDone, Event, JobEnded, JobStarted, JobWaiting
+from holdfast.spark.stopping import Stopping
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from tests.spark.running.projects import Made, expected, ingest, table
@@ -256,3 +258,37 @@ def test_settings_of_one_job_touch_no_other(spark: Any, tmp_path: Path) -> None:
     assert ended(answer) == {"plain": "finished", "own": "finished", "wrong": "refused"}
     assert answer.exit_status == 10
     assert spark.conf.get("spark.sql.session.timeZone") == zone
+
+
+def test_a_query_that_spark_does_not_take_is_recorded_as_failed(spark: Any, tmp_path: Path) -> None:
+    """Appending an aggregate without a watermark: Spark's own class, and no lease left behind."""
+    made = Made(tmp_path, {"sums": ingest("./lake/sums", transform="pipeline:counted")})
+    made.arrive(3)
+    for generation in (1, 2):
+        answer = holdfast.run(project=made.file)
+        assert ended(answer) == {"sums": "failed"}
+        newest = runs(made, "sums")[0]
+        assert (newest.generation, newest.ended) == (generation, Ended.FAILED)
+        assert newest.failure is not None and newest.ended_at is not None
+
+
+def test_a_holder_on_another_machine_is_watched_and_the_wait_can_be_stopped(
+    spark: Any, tmp_path: Path
+) -> None:
+    """Nobody is judged by the clock of another machine; nothing is started meanwhile."""
+    made = Made(tmp_path, {"ingest": ingest()})
+    made.arrive(2)
+    records = records_of(parse_location(str(made.checkpoint("ingest"))), StorageSettings())
+    elsewhere = replace(this_holder(None), machine="another", host="host-7")
+    take_lease(records, job="ingest", holder=elsewhere)
+    stopping, seen = Stopping(), []
+
+    def watch(event: Event) -> None:
+        seen.append(event)
+        if isinstance(event, JobWaiting):
+            stopping.ask()
+
+    answer = holdfast.run(project=made.file, stopping=stopping, watch=watch)
+    assert ended(answer) == {"ingest": "stopped"}
+    assert [one.holder for one in seen if isinstance(one, JobWaiting) and "host-7" in one.holder]
+    assert not made.checkpoint("ingest").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -15,7 +16,7 @@ def draw(answer: Answer[Demonstration], console: Console) -> None:
     shown = answer.result
     for kill in shown.kills:
         console.print(Text(f"killed: {kill.job}, batch {kill.batch_id}", "bold"))
-        console.print(f"  {_state(kill)}")
+        console.print(Padding(_state(kill), (0, 0, 0, 2)))
     console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("table", "expected", "found", "lost", "doubled"):

@@ -5,11 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from holdfast.redaction import redact
-from holdfast.spark.events import BatchDone, Event, JobEnded, JobStarted, JobStarting
+from holdfast.spark.events import (
+    BatchDone,
+    Event,
+    JobEnded,
+    JobStarted,
+    JobStarting,
+    JobWaiting,
+)
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -41,12 +47,7 @@ class LiveRun:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_failure: object) -> None:
         if self._live is not None:
             self._live.stop()
 
@@ -76,6 +77,8 @@ def line_of(event: Event) -> str:
     """Say an event in one line."""
     if isinstance(event, JobStarting):
         return "starting"
+    if isinstance(event, JobWaiting):
+        return f"waiting half a minute for a sign of life of {event.holder}"
     if isinstance(event, JobStarted):
         first = "" if event.next_batch is None else f", batch {event.next_batch} is run again"
         notes = "".join(f"; {finding.code} {finding.message}" for finding in event.findings)
@@ -83,10 +86,9 @@ def line_of(event: Event) -> str:
     if isinstance(event, BatchDone):
         held = " (the sink held it already)" if event.batch.skipped else ""
         behind = "" if event.behind is None else f", behind by {event.behind}"
-        return (
-            f"batch {event.batch.batch_id}{held}, {event.total_rows:,} rows, "
-            f"{event.rows_per_second:,.0f} rows a second{behind}"
-        )
+        rows = "1 row" if event.total_rows == 1 else f"{event.total_rows:,} rows"
+        speed = f"{event.rows_per_second:,.0f} a second"
+        return f"batch {event.batch.batch_id}{held}, {rows}, {speed}{behind}"
     return _end(event)
 
 

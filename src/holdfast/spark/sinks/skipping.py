@@ -14,7 +14,7 @@ def skip(batch: DataFrame) -> Delivery:
     """Compute every row and write none.
 
     A stateful query commits its state while its rows are computed. Left out, Spark 4.2 stops with
-    STATE_STORE_COMMIT_VALIDATION_FAILED, and an older one goes on without the batch's state.
+    STATE_STORE_COMMIT_VALIDATION_FAILED; a release without that check would miss the state.
     """
     batch.write.format("noop").mode("overwrite").save()
     return Delivery(skipped=True)
