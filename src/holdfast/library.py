@@ -14,6 +14,7 @@ from holdfast.codes import CODES
 from holdfast.diagnosis.inspecting import inspect_checkpoint
 from holdfast.diagnosis.inspection import Inspection
 from holdfast.errors import UsageError
+from holdfast.spark.stopping import GRACE_SECONDS
 from holdfast.targets import (
     each_once,
     examinees_of,
@@ -276,7 +277,7 @@ def settle_restore(
 def run(
     *jobs: str | Job,
     project: str | Path | None = None,
-    grace_seconds: float = 300.0,
+    grace_seconds: float = GRACE_SECONDS,
     pending_delivered: bool | None = None,
     accept: Sequence[str] = (),
     offline: bool = False,
@@ -322,7 +323,7 @@ def start(
     trigger: Mapping[str, object] | None = None,
     accept: Sequence[str] = (),
     pending_delivered: bool | None = None,
-    grace_seconds: float = 300.0,
+    grace_seconds: float = GRACE_SECONDS,
     storage: Mapping[str, Mapping[str, str | bool | int]] | None = None,
     watch: Watcher | None = None,
 ) -> HeldQuery:

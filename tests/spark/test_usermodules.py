@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,36 @@ def test_a_library_inside_of_the_folder_is_no_module_of_the_user(tmp_path: Path)
     own.__file__ = str(tmp_path / "own.py")
     assert not is_at_home(inside, tmp_path)
     assert is_at_home(own, tmp_path)
+
+
+def test_guests_of_one_folder_do_not_turn_each_other_out(tmp_path: Path) -> None:
+    """Jobs side by side: one that leaves while another one imports takes nothing away."""
+    other = write(tmp_path / "a", shared_room="NAME = 'other'\n")
+    folder = write(tmp_path / "b", shared_room="NAME = 'own'\n", late_room="NAME = 'late'\n")
+    with at_home(other):
+        importlib.import_module("shared_room")
+        with at_home(folder):
+            guest = at_home(folder)
+            guest.__enter__()
+            assert importlib.import_module("shared_room").NAME == "own"
+            guest.__exit__(None, None, None)
+            assert importlib.import_module("shared_room").NAME == "own"
+            assert importlib.import_module("late_room").NAME == "late"
+        assert importlib.import_module("shared_room").NAME == "other"
+
+
+def test_many_threads_import_the_same_module(tmp_path: Path) -> None:
+    """Whoever comes and goes meanwhile; a stranger of the same name waits outside."""
+    stranger = write(tmp_path / "a", busy_room="NAME = 'stranger'\n")
+    folder = write(tmp_path / "b", busy_room="import time\ntime.sleep(0.01)\nNAME = 'own'\n")
+    with at_home(stranger):
+        sys.modules["busy_room"] = importlib.import_module("busy_room")
+
+    def use(_number: int) -> str:
+        with at_home(folder):
+            return str(importlib.import_module("busy_room").NAME)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(use, range(200))) == {"own"}
+    assert importlib.import_module("busy_room").NAME == "stranger"
+    del sys.modules["busy_room"]

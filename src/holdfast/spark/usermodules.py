@@ -15,6 +15,7 @@ import sysconfig
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -25,7 +26,20 @@ _INSTALLED = tuple(
 )
 _OURS = frozenset(("__init__", "__main__", "holdfast", "py4j", "pyspark"))
 
+
+@dataclass(eq=False)
+class _Stay:
+    """One folder that is at home now: jobs side by side are its guests, the last one tidies up."""
+
+    folder: Path
+    names: set[str]
+    strangers: dict[str, ModuleType]
+    guests: int = 0
+
+
 _lock = threading.RLock()
+_stays: list[_Stay] = []
+"""The newest one last."""
 _loaded: dict[Path, dict[str, ModuleType]] = {}
 _travelling: set[str] = set()
 
@@ -34,14 +48,20 @@ _travelling: set[str] = set()
 def at_home(folder: Path) -> Iterator[None]:
     """Let plain names mean the modules of this folder while the block runs."""
     folder = folder.resolve()
-    names = _offered(folder)
     with _lock:
-        strangers = _enter(folder, names)
+        if not _stays or _stays[-1].folder != folder:
+            names = _offered(folder)
+            _stays.append(_Stay(folder, names, _enter(folder, names)))
+        stay = _stays[-1]
+        stay.guests += 1
     try:
         yield
     finally:
         with _lock:
-            _leave(folder, names, strangers)
+            stay.guests -= 1
+            if stay.guests == 0:
+                _leave(folder, stay.names, stay.strangers)
+                _stays.remove(stay)
 
 
 def is_at_home(module: ModuleType, folder: Path) -> bool:

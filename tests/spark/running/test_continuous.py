@@ -34,6 +34,9 @@ class Watched:
                 self.numbers += self._made.arrive(2)
             elif isinstance(event, BatchDone) and event.job == "lives":
                 self._go_on(event)
+            elif isinstance(event, JobEnded):
+                # It ended before its time: the test fails, and does not wait for ever.
+                signal.raise_signal(signal.SIGTERM)
 
     def _go_on(self, event: BatchDone) -> None:
         if any(isinstance(one, JobEnded) for one in self.seen):
