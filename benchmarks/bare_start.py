@@ -32,8 +32,9 @@ def main(way: str, folder: Path) -> None:
         builder = builder.config("spark.jars.packages", PACKAGE)
         builder = builder.config("spark.jars.ivy", str(folder / "ivy"))
     session = builder.getOrCreate()
+    session.readStream.schema("n long").json(str(folder / "in")).createOrReplaceTempView("source")
     query = (
-        session.readStream.schema("n long").json(str(folder / "in"))
+        session.sql("select * from source")
         .writeStream.format("delta")
         .option("checkpointLocation", str(folder / way / "checkpoint"))
         .trigger(availableNow=True)

@@ -40,6 +40,8 @@ def test_real_tables_know_their_query(name: str) -> None:
         ledger = read(files)
         assert ledger.transactions == {facts["query_id"]: newest}
         assert ledger.complete and ledger.table_id and ledger.retention is None
+        assert ledger.table_schema is not None and ledger.partition_columns == ()
+        assert json.loads(ledger.table_schema)["type"] == "struct"
         assert ledger.last_committed(facts["query_id"]).value == newest
         assert ledger.last_committed("another").value is None
 

@@ -45,7 +45,7 @@ def test_every_kind_of_checkpoint_that_spark_writes_is_read(kind: str) -> None:
     assert ledger.transactions == WRITTEN
     assert (ledger.complete, ledger.unread, ledger.newest_version) == (True, (), 9)
     assert ledger.retention == "interval 1000 weeks"
-    assert ledger.table_id
+    assert ledger.table_id and ledger.table_schema and ledger.partition_columns is not None
     assert ledger.last_committed("another").basis == (
         "the Delta log holds no txn action of this query id"
     )

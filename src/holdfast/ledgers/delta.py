@@ -51,6 +51,9 @@ class DeltaLedger:
     """Files of the log that could not be read."""
     needs_pyarrow: bool = False
     """A checkpoint of the log would tell more, and pyarrow, which reads it, is not installed."""
+    table_schema: str | None = None
+    """The table's columns as Spark's JSON of a schema; None where the log does not tell."""
+    partition_columns: tuple[str, ...] | None = None
     truncated: bool = False
     """Versions are gone, and no checkpoint of the log stands for them: Delta refuses the table."""
 
@@ -74,6 +77,8 @@ class _Taking:
     transactions: dict[str, int] = field(default_factory=dict)
     retention: str | None = None
     table_id: str | None = None
+    table_schema: str | None = None
+    partition_columns: tuple[str, ...] | None = None
     metadata_seen: bool = False
     unread: list[str] = field(default_factory=list)
     needs_pyarrow: bool = False
@@ -91,6 +96,9 @@ class _Taking:
         self.metadata_seen = True
         table_id, configuration = action.get("id"), action.get("configuration")
         self.table_id = table_id if isinstance(table_id, str) else None
+        schema, columns = action.get("schemaString"), action.get("partitionColumns")
+        self.table_schema = schema if isinstance(schema, str) else None
+        self.partition_columns = tuple(map(str, columns)) if isinstance(columns, list) else None
         if isinstance(configuration, dict):
             retention = configuration.get(_RETENTION)
             self.retention = retention if isinstance(retention, str) else None
@@ -123,6 +131,8 @@ def read_delta_ledger(reader: Reader) -> DeltaLedger | None:
         taking.table_id,
         tuple(dict.fromkeys(taking.unread)),
         taking.needs_pyarrow and not complete,
+        taking.table_schema,
+        taking.partition_columns,
         not checkpoints and len(versions) != newest + 1,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError, LeaseError
 from holdfast.jobs.ready import ReadyJob
@@ -15,6 +15,7 @@ from holdfast.spark.ending import halt, stop_query
 from holdfast.spark.events import BatchDone, JobEnded, JobStarted, JobStarting
 from holdfast.spark.failures import failure_of, told
 from holdfast.spark.gate import StoppedBeforeSinkError
+from holdfast.spark.listening import Report
 from holdfast.spark.progress import behind
 from holdfast.spark.refusal import left_out, refusal
 from holdfast.spark.report import JobReport, Outcome
@@ -74,7 +75,7 @@ class JobRun:
     def _watch_over(self, started: Started) -> None:
         query, notes = started.query, started.notes
         started.listening.follow(
-            str(query.runId), lambda progress: self._heard(started, progress), notes.over.set
+            str(query.runId), lambda report: self._heard(started, report), notes.over.set
         )
         started.gate.open_for(str(query.id))
         self._around.watch(self._announced(started))
@@ -92,8 +93,8 @@ class JobRun:
             started.rerun, started.findings,
         )  # fmt: skip
 
-    def _heard(self, started: Started, progress: Any) -> None:
-        note = started.notes.take(progress)
+    def _heard(self, started: Started, report: Report) -> None:
+        note = started.notes.take(report)
         if note is None:
             return
         self._changed.set()
@@ -101,7 +102,7 @@ class JobRun:
         self._around.watch(
             BatchDone(
                 self._job.name, note, notes.batches, notes.rows,
-                float(progress.processedRowsPerSecond or 0.0), behind(progress, started.kinds),
+                float(report.get("processedRowsPerSecond", 0.0)), behind(report, started.kinds),
             )
         )  # fmt: skip
 

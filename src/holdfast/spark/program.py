@@ -74,7 +74,7 @@ class HeldQuery:
             with self._started.lease_held():
                 self._report = self._run.live(self._started)
             # The session goes on without us.
-            self._session.streams.removeListener(self._started.listening)
+            self._started.listening.end(self._session)
         except BaseException as error:  # noqa: BLE001 - `wait` raises it where it can be seen
             self._broken = error
 

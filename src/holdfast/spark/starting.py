@@ -23,8 +23,9 @@ from holdfast.records.run import Ended, PlanFacts, Run, SinkFacts, SourceProgres
 from holdfast.spark.events import JobWaiting
 from holdfast.spark.failures import failure_of, told
 from holdfast.spark.gate import Gate, StoppedBeforeSinkError
+from holdfast.spark.listening import Listening
 from holdfast.spark.preparing import Prepared, prepare
-from holdfast.spark.progress import Listening, Notes
+from holdfast.spark.progress import Notes
 from holdfast.spark.sinks.sink import BatchSink
 from holdfast.spark.surroundings import Surroundings
 from holdfast.storage.canonical import canonical
@@ -129,12 +130,12 @@ def _recorded_call(
     record: Run,
 ) -> StreamingQuery:
     """Call Spark; a call that fails is recorded as a run that failed."""
-    streams = prepared.frame.sparkSession.streams
-    streams.addListener(listening)
+    session = prepared.frame.sparkSession
+    listening.begin(session)
     try:
         return _call_spark(job, prepared.frame, gate)
     except HoldfastError as error:
-        streams.removeListener(listening)
+        listening.end(session)
         failure = failure_of(error, error)
         history.write(replace(record, ended_at=moment_now(), ended=Ended.FAILED, failure=failure))
         raise

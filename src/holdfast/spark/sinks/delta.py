@@ -6,10 +6,11 @@ holds now, because Delta skips silently what another driver committed in between
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -19,7 +20,7 @@ from holdfast.crashpoints import reach
 from holdfast.errors import DecodeError, NotFoundError, SinkError, StorageError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.asking import ask_sink
-from holdfast.ledgers.delta import CLOSED, LOG_FOLDER, read_delta_ledger
+from holdfast.ledgers.delta import CLOSED, LOG_FOLDER, DeltaLedger, read_delta_ledger
 from holdfast.ledgers.deltafollowing import FollowedTable
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
@@ -68,18 +69,17 @@ class DeltaSink:
         check_columns(schema, self._sink)
         check_merged_names(schema, self._sink)
         with self._asked():
-            is_table = self._is_table()
-            strange = () if is_table else self._strange_names(begun=begun)
+            table = read_delta_ledger(self._below(LOG_FOLDER))
+            strange = () if table else self._strange_names(begun=begun)
         if strange:
             message = f"{self.identity} is no Delta table and holds {', '.join(strange)}"
             raise SinkError("HF5006", message, at=self._sink.at)
-        if not is_table:
+        if table is None:
             check_new_table(schema, self._sink)
             return
-        self._check_partitions()
+        self._check_partitions(table)
         if not grows(self._sink):
-            table = self._session.read.format("delta").load(self._sink.path)
-            check_fit(schema, table.schema, self._sink)
+            check_fit(schema, self._table_schema(table), self._sink)
 
     def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
         """Commit the batch's rows and its identity in one version of the table, or skip it."""
@@ -182,20 +182,28 @@ class DeltaSink:
         finally:
             batch.unpersist()
 
-    def _check_partitions(self) -> None:
+    def _check_partitions(self, table: DeltaLedger) -> None:
         if not self._sink.partition_by:
             return
-        path = self._sink.path or ""
-        detail = self._session.sql(f"describe detail delta.{quoted(path)}").collect()[0]
-        there = list(detail["partitionColumns"])
-        if there != list(self._sink.partition_by):
+        there = table.partition_columns
+        if there is None:
+            path = quoted(self._sink.path or "")
+            detail = self._session.sql(f"describe detail delta.{path}").collect()[0]
+            there = tuple(detail["partitionColumns"])
+        if there != tuple(self._sink.partition_by):
             message = f"the table is partitioned by {', '.join(there) or 'nothing'}, not by "
             message += ", ".join(self._sink.partition_by)
             step = "leave `partition_by` out, or name what the table has"
             raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
 
-    def _is_table(self) -> bool:
-        return read_delta_ledger(self._below(LOG_FOLDER)) is not None
+    def _table_schema(self, table: DeltaLedger) -> StructType:
+        """Give the table's columns from its log; Spark is asked, slowly, where that fails."""
+        from pyspark.sql.types import StructType
+
+        if table.table_schema is not None:
+            with suppress(ValueError, KeyError, PySparkException):
+                return StructType.fromJson(json.loads(table.table_schema))
+        return self._session.read.format("delta").load(self._sink.path).schema
 
     def _strange_names(self, *, begun: bool) -> tuple[str, ...]:
         """Name what is not ours; data files without a log are, once a first batch broke off."""
