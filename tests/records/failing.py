@@ -73,3 +73,12 @@ class Failing:
 
     def settle(self) -> None:
         self.writer.settle()
+
+    def move(self, source: str, target: str) -> None:
+        self.writer.move(source, target)
+
+    def move_folder(self, source: str, target: str) -> None:
+        self.writer.move_folder(source, target)
+
+    def flush(self, path: str) -> None:
+        self.writer.flush(path)

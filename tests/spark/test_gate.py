@@ -57,6 +57,12 @@ class Keeping:
         """Tell nothing."""
         return frozenset()
 
+    def rewind(self, query_id: str, batch_id: int) -> None:
+        """Keep everything."""
+
+    def clear(self) -> None:
+        """Keep everything."""
+
 
 class Around:
     """A gate with everything that is around it, on a real checkpoint."""
