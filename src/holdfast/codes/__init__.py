@@ -16,6 +16,8 @@ from holdfast.codes.running import RUNNING_CODES
 from holdfast.codes.sinkwriting import SINK_WRITING_CODES
 from holdfast.codes.sourceloading import SOURCE_LOADING_CODES
 from holdfast.codes.sparkstart import SPARK_START_CODES
+from holdfast.codes.statefiles import STATE_FILE_CODES
+from holdfast.codes.staterows import STATE_ROW_CODES
 from holdfast.codes.storage import STORAGE_CODES
 
 CODES: tuple[Code, ...] = (
@@ -23,6 +25,8 @@ CODES: tuple[Code, ...] = (
     *EXPLAINING_CODES,
     *CHECKPOINT_CODES,
     *ENTRY_CODES,
+    *STATE_FILE_CODES,
+    *STATE_ROW_CODES,
     *DOCTOR_CODES,
     *BACKUP_CODES,
     *EVIDENCE_CODES,
