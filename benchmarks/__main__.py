@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import doctoring, inspecting, running, statusing
+from benchmarks import doctoring, inspecting, running, statereading, statusing
 from benchmarks.figures import Figure, Subject, Workshop
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
@@ -20,6 +20,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "inspecting": inspecting.SUBJECT,
     "doctoring": doctoring.SUBJECT,
     "statusing": statusing.SUBJECT,
+    "statereading": statereading.SUBJECT,
     "running": running.SUBJECT,
 }
 """In the order of the page; a new subject is a module with a `SUBJECT`, and a line here."""

@@ -21,6 +21,7 @@ from holdfast.diagnosis.inspection import Inspection
 from holdfast.diagnosis.statusresult import Status
 from holdfast.jobs.scaffold import NewProject
 from holdfast.spark.report import RunReport
+from holdfast.state.results import StateRows
 
 RESULTS: dict[str, type] = {
     "init": NewProject,
@@ -29,6 +30,7 @@ RESULTS: dict[str, type] = {
     "inspect": Inspection,
     "evidence": Evidence,
     "doctor": Examination,
+    "state": StateRows,
     "diff": Comparison,
     "backup": BackupReport,
     "backups": BackupList,

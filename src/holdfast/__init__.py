@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         evidence,
         inspect,
         list_backups,
+        open_checkpoint,
+        read_state,
         restore,
         run,
         settle_restore,
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     )
     from holdfast.spark.program import HeldQuery
     from holdfast.spark.report import JobReport, RunReport
+    from holdfast.state.opened import OpenedCheckpoint
+    from holdfast.state.results import StateRows
 
 _HOMES = {
     "Answer": "holdfast.answers",
@@ -59,9 +63,11 @@ _HOMES = {
     "Inspection": "holdfast.diagnosis.inspection",
     "Job": "holdfast.jobs.built",
     "JobReport": "holdfast.spark.report",
+    "OpenedCheckpoint": "holdfast.state.opened",
     "Restoration": "holdfast.backup.results",
     "RunReport": "holdfast.spark.report",
     "Severity": "holdfast.findings",
+    "StateRows": "holdfast.state.results",
     "Status": "holdfast.diagnosis.statusresult",
     "back_up": "holdfast.library",
     "committed_files": "holdfast.ledgers.manifests",
@@ -71,6 +77,8 @@ _HOMES = {
     "explain": "holdfast.diagnosis.explaining",
     "inspect": "holdfast.library",
     "list_backups": "holdfast.library",
+    "open_checkpoint": "holdfast.library",
+    "read_state": "holdfast.library",
     "restore": "holdfast.library",
     "run": "holdfast.library",
     "settle_restore": "holdfast.library",
@@ -94,9 +102,11 @@ __all__ = [
     "Inspection",
     "Job",
     "JobReport",
+    "OpenedCheckpoint",
     "Restoration",
     "RunReport",
     "Severity",
+    "StateRows",
     "Status",
     "__version__",
     "back_up",
@@ -107,6 +117,8 @@ __all__ = [
     "explain",
     "inspect",
     "list_backups",
+    "open_checkpoint",
+    "read_state",
     "restore",
     "run",
     "settle_restore",

@@ -11,10 +11,9 @@ from holdfast.answers import Answer
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.verification import Progress
 from holdfast.codes import CODES
-from holdfast.diagnosis.inspecting import inspect_checkpoint
-from holdfast.diagnosis.inspection import Inspection
 from holdfast.errors import UsageError
 from holdfast.spark.stopping import GRACE_SECONDS
+from holdfast.state.bounds import FIRST_ROWS, MEMORY_BYTES
 from holdfast.targets import (
     each_once,
     examinees_of,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from holdfast.diagnosis.doctor import Examinee, Unopened
     from holdfast.diagnosis.evidence import Evidence
     from holdfast.diagnosis.examination import Examination
+    from holdfast.diagnosis.inspection import Inspection
     from holdfast.diagnosis.statusresult import Status
     from holdfast.jobs.built import Job
     from holdfast.jobs.scaffold import NewProject
@@ -42,9 +42,13 @@ if TYPE_CHECKING:
     from holdfast.spark.program import HeldQuery
     from holdfast.spark.report import RunReport
     from holdfast.spark.stopping import Stopping
+    from holdfast.state.opened import OpenedCheckpoint
+    from holdfast.state.results import StateRows
 
 COMPARED_BATCHES = 100
 """How many of the newest batches `diff` compares."""
+SHOWN_ROWS = 20
+"""How many rows that differ `diff` gives of each kind."""
 
 
 def init_project(folder: str | Path = ".", *, schema_only: bool = False) -> Answer[NewProject]:
@@ -72,6 +76,8 @@ def inspect(
 
     `target` is a path, a URL or a job's name in the project. Raises HoldfastError.
     """
+    from holdfast.diagnosis.inspecting import inspect_checkpoint
+
     found, reader, recall = open_recorded(target, project, storage_options, timeout)
     return inspect_checkpoint(
         reader,
@@ -87,20 +93,34 @@ def inspect(
 
 def diff(
     target: str | Path,
-    other: str | Path,
+    other: str | Path | None = None,
     *,
+    from_batch: int | None = None,
+    to_batch: int | None = None,
+    operator: int | None = None,
+    store: str | None = None,
+    limit: int = SHOWN_ROWS,
+    logs_only: bool = False,
     batches: int = COMPARED_BATCHES,
     project: str | Path | None = None,
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
 ) -> Answer[Comparison]:
-    """Tell what differs between the logs of two checkpoints; nothing is written."""
-    # `inspect`, which must answer at once, does not wait for what only `diff` needs.
-    from holdfast.diagnosis.comparison import compare_checkpoints
+    """Tell what differs between two checkpoints, or between two batches of one.
 
+    Without `other`, the state after `from_batch` is compared with that after `to_batch`; with it,
+    they are the batches of either side. Of each store `limit` rows of each kind are given. Nothing
+    is written.
+    """
+    # `inspect`, which must answer at once, does not wait for what only `diff` needs.
+    from holdfast.diagnosis.comparing import Asked, compare_batches, compare_checkpoints
+
+    asked = Asked(from_batch, to_batch, operator, store, limit, logs_only)
     found, left = open_target(target, project, storage_options, timeout)
+    if other is None:
+        return compare_batches(left, asked, formats=found.source_formats)
     _, right = open_target(other, project, storage_options, timeout)
-    return compare_checkpoints(left, right, formats=found.source_formats, most=batches)
+    return compare_checkpoints(left, right, asked, formats=found.source_formats, most=batches)
 
 
 def evidence(
@@ -181,6 +201,61 @@ def doctor(
         message = f"--sink belongs to one checkpoint, and {len(examinees)} are asked about"
         raise UsageError("HF1001", message, next_steps=("examine them one by one",))
     return examine(examinees, choice=choice, verified=verify, progress=progress)
+
+
+def read_state(
+    target: str | Path,
+    *,
+    operator: int | None = None,
+    store: str | None = None,
+    batch: int | None = None,
+    partition: int | None = None,
+    key: Mapping[str, object] | str | int | None = None,
+    where: str | None = None,
+    limit: int | None = None,
+    output: str | Path | None = None,
+    summary: bool = False,
+    memory_bytes: int = MEMORY_BYTES,
+    project: str | Path | None = None,
+    storage_options: Sequence[str] = (),
+    timeout: float | None = None,
+    progress: Progress | None = None,
+) -> Answer[StateRows]:
+    """Show rows of the state at a batch, write them all to `output`, or sum them up.
+
+    Without `limit` the first 20 rows are shown, and all are written. The checkpoint stays as it is.
+    """
+    from holdfast.state.extras import require_state_extra
+
+    require_state_extra()
+    from holdfast.state.asking import Question, show_rows, sum_up, write_file
+
+    if summary and (output is not None or limit is not None):
+        raise UsageError("HF1001", "a summary is of all rows: it takes neither output nor limit")
+    found, reader = open_target(target, project, storage_options, timeout)
+    question = Question(operator, store, batch, partition, key, where, memory_bytes)
+    if summary:
+        return sum_up(reader, question, progress)
+    if output is None:
+        return show_rows(reader, question, FIRST_ROWS if limit is None else limit)
+    folder = local_folder(found.location)
+    return write_file(
+        reader, question, Path(output), limit=limit, checkpoint=folder, progress=progress
+    )
+
+
+def open_checkpoint(
+    target: str | Path,
+    *,
+    project: str | Path | None = None,
+    storage_options: Sequence[str] = (),
+    timeout: float | None = None,
+) -> OpenedCheckpoint:
+    """Open a checkpoint whose state is to be read as Arrow: `open_checkpoint(path).state()`."""
+    from holdfast.state.opened import OpenedCheckpoint
+
+    _, reader = open_target(target, project, storage_options, timeout)
+    return OpenedCheckpoint(reader)
 
 
 def back_up(

@@ -76,3 +76,114 @@ def test_damage_on_one_side_is_told(tmp_path: Path) -> None:
     answered = holdfast("diff", str(left), str(right), "--json")
     assert answered.status == 3
     assert [one["code"] for one in answered.document["findings"]] == ["HF2101"]
+
+
+def test_two_batches_of_one_checkpoint(tmp_path: Path) -> None:
+    """How far the source got, and which rows of the state changed from what to what."""
+    place = sample("aggregation-hdfs-snapshots", "4.3.0").extract(tmp_path)
+    answered = holdfast("diff", str(place), "--from", "3", "--to", "8", "--json")
+    assert answered.status == 0
+    result = answered.document["result"]
+    assert (result["left"]["batch_id"], result["right"]["batch_id"]) == (3, 8)
+    assert result["sources"][0]["amount"]["total"] == 5
+    (store,) = result["stores"]
+    numbers = [store[name] for name in ("left_rows", "right_rows", "added", "changed", "removed")]
+    assert numbers == [4, 4, 0, 4, 0]
+    assert store["complete"] is True
+    birch = next(row for row in store["rows"] if row["right"]["key"] == {"key": "birch"})
+    assert birch["change"] == "changed"
+    assert birch["left"]["value"] == {"count": 4, "sum": 64}
+    assert birch["right"]["value"] == {"count": 9, "sum": 369}
+    text = holdfast("diff", str(place), "--from", "3", "--to", "8").out
+    assert "From batch 3 to batch 8" in text
+    assert "~  key=birch  count=4, sum=64 -> count=9, sum=369" in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_without_batches_the_newest_one_is_told(tmp_path: Path) -> None:
+    """Against the one before it; rows beyond the limit are counted and not shown."""
+    place = sample("aggregation-rocksdb-changelog", "4.3.0").extract(tmp_path)
+    result = holdfast("diff", str(place), "--to", "4", "--limit", "1", "--json").document["result"]
+    assert (result["left"]["batch_id"], result["right"]["batch_id"]) == (3, 4)
+    (store,) = result["stores"]
+    assert [store[name] for name in ("added", "changed", "removed")] == [4, 0, 4]
+    assert [row["change"] for row in store["rows"]] == ["added", "removed"]
+    assert [row["left"] is None for row in store["rows"]] == [True, False]
+    assert store["complete"] is False
+    newest = holdfast("diff", str(place), "--json").document["result"]
+    assert (newest["left"]["batch_id"], newest["right"]["batch_id"]) == (4, 5)
+    assert "more (--limit, --json)" in holdfast("diff", str(place), "--to", "4", "--limit", "1").out
+
+
+def test_batches_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    """With those that are (HF2791)."""
+    place = sample("aggregation-hdfs-snapshots", "4.3.0").extract(tmp_path)
+    for options in (("--from", "99"), ("--to", "99"), ("--to", "0")):
+        answered = holdfast("diff", str(place), *options, "--json")
+        assert answered.status == 2
+        assert answered.document["error"]["code"] == "HF2791"
+
+
+def test_one_store_can_be_chosen(tmp_path: Path) -> None:
+    """Without a choice every store of every operator is compared, bookkeeping left out."""
+    place = sample("transform-pandas-timers", "4.3.0").extract(tmp_path)
+    every = holdfast("diff", str(place), "--json").document["result"]["stores"]
+    assert {store["store"] for store in every} == {"total", "values", "by_parity", "timers"}
+    only = holdfast("diff", str(place), "--store", "values", "--json").document["result"]["stores"]
+    assert only == [store for store in every if store["store"] == "values"]
+    own = holdfast("diff", str(place), "--store", "$rowCounter_values", "--json").document
+    assert [store["store"] for store in own["result"]["stores"]] == ["$rowCounter_values"]
+    for wrong in (("--store", "nobody"), ("--operator", "7")):
+        answered = holdfast("diff", str(place), *wrong, "--json")
+        assert answered.document["status"] == "error"
+
+
+def test_two_checkpoints_are_compared_with_their_states(tmp_path: Path) -> None:
+    """At the newest batch of each, or at those that are asked for; or the logs alone."""
+    left, right = twins(tmp_path, "aggregation-hdfs-snapshots")
+    same = holdfast("diff", str(left), str(right), "--json").document["result"]
+    assert same["identical"] is True
+    assert [store["left_rows"] for store in same["stores"]] == [4]
+    assert "The logs and the state are the same" in holdfast("diff", str(left), str(right)).out
+    older = holdfast("diff", str(left), str(right), "--from", "2", "--json").document["result"]
+    assert older["identical"] is False
+    assert (older["left"]["batch_id"], older["right"]["batch_id"]) == (2, 8)
+    assert older["stores"][0]["changed"] == 4
+    logs = holdfast("diff", str(left), str(right), "--logs-only", "--json").document["result"]
+    assert (logs["stores"], logs["identical"]) == ([], True)
+
+
+def test_stores_of_other_columns_are_not_compared(tmp_path: Path) -> None:
+    """Every row would differ; so is a store that one side has alone."""
+    left = sample("aggregation-hdfs-lz4", "4.3.0").extract(tmp_path / "left")
+    right = sample("join", "4.3.0").extract(tmp_path / "right")
+    totals = sample("aggregation-hdfs-snapshots", "4.3.0").extract(tmp_path / "totals")
+    (store,) = holdfast("diff", str(left), str(totals), "--json").document["result"]["stores"]
+    assert store["not_compared"] == "the columns of its rows differ"
+    stores = holdfast("diff", str(left), str(right), "--json").document["result"]["stores"]
+    told = {store["store"]: store["not_compared"] for store in stores}
+    assert told["default"] == "only the left has it"
+    assert told["left-keyToNumValues"] == "only the right has it"
+
+
+def test_state_that_can_not_be_loaded_is_told_and_the_logs_are_compared(tmp_path: Path) -> None:
+    """As a finding, with the place."""
+    left, right = twins(tmp_path, "aggregation-hdfs-lz4")
+    for path in right.glob("state/0/0/*4.delta*"):
+        path.unlink()
+    answered = holdfast("diff", str(left), str(right), "--json")
+    assert answered.status == 3
+    result = answered.document["result"]
+    assert result["offsets"]["different"] == []
+    assert "4.delta is missing" in result["stores"][0]["not_compared"]
+    assert result["identical"] is False
+    (finding,) = answered.document["findings"]
+    assert finding["at"].endswith("right/state/0/0/4.delta")
+
+
+def test_a_stateless_query_has_batches_too(tmp_path: Path) -> None:
+    """What its sources took in between."""
+    place = sample("stateless", "4.3.0").extract(tmp_path)
+    result = holdfast("diff", str(place), "--from", "0", "--json").document["result"]
+    assert result["stores"] == []
+    assert result["sources"][0]["amount"]["total"] == 3

@@ -19,7 +19,8 @@ from holdfast.storage.reading import Reader
 from tests.checkpoint.pictures import files_of, without
 from tests.corpus.loading import Sample, corpus
 from tests.diagnosis.examining import examined, examinee, found, output_of, place_of
-from tests.diagnosis.scenarios import SCENARIOS, Scenario
+from tests.diagnosis.scenarios import Scenario
+from tests.diagnosis.statescenarios import EVERY_SCENARIO as SCENARIOS
 
 BROKEN_BY_SPARK_ITSELF = {"repartition-refused"}
 """Spark's own offline repartition refuses this state only after it has written an entry."""

@@ -10,7 +10,7 @@ from holdfast.codes import code_of
 from holdfast.diagnosis.fieldcases import FIELD_CASES, FieldCase
 from tests.cli.running import holdfast
 from tests.diagnosis.examining import found
-from tests.diagnosis.scenarios import SCENARIOS
+from tests.diagnosis.statescenarios import EVERY_SCENARIO as SCENARIOS
 
 TOLD = [case for case in FIELD_CASES if case.codes]
 SHARED = """

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from holdfast.findings import Severity
-from tests.diagnosis.scenarios import SCENARIOS, Scenario
+from tests.diagnosis.scenarios import Scenario
+from tests.diagnosis.statescenarios import EVERY_SCENARIO as SCENARIOS
 from tests.diagnosis.trials.loading import WELL, record_named, trial_records
 
 TRIED = [one for one in SCENARIOS if one.tried]

@@ -127,13 +127,30 @@ def test_schemas_fit_what_commands_print(
         ["inspect", str(SAMPLE)],
         ["inspect", "--verify", str(broken)],
         ["inspect", str(tmp_path / "nowhere")],
+        ["state", str(SAMPLE)],
+        ["state", "--summary", str(SAMPLE)],
+        ["state", "--output", str(tmp_path / "rows.csv"), str(SAMPLE)],
+        ["state", "--where", "nobody = 1", str(SAMPLE)],
         ["diff", str(SAMPLE), str(broken)],
         ["explain", "HF2204"],
         ["init", str(tmp_path / "shop")],
         ["status", "--project", str(tmp_path / "shop" / "holdfast.yaml")],
         ["run", "nowhere", "--project", str(tmp_path / "shop" / "holdfast.yaml")],
     )
-    statuses = ["ok", "findings", "error", "ok", "ok", "ok", "ok", "error"]
+    statuses = [
+        "ok",
+        "findings",
+        "error",
+        "ok",
+        "ok",
+        "ok",
+        "error",
+        "ok",
+        "ok",
+        "ok",
+        "ok",
+        "error",
+    ]
     assert [one["status"] for one in printed] == statuses
     for document in [*printed, *results_of_spark()]:
         schema = document_schema(document["command"])

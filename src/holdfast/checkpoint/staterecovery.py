@@ -18,6 +18,7 @@ from holdfast.checkpoint.statefiles import (
     StoreFiles,
     VersionedId,
 )
+from holdfast.format.commits import CommitEntry
 from holdfast.storage.reading import Listed
 
 _SINGLE_PARTITION = frozenset({"globalLimit"})
@@ -66,13 +67,13 @@ def provider_of(picture: Picture) -> str | None:
 
 def partition_count(picture: Picture, operator_id: int) -> int | None:
     """Give the number of partitions that an operator's state has, None where nothing pins it."""
-    if _gathers_all_rows(picture, operator_id):
+    if gathers_all_rows(picture, operator_id):
         return 1
     pinned = picture.settings.get(PARTITIONS, "")
     return int(pinned) if pinned.isdecimal() else None
 
 
-def _gathers_all_rows(picture: Picture, operator_id: int) -> bool:
+def gathers_all_rows(picture: Picture, operator_id: int) -> bool:
     """A streaming limit; Spark 3.5 records no name, but the limit alone has a key of no type."""
     metadata = picture.operators.get(operator_id)
     if metadata is not None:
@@ -213,9 +214,14 @@ def _unique_id(
 ) -> str:
     """Look up the id that commit `version - 1` gives this store's files in checkpoint format 2."""
     commit = picture.commits.get(version - 1) or picture.newest_commit
-    if commit is None or commit.version < 2 or not commit.state_ids:
+    return "" if commit is None else unique_id(commit, operator.id, partition, store.name)
+
+
+def unique_id(commit: CommitEntry, operator_id: int, partition: int, store: str) -> str:
+    """Give the id in the name of a store's newest file as a commit tells it; '' in format 1."""
+    if commit.version < 2 or not commit.state_ids:
         return ""
-    partitions = commit.state_ids.get(operator.id, ())
+    partitions = commit.state_ids.get(operator_id, ())
     ids = partitions[partition] if partition < len(partitions) else ()
-    position = JOIN_STORES.index(store.name) if store.name in JOIN_STORES else 0
+    position = JOIN_STORES.index(store) if store in JOIN_STORES else 0
     return ids[position] if position < len(ids) else ""

@@ -9,6 +9,7 @@ COMMANDS: dict[str, str] = {
     "inspect": "What is in a checkpoint, and what the next start will do with it",
     "evidence": "The nine facts to have before any advice, each with how it is known",
     "doctor": "What is wrong with checkpoints, their sinks and their jobs, and what not to do",
+    "state": "Rows of the state at any kept batch: look, filter, sum up, export; no JVM",
     "diff": "What differs between the logs of two checkpoints",
     "backup": "A verified copy of a checkpoint, kept beside it",
     "backups": "Which backups there are",

@@ -127,6 +127,58 @@ PLACE_CODES: tuple[Code, ...] = (
         ("nothing needs to be done",),
     ),
     Code(
+        "HF2316",
+        "a state file can't be decoded",
+        "each version of the state is a snapshot and every change since then: where one of these "
+        "files is damaged, no version that builds on it can be loaded, and a start that needs one "
+        "fails. Older versions, and those since a later whole snapshot, are not touched",
+        (
+            "put the file back byte-identical from a backup: holdfast backups TARGET",
+            "see what is still there: holdfast state TARGET --batch B, with a batch that the "
+            "message names",
+            "do not remove the file: Spark 4.2 and later pass a damaged snapshot over by "
+            "themselves, and nothing replaces a delta or changelog",
+        ),
+    ),
+    Code(
+        "HF2317",
+        "partitions of the state end at different versions",
+        "a committed batch has written a version in every partition of every store: here a part of "
+        "a copy is older, or files were lost. Spark loads one version everywhere, and fails where "
+        "it is missing",
+        (
+            "put the missing files back byte-identical from a backup or the original; copy a "
+            "checkpoint as a whole, while nothing runs: holdfast backup TARGET",
+        ),
+    ),
+    Code(
+        "HF2318",
+        "rows of the state do not fit their schema file",
+        "Spark reads rows by the schema of the query, which it compares with this file alone: with "
+        "another file the check passes, and rows are read as what they are not",
+        (
+            "put the schema file, or the state files, back byte-identical from a backup",
+            "do not start the query before: it would write such rows back",
+        ),
+    ),
+    Code(
+        "HF2319",
+        "state grows, and no watermark ever removes from it",
+        "without a watermark Spark keeps every key for ever: memory, the time of each start and "
+        "the size of each snapshot grow with the days",
+        (
+            "see which keys there are: holdfast state TARGET --summary",
+            "a watermark, or dropDuplicatesWithinWatermark, bounds it; it counts as a change of the "
+            "query: try it on a copy first",
+        ),
+    ),
+    Code(
+        "HF2320",
+        "state files were looked at by name and size alone",
+        "damage inside of them would not be seen: decoding every row takes time with their size",
+        ("holdfast doctor TARGET --verify     (decodes every state file)",),
+    ),
+    Code(
         "HF2321",
         "the newest files come first, and only some of them",
         "with latestFirst and a limit per batch Spark ignores maxFileAge: every file is read in "

@@ -1,4 +1,4 @@
-"""The result of `diff A B`: what differs between the logs of two checkpoints."""
+"""The result of `diff`: what differs between two checkpoints, or two batches of one."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from holdfast.answers import Answer
 from holdfast.checkpoint.operatorview import operators_of
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.sourceview import Formats, advance
-from holdfast.diagnosis.checks import check_picture
 from holdfast.diagnosis.ranges import id_ranges
-from holdfast.findings import Finding
+from holdfast.diagnosis.statedifferences import StoreComparison
 from holdfast.format.commits import CommitEntry
 from holdfast.format.offsets import OffsetsEntry
 from holdfast.format.sources import Amount
-from holdfast.storage.reading import Reader
 
 Entry = TypeVar("Entry", OffsetsEntry, CommitEntry)
 Key = TypeVar("Key")
@@ -25,12 +21,14 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two checkpoints."""
+    """One of the two checkpoints, or of the two batches."""
 
     location: str
     query_id: str | None
     last_planned: int | None
     last_committed: int | None
+    batch_id: int | None = None
+    """The batch whose state is compared; None where no state is."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +44,13 @@ class LogComparison:
     """Those of them whose entries say different things."""
 
 
+NOT_COMPARED = LogComparison((), (), (), ())
+"""Two batches of one checkpoint have the same logs."""
+
+
 @dataclass(frozen=True)
 class EntryDifference:
-    """What one batch says on either side."""
+    """What one batch, or the two batches that are compared, say on either side."""
 
     batch_id: int
     field: str
@@ -69,7 +71,7 @@ class SourceDistance:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What differs between the logs of two checkpoints."""
+    """What differs between the logs and the states of two checkpoints, or of two batches."""
 
     left: Side
     right: Side
@@ -86,19 +88,8 @@ class Comparison:
     """Stateful operators that differ in name, or exist on one side only."""
     identical: bool
     """Nothing that was compared differs."""
-
-
-def compare_checkpoints(
-    left: Reader, right: Reader, *, formats: Formats | None = None, most: int
-) -> Answer[Comparison]:
-    """Compare the newest batches of two checkpoints; nothing is written."""
-    one, other = read_picture(left, history=most), read_picture(right, history=most)
-    return Answer(
-        command="diff",
-        location=one.location,
-        result=comparison_of(one, other, formats or {}),
-        findings=_findings(one, other),
-    )
+    stores: tuple[StoreComparison, ...] = ()
+    """What differs in the state; empty where there is none, or it was not to be compared."""
 
 
 def comparison_of(left: Picture, right: Picture, formats: Formats) -> Comparison:
@@ -109,23 +100,25 @@ def comparison_of(left: Picture, right: Picture, formats: Formats) -> Comparison
     commits = _compare_log(
         left.layout.commits.ids, right.layout.commits.ids, left.commits, right.commits
     )
-    settings = _differing(left.settings, right.settings)
-    operators = _differing(_names(left), _names(right))
+    settings = differing(left.settings, right.settings)
+    operators = differing(_names(left), _names(right))
     entries = tuple(
         difference
         for batch_id in offsets.different
-        for difference in _entry_differences(batch_id, left, right)
+        for difference in entry_differences(
+            batch_id, left.offsets[batch_id], right.offsets[batch_id]
+        )
     )
     ids = (left.query.id if left.query else None, right.query.id if right.query else None)
     logs = (offsets, commits)
     return Comparison(
-        left=_side(left),
-        right=_side(right),
+        left=side_of(left),
+        right=side_of(right),
         same_query=ids[0] is not None and ids[0] == ids[1],
         offsets=offsets,
         commits=commits,
         entries=entries,
-        sources=_distances(left, right, formats),
+        sources=distances(right, left.newest_offsets, right.newest_offsets, formats),
         settings=settings,
         operators=operators,
         identical=not settings
@@ -135,12 +128,14 @@ def comparison_of(left: Picture, right: Picture, formats: Formats) -> Comparison
     )
 
 
-def _side(picture: Picture) -> Side:
+def side_of(picture: Picture, batch_id: int | None = None) -> Side:
+    """Name one of the two that are compared."""
     return Side(
         picture.location,
         picture.query.id if picture.query is not None else None,
         picture.newest_offsets_id,
         picture.newest_commit_id,
+        batch_id,
     )
 
 
@@ -159,9 +154,10 @@ def _compare_log(
     )
 
 
-def _differing(
+def differing(
     left: Mapping[Key, str], right: Mapping[Key, str]
 ) -> dict[Key, tuple[str | None, str | None]]:
+    """Give what two mappings say differently."""
     keys = [*left, *(key for key in right if key not in left)]
     return {key: (left.get(key), right.get(key)) for key in keys if left.get(key) != right.get(key)}
 
@@ -170,8 +166,10 @@ def _names(picture: Picture) -> dict[int, str]:
     return {one.id: one.name or "not named" for one in operators_of(picture)}
 
 
-def _entry_differences(batch_id: int, left: Picture, right: Picture) -> list[EntryDifference]:
-    one, other = left.offsets[batch_id], right.offsets[batch_id]
+def entry_differences(
+    batch_id: int, one: OffsetsEntry, other: OffsetsEntry
+) -> list[EntryDifference]:
+    """Tell what two entries say differently, field by field."""
     fields = {"version": (one.version, other.version)}
     found: dict[str, tuple[object, object]] = dict(fields)
     if one.metadata is not None and other.metadata is not None:
@@ -190,8 +188,10 @@ def _entry_differences(batch_id: int, left: Picture, right: Picture) -> list[Ent
     ]
 
 
-def _distances(left: Picture, right: Picture, formats: Formats) -> tuple[SourceDistance, ...]:
-    one, other = left.newest_offsets, right.newest_offsets
+def distances(
+    picture: Picture, one: OffsetsEntry | None, other: OffsetsEntry | None, formats: Formats
+) -> tuple[SourceDistance, ...]:
+    """Tell how far each source of the second entry, which a picture holds, is ahead."""
     if one is None or other is None:
         return ()
     texts = {source.name: source.text for source in one.sources}
@@ -201,17 +201,7 @@ def _distances(left: Picture, right: Picture, formats: Formats) -> tuple[SourceD
             source.name,
             texts.get(source.name),
             source.text,
-            advance(right, one, other, index, formats) if source.name in texts else None,
+            advance(picture, one, other, index, formats) if source.name in texts else None,
         )
         for index, source in enumerate(other.sources)
-    )
-
-
-def _findings(left: Picture, right: Picture) -> tuple[Finding, ...]:
-    """Damage on either side makes the comparison incomplete, so it is told with it."""
-    return tuple(
-        finding
-        for picture in (left, right)
-        for finding in check_picture(picture)
-        if finding.code.startswith("HF21") or finding.code == "HF2230"
     )

@@ -17,11 +17,15 @@ from holdfast.diagnosis.checks.aroundcheckpoint import (
     check_around,
 )
 from holdfast.diagnosis.checks.records import RECORDS_CHECKS, check_records
-from holdfast.diagnosis.checks.rockssnapshots import all_snapshots, needed_snapshots
+from holdfast.diagnosis.checks.rockssnapshots import (
+    snapshots_to_read,
+)
 from holdfast.diagnosis.examination import Examination, Examined, SinkSeen, reported
 from holdfast.diagnosis.inspecting import VERIFIED_HISTORY
 from holdfast.diagnosis.keptoffsets import look_at_kept, with_kept_copy
 from holdfast.diagnosis.recorded import Recall, Recorded, nothing
+from holdfast.diagnosis.statelook import look_at_state
+from holdfast.diagnosis.stateseen import with_loadable_batch
 from holdfast.diagnosis.subject import DeclaredJob, Subject
 from holdfast.diagnosis.wrongfixes import with_wrong_fixes
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
@@ -143,8 +147,8 @@ def _subject(examinee: Examinee, picture: Picture, recorded: Recorded, verified:
         place = examinee.sink_location or ""
         beside = examinee.open_beside_sink
         sink = ask_sink(place, examinee.open_sink, picture.offsets.keys(), beside)
-    snapshots = all_snapshots(picture) if verified else needed_snapshots(picture)
-    read = examinee.reader.read_many(snapshots)
+    read = examinee.reader.read_many(snapshots_to_read(picture, everything=verified))
+    snapshots = {path: data for path, data in read.items() if isinstance(data, bytes)}
     return Subject(
         picture,
         examinee.path,
@@ -152,9 +156,10 @@ def _subject(examinee: Examinee, picture: Picture, recorded: Recorded, verified:
         sink,
         examinee.job,
         _names_beside(examinee),
-        {path: data for path, data in read.items() if isinstance(data, bytes)},
+        snapshots,
         recorded,
         look_at_kept(recorded, picture, examinee.reader),
+        look_at_state(examinee.reader, picture, snapshots, verified=verified),
     )
 
 
@@ -181,6 +186,7 @@ def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Findin
             *check_around(one.subject, others),
         ]
         found = [with_kept_copy(finding, one.subject.kept) for finding in found]
+        found = [with_loadable_batch(finding, one.subject.state, picture) for finding in found]
     return worst_first(with_wrong_fixes(one) for one in found if choice.takes(one.code))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.keptoffsets import NOTHING_KEPT, KeptOffsets
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recorded
+from holdfast.diagnosis.stateseen import NOTHING_SEEN, StateSeen
 from holdfast.ledgers.asking import SinkMemory
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Subject:
     """What the records beside it say."""
     kept: KeptOffsets = NOTHING_KEPT
     """What was kept of its newest offsets entries."""
+    state: StateSeen = NOTHING_SEEN
+    """What was seen of its state files."""
 
     @property
     def named(self) -> str:

@@ -54,3 +54,7 @@ class Changes:
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    def take(self, indices: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Changes:
+        """Give some of the changes, in this order; the buffers are shared."""
+        return Changes(self.kinds[indices], self.keys.take(indices), self.values.take(indices))

@@ -1,4 +1,4 @@
-"""`holdfast diff TARGET OTHER`."""
+"""`holdfast diff TARGET [OTHER]`."""
 
 from __future__ import annotations
 
@@ -8,24 +8,56 @@ import click
 
 from holdfast import library
 from holdfast.cli.options import Output, output_options, target_options
-from holdfast.library import COMPARED_BATCHES
+from holdfast.library import COMPARED_BATCHES, SHOWN_ROWS
 
 
 @click.command("diff")
 @click.argument("target")
-@click.argument("other")
+@click.argument("other", required=False)
+@click.option(
+    "--from",
+    "from_batch",
+    type=click.IntRange(0),
+    metavar="B",
+    help="The batch after which state is taken on the left. [default: the one before --to; with "
+    "OTHER, the newest committed]",
+)
+@click.option(
+    "--to",
+    "to_batch",
+    type=click.IntRange(0),
+    metavar="B",
+    help="The batch after which state is taken on the right. [default: the newest committed]",
+)
+@click.option("--operator", type=click.IntRange(0), metavar="N", help="Only this operator's state.")
+@click.option("--store", metavar="S", help="Only this store or state variable.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0, 100_000),
+    default=SHOWN_ROWS,
+    show_default=True,
+    metavar="N",
+    help="How many added, changed and removed rows to show of each store.",
+)
+@click.option("--logs-only", is_flag=True, help="Compare the logs alone; read no state.")
 @click.option(
     "--batches",
     type=click.IntRange(1, 100_000),
     default=COMPARED_BATCHES,
     show_default=True,
-    help="How many of the newest batches to compare.",
+    help="How many of the newest batches of two checkpoints to compare.",
 )
 @target_options
 @output_options
 def command(
     target: str,
-    other: str,
+    other: str | None,
+    from_batch: int | None,
+    to_batch: int | None,
+    operator: int | None,
+    store: str | None,
+    limit: int,
+    logs_only: bool,
     batches: int,
     project: Path | None,
     storage_options: tuple[str, ...],
@@ -34,14 +66,22 @@ def command(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Tell what differs between the logs of two checkpoints.
+    """Tell what changed between two batches, or what differs between two checkpoints.
 
-    Identity, batches, offsets, commits, pinned settings and operators are compared. Nothing is
-    written. The exit status is 0 whether they differ or not; `identical` in the JSON tells.
+    With one TARGET, the state after one batch is compared with the state after another: rows
+    added, changed and removed. With OTHER, identity, batches, offsets, commits, pinned settings,
+    operators and the newest states of two checkpoints are. Nothing is written. The exit status is
+    0 whether they differ or not; `identical` in the JSON tells.
     """
     answer = library.diff(
         target,
         other,
+        from_batch=from_batch,
+        to_batch=to_batch,
+        operator=operator,
+        store=store,
+        limit=limit,
+        logs_only=logs_only,
         batches=batches,
         project=project,
         storage_options=storage_options,

@@ -35,7 +35,8 @@ INTERVAL_SECONDS = 5.0
     "--verify",
     "verified",
     is_flag=True,
-    help="Read every file and compare it with its checksums, not only what the next start needs.",
+    help="Read every file, compare it with its checksums, and decode all state, not only look at "
+    "what the next start needs.",
 )
 @click.option(
     "--watch",

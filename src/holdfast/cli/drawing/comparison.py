@@ -1,6 +1,8 @@
-"""Draws the page of `diff`: what one checkpoint has and the other has not."""
+"""Draws the page of `diff`: what one side has and the other has not."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from rich.console import Console
 from rich.padding import Padding
@@ -10,6 +12,7 @@ from rich.text import Text
 from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import amount_text
+from holdfast.cli.drawing.statedifferences import draw_stores
 from holdfast.diagnosis.comparison import Comparison, LogComparison, Side
 
 MOST_ENTRIES = 20
@@ -18,13 +21,18 @@ MOST_ENTRIES = 20
 def draw(answer: Answer[Comparison], console: Console) -> None:
     """Draw the whole page."""
     found = answer.result
-    _draw_side("left ", found.left, console)
-    _draw_side("right", found.right, console)
+    if _is_one_checkpoint(found):
+        _draw_side("in   ", replace(found.right, batch_id=None), console)
+    else:
+        _draw_side("left ", found.left, console)
+        _draw_side("right", found.right, console)
     console.print()
     console.print(Text(_headline(found), "bold"))
     table = _rows(found)
     if table.row_count:
         console.print(Padding(table, (0, 0, 0, 2)))
+    if not found.identical:
+        draw_stores(found.stores, console)
     if answer.findings:
         console.print()
         draw_findings(answer.findings, answer.location, console)
@@ -34,19 +42,31 @@ def _draw_side(label: str, side: Side, console: Console) -> None:
     console.print(Text.assemble((f"{label} ", "bold"), side.location))
     span = f"planned to {side.last_planned}, committed to {side.last_committed}"
     console.print(f"      query {side.query_id or 'without id'}, {span}")
+    if side.batch_id not in (None, side.last_committed):
+        console.print(f"      its state after batch {side.batch_id}")
 
 
 def _headline(found: Comparison) -> str:
     if found.identical:
-        return "The logs are the same"
+        return "The logs and the state are the same" if found.stores else "The logs are the same"
+    if _is_one_checkpoint(found):
+        return f"From batch {found.left.batch_id} to batch {found.right.batch_id}"
     if found.same_query:
         return "The same query, with differences"
     return "Two different queries"
 
 
+def _is_one_checkpoint(found: Comparison) -> bool:
+    """Two batches of one are compared; a checkpoint beside itself has its logs compared."""
+    return found.left.location == found.right.location and not found.offsets.compared
+
+
 def _rows(found: Comparison) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
-    for title in ("what", "left", "right"):
+    sides = ("left", "right")
+    if _is_one_checkpoint(found):
+        sides = (f"after {found.left.batch_id}", f"after {found.right.batch_id}")
+    for title in ("what", *sides):
         table.add_column(title, overflow="fold")
     _add_log(table, "offsets", found.offsets)
     _add_log(table, "commits", found.commits)
@@ -58,13 +78,19 @@ def _rows(found: Comparison) -> Table:
         table.add_row(key, str(left), str(right))
     for operator, (before, after) in found.operators.items():
         table.add_row(f"operator {operator}", before or "none", after or "none")
+    _add_entries(table, found)
+    return table
+
+
+def _add_entries(table: Table, found: Comparison) -> None:
+    alone = _is_one_checkpoint(found)
     for entry in found.entries[:MOST_ENTRIES]:
-        if entry.field != "settings":
-            label = f"batch {entry.batch_id}, {entry.field}"
-            table.add_row(label, str(entry.left), str(entry.right))
+        if entry.field == "settings" or (alone and entry.field.startswith("source ")):
+            continue
+        label = entry.field if alone else f"batch {entry.batch_id}, {entry.field}"
+        table.add_row(label, str(entry.left), str(entry.right))
     if len(found.entries) > MOST_ENTRIES:
         table.add_row(f"… {len(found.entries) - MOST_ENTRIES} more (--json)", "", "")
-    return table
 
 
 def _add_log(table: Table, name: str, log: LogComparison) -> None:

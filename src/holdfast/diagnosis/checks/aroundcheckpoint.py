@@ -15,10 +15,13 @@ from holdfast.diagnosis.checks import (
     optimisations,
     releasefaults,
     runs,
+    statecontents,
 )
 from holdfast.diagnosis.checks.across import check_shared_identity, check_shared_output
 from holdfast.diagnosis.checks.intervals import check_compaction_interval
 from holdfast.diagnosis.checks.rockssnapshots import check_snapshot_tables, check_unneeded_tables
+from holdfast.diagnosis.checks.stategrowth import check_state_growth
+from holdfast.diagnosis.checks.statepartitions import check_partition_versions
 from holdfast.diagnosis.checks.temporaryfiles import check_begun_files
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding
@@ -45,8 +48,13 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     check_begun_files,
     check_snapshot_tables,
     check_unneeded_tables,
+    check_partition_versions,
+    statecontents.check_state_decodes,
+    statecontents.check_rows_fit_schema,
+    statecontents.check_state_unread,
     growth.check_source_log_size,
     growth.check_changes_since_snapshot,
+    check_state_growth,
     growth.check_connector_logs,
     check_compaction_interval,
     connectors.check_idle_delta_source,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.picture import Picture
+from holdfast.diagnosis.checks.strangenames import unknown_in_state
 from holdfast.findings import Finding, Place, Severity
 
 
@@ -73,14 +74,15 @@ def check_left_overs(picture: Picture) -> Iterator[Finding]:
             Place(layout.temporary[0]),
             {"files": list(layout.temporary[:10])},
         )
-    if layout.foreign:
+    foreign = (*layout.foreign, *unknown_in_state(picture))
+    if foreign:
         yield Finding(
             "HF2229",
             Severity.INFO,
-            f"{len(layout.foreign)} names are no part of a checkpoint: {layout.foreign[0]}"
-            + (", …" if len(layout.foreign) > 1 else ""),
-            Place(layout.foreign[0]),
-            {"names": list(layout.foreign[:10])},
+            f"{len(foreign)} names are no part of a checkpoint: {foreign[0]}"
+            + (", …" if len(foreign) > 1 else ""),
+            Place(foreign[0]),
+            {"names": list(foreign[:10])},
         )
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.picture import Picture
@@ -15,13 +12,13 @@ from holdfast.checkpoint.writer import spark_version
 from holdfast.diagnosis.subject import Subject
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.strictjson import decode_object
+from holdfast.format.rockszip import decode_rocks_zip
 from holdfast.storage.reading import Listed
 
-_METADATA = "metadata"
-_DAMAGED = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError, DecodeError)
 _MOST_BYTES = 1024 * 1024
 """No snapshot is larger: it names its tables, it does not hold them."""
+_FEW = 64
+"""So many snapshots are read without being asked for."""
 
 
 def needed_snapshots(picture: Picture) -> list[str]:
@@ -53,6 +50,25 @@ def all_snapshots(picture: Picture) -> list[str]:
     ]
 
 
+def snapshots_to_read(picture: Picture, *, everything: bool) -> list[str]:
+    """Name the snapshots to look into: all where they are few, else the newest and the oldest.
+
+    What the newest has grown from, the oldest tells.
+    """
+    every = all_snapshots(picture)
+    if everything or len(every) <= _FEW:
+        return every
+    oldest = [
+        files.zips[min(files.zips)].path
+        for operator in picture.layout.state.operators.values()
+        for store in operator.stores.values()
+        for files in store.partitions.values()
+        if files.zips
+    ]
+    wanted = {*needed_snapshots(picture), *oldest}
+    return [path for path in every if path in wanted]
+
+
 def _newest(files: PartitionFiles, most: int) -> Listed | None:
     version = max((version for version, _ in files.zips if version <= most), default=None)
     found = [item for (one, _), item in files.zips.items() if one == version]
@@ -61,27 +77,41 @@ def _newest(files: PartitionFiles, most: int) -> Listed | None:
 
 def check_snapshot_tables(subject: Subject) -> Iterator[Finding]:
     """Report snapshots that are damaged, and tables that are missing or of another size."""
-    needed = needed_snapshots(subject.picture)
-    for path in (one for one in needed if one in subject.snapshots):
-        data = subject.snapshots[path]
+    needed = {*needed_snapshots(subject.picture), *subject.state.needed}
+    told: set[str] = set()
+    # Many snapshots name one table: it is told with the one that the next start needs, if any.
+    for path in sorted(subject.snapshots, key=lambda path: path not in needed):
         if subject.picture.refused(path):
             continue
-        severity = _severity(subject.picture, path)
-        try:
-            tables = tables_of(data)
-        except _DAMAGED as error:
-            message = f"{path} can't be opened: {error}"
-            yield Finding("HF2314", severity, message, Place(path))
-            continue
-        folder = path.rpartition("/")[0]
-        for name, size in tables.items():
-            place = f"{folder}/SSTs/{name}"
-            item = subject.picture.layout.items.get(place)
-            if item is None or item.size != size:
-                state = "is missing" if item is None else f"has {item.size:,} bytes, not {size:,}"
-                evidence = {"snapshot": path, "bytes_expected": size}
-                message = f"{place}, which {path} names, {state}"
-                yield Finding("HF2314", severity, message, Place(place), evidence)
+        severity = _severity(subject.picture, path) if path in needed else Severity.WARNING
+        for place, reason, evidence in _faults(subject.picture, path, subject.snapshots[path]):
+            if place not in told:
+                told.add(place)
+                yield Finding("HF2314", severity, reason, Place(place), evidence)
+
+
+def broken_snapshots(picture: Picture, snapshots: Mapping[str, bytes]) -> frozenset[str]:
+    """Name the snapshots that can't be loaded, by their own bytes or by the names of tables."""
+    return frozenset(path for path, data in snapshots.items() if any(_faults(picture, path, data)))
+
+
+def _faults(
+    picture: Picture, path: str, data: bytes
+) -> Iterator[tuple[str, str, dict[str, object]]]:
+    """Give places, what is wrong there, and the evidence."""
+    try:
+        tables = tables_of(data)
+    except DecodeError as error:
+        yield path, f"{path} can't be opened: {error.message}", {"byte": error.byte}
+        return
+    folder = path.rpartition("/")[0]
+    for name, size in tables.items():
+        place = f"{folder}/SSTs/{name}"
+        item = picture.layout.items.get(place)
+        if item is None or item.size != size:
+            state = "is missing" if item is None else f"has {item.size:,} bytes, not {size:,}"
+            evidence = {"snapshot": path, "bytes_expected": size}
+            yield place, f"{place}, which {path} names, {state}", evidence
 
 
 def _severity(picture: Picture, path: str) -> Severity:
@@ -98,7 +128,7 @@ def check_unneeded_tables(subject: Subject) -> Iterator[Finding]:
     try:
         for path, data in subject.snapshots.items():
             named |= {f"{path.rpartition('/')[0]}/SSTs/{name}" for name in tables_of(data)}
-    except _DAMAGED:
+    except DecodeError:
         # What a damaged snapshot names is not known, so nothing can be called unneeded.
         return
     tables = [path for path in subject.picture.layout.items if _is_table(path)]
@@ -114,17 +144,17 @@ def _is_table(path: str) -> bool:
     return path.startswith("state/") and "/SSTs/" in path and path.endswith(".sst")
 
 
+def snapshot_bytes(data: bytes | None) -> int | None:
+    """Give the size of all tables that a snapshot names; None where it was not or can't be read."""
+    if data is None:
+        return None
+    try:
+        return sum(tables_of(data).values())
+    except DecodeError:
+        # That it is damaged is told by its own check.
+        return None
+
+
 def tables_of(data: bytes) -> dict[str, int]:
-    """Give the tables that a snapshot names, with their sizes."""
-    with zipfile.ZipFile(io.BytesIO(data)) as packed:
-        text = packed.read(_METADATA).decode("utf-8", "replace")
-    entry = decode_object(text.partition("\n")[2], what="a RocksDB snapshot's metadata")
-    listed = entry.get("sstFiles")
-    tables: dict[str, int] = {}
-    for one in listed if isinstance(listed, list) else []:
-        if not isinstance(one, dict):
-            continue
-        name, size = one.get("dfsSstFileName"), one.get("sizeBytes")
-        if isinstance(name, str) and isinstance(size, int):
-            tables[name] = size
-    return tables
+    """Give the tables that a snapshot names, with their sizes; raise DecodeError if damaged."""
+    return {table.stored_name: table.size_bytes for table in decode_rocks_zip(data).sst_files}

@@ -1,0 +1,121 @@
+"""`holdfast state TARGET`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from holdfast import library
+from holdfast.cli.drawing.progress import ByteProgress
+from holdfast.cli.options import Output, output_options, target_options
+from holdfast.state.bounds import FIRST_ROWS, MEMORY_BYTES
+
+_MEGABYTE = 1_000_000
+
+
+@click.command("state")
+@click.argument("target")
+@click.option(
+    "--operator",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="The id of the stateful operator; otherwise the first.",
+)
+@click.option(
+    "--store",
+    metavar="NAME",
+    help="A store of the operator, or a state variable; otherwise the first.",
+)
+@click.option(
+    "--batch",
+    type=click.IntRange(min=0),
+    metavar="ID",
+    help="The state as it was after this batch; otherwise after the newest committed one.",
+)
+@click.option(
+    "--partition", type=click.IntRange(min=0), metavar="N", help="Read only this partition."
+)
+@click.option(
+    "--key",
+    metavar="KEY",
+    help="Only this key: its value, or a JSON object with its columns. Only the partition that "
+    "can hold it is read.",
+)
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    help="Only rows that fit, such as \"count > 10 and device = 'a'\".",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"At most so many rows; otherwise {FIRST_ROWS} are shown, and all are written.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the rows to this file, .parquet, .csv or .jsonl, in place of showing them.",
+)
+@click.option(
+    "--summary",
+    is_flag=True,
+    help="Numbers in place of rows: keys, bytes, skew, event times, growth.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(min=50),
+    default=MEMORY_BYTES // _MEGABYTE,
+    show_default=True,
+    metavar="MB",
+    help="What reading may hold; what is more goes through temporary files.",
+)
+@target_options
+@output_options
+def command(
+    target: str,
+    operator: int | None,
+    store: str | None,
+    batch: int | None,
+    partition: int | None,
+    key: str | None,
+    where: str | None,
+    limit: int | None,
+    output: Path | None,
+    summary: bool,
+    memory: int,
+    project: Path | None,
+    storage_options: tuple[str, ...],
+    timeout: float | None,
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+) -> int:
+    """Show rows of the state, write them to a file, or sum them up.
+
+    TARGET is the path or URL of a checkpoint, or a job's name in holdfast.yaml. No Spark is
+    started, and the checkpoint stays as it is. A condition compares columns of key and value by
+    = != < <= > >=, in (…), like and is null, joined by and, or, not and brackets; where key and
+    value have a column of the same name, the key's is meant, and value.NAME is the other.
+    """
+    with ByteProgress("reading", silent=quiet or as_json) as progress:
+        answer = library.read_state(
+            target,
+            operator=operator,
+            store=store,
+            batch=batch,
+            partition=partition,
+            key=key,
+            where=where,
+            limit=limit,
+            output=output,
+            summary=summary,
+            memory_bytes=memory * _MEGABYTE,
+            project=project,
+            storage_options=storage_options,
+            timeout=timeout,
+            progress=progress.advance,
+        )
+    return Output(as_json, quiet, no_color).give(answer, drawing="state")

@@ -1,0 +1,153 @@
+"""Draws the page of `state`: a table of rows, the file that was written, or the summary."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.answers import Answer
+from holdfast.cli.drawing.findings import draw_findings
+from holdfast.cli.drawing.quantities import size_text
+from holdfast.cli.drawing.statesummary import draw_summary
+from holdfast.state.results import StateRow, StateRows
+
+_GAP = 2
+_NUMBER = re.compile(r"-?\d+(\.\d+)?|null")
+
+
+def draw(answer: Answer[StateRows], console: Console) -> None:
+    """Draw the whole page."""
+    found = answer.result
+    console.print(Text(answer.location, "bold"))
+    console.print(Padding(_heading(found), (0, 0, 0, 2)))
+    console.print()
+    if found.summary is not None:
+        draw_summary(found.summary, console)
+    elif found.output is not None:
+        written = found.output
+        count = f"{written.rows:,} row{'' if written.rows == 1 else 's'}"
+        console.print(f"{count} written to {written.path} ({size_text(written.size_bytes)})")
+    else:
+        _draw_rows(found, console)
+    if answer.findings:
+        console.print()
+        draw_findings(answer.findings, answer.location, console)
+
+
+def _heading(found: StateRows) -> Text:
+    name = f" ({found.operator_name})" if found.operator_name else ""
+    text = f"operator {found.operator}{name}, store {found.store}, after batch {found.batch_id}"
+    others = [one for one in found.stores if one != found.store]
+    more = f"\nother stores: {', '.join(others)}" if others else ""
+    return Text(f"{text}{more}")
+
+
+def _draw_rows(found: StateRows, console: Console) -> None:
+    if not found.rows:
+        console.print("No row.")
+        return
+    records = [_flat(row) for row in found.rows]
+    table = _wide_table(records)
+    if _width(records) > console.width - _GAP:
+        table = _narrow_table(found.rows)
+    console.print(Padding(table, (0, 0, 0, 2)))
+    console.print(_told(found))
+
+
+def _told(found: StateRows) -> str:
+    if found.complete:
+        return f"{found.total:,} row{'' if found.total == 1 else 's'}"
+    shown = len(found.rows)
+    first = "the first row" if shown == 1 else f"the first {shown:,} rows"
+    if found.total is not None:
+        return f"{first} of {found.total:,} (--limit shows more)"
+    return f"{first}; there are many more (--summary counts them)"
+
+
+def _flat(row: StateRow) -> dict[str, str]:
+    """Give the cells of a row by the short name of each column."""
+    cells = {"partition": str(row.partition)}
+    for part in (row.key, row.user_map_key, row.value):
+        for name, value in _leaves(part or {}):
+            # Spark repeats columns of the key in some values; the second one is told apart.
+            cells[name if name not in cells else f"value.{name}"] = _cell(value)
+    if row.expires_at_ms is not None:
+        cells["expires_at_ms"] = str(row.expires_at_ms)
+    return cells
+
+
+def _leaves(part: Mapping[str, object], prefix: str = "") -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for name, value in part.items():
+        if isinstance(value, Mapping) and set(value) == {"start", "end"} and all(value.values()):
+            found.append((f"{prefix}{name}", _window(str(value["start"]), str(value["end"]))))
+        elif isinstance(value, Mapping) and value:
+            found += _leaves(value, f"{prefix}{name}.")
+        else:
+            found.append((f"{prefix}{name}", value))
+    return found
+
+
+def _window(start: str, end: str) -> str:
+    """Spell a window in one cell; the day once, where it is the same."""
+    day, _, clock = end.partition("T")
+    until = clock if day == start.partition("T")[0] else f"{day} {clock}"
+    return f"{start.replace('T', ' ').removesuffix('Z')} to {until}"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return value if value.isprintable() else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _names(records: Sequence[Mapping[str, str]]) -> list[str]:
+    return list(dict.fromkeys(name for record in records for name in record))
+
+
+def _width(records: Sequence[Mapping[str, str]]) -> int:
+    """Tell how wide a table is in which no cell is folded."""
+    widths = [
+        max(cell_len(name), *(cell_len(record.get(name, "")) for record in records))
+        for name in _names(records)
+    ]
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _wide_table(records: Sequence[Mapping[str, str]]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="underline")
+    names = _names(records)
+    for name in names:
+        numbers = all(_NUMBER.fullmatch(record.get(name, "0")) for record in records)
+        table.add_column(name, justify="right" if numbers else "left", overflow="fold")
+    for record in records:
+        table.add_row(*(Text(record.get(name, "")) for name in names))
+    return table
+
+
+def _narrow_table(rows: Sequence[StateRow]) -> Table:
+    """Give key and value as one text each, folded as often as need be."""
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="underline")
+    table.add_column("partition", justify="right", no_wrap=True)
+    table.add_column("key", overflow="fold", ratio=1)
+    table.add_column("value", overflow="fold", ratio=2)
+    for row in rows:
+        key = {**row.key, **(row.user_map_key or {})}
+        value = dict(row.value or {})
+        if row.expires_at_ms is not None:
+            value["expires_at_ms"] = row.expires_at_ms
+        table.add_row(str(row.partition), Text(_listed(key)), Text(_listed(value)))
+    return table
+
+
+def _listed(part: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {_cell(value)}" for name, value in _leaves(part))

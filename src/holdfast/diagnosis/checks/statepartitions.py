@@ -1,0 +1,34 @@
+"""Partitions of all stores side by side: each holds the state of the newest committed batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.diagnosis.stateseen import every_partition, place_of
+from holdfast.diagnosis.subject import Subject
+from holdfast.findings import Finding, Place, Severity
+
+_MOST_NAMED = 20
+
+
+def check_partition_versions(subject: Subject) -> Iterator[Finding]:
+    """Report partitions that end at an older version than others: a part of a copy, or a loss."""
+    picture = subject.picture
+    committed = picture.newest_commit_id
+    if committed is None:
+        return
+    newest: dict[str, int] = {}
+    for operator, store, partition, files in every_partition(picture):
+        # What a pending batch wrote may be in some partitions alone.
+        versions = [version for version in files.versions() if version <= committed + 1]
+        newest[place_of(operator, store, partition)] = max(versions, default=0)
+    last = max(newest.values(), default=0)
+    behind = {place: version for place, version in newest.items() if version < last}
+    if behind:
+        first = min(behind, key=lambda place: (behind[place], place))
+        message = (
+            f"{len(behind)} of {len(newest)} partitions end at an older version of the state than "
+            f"the others: {first} at {behind[first]}, others at {last}"
+        )
+        evidence = {"newest_version": last, "behind": dict(list(behind.items())[:_MOST_NAMED])}
+        yield Finding("HF2317", Severity.ERROR, message, Place(first), evidence)

@@ -1,0 +1,120 @@
+"""The rows of one partition, from its files; a damaged snapshot is passed over where others do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from holdfast.checkpoint.layout import Layout
+from holdfast.errors import CheckpointError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.state.chains import Chain, PartitionHistory
+from holdfast.state.keysearch import KeySearch
+from holdfast.state.linkreading import LinkReader
+from holdfast.state.loading import living_entries
+from holdfast.state.rowdecoding import RowDecoder
+from holdfast.state.showing import shown_batch
+from holdfast.storage.reading import Reader
+from holdfast.storage.showing import place_within
+
+_HELD_BACK_BYTES = 32 << 20
+"""So much is read before the first row is shown: damage in a snapshot of usual size is met while
+another one can still take its place."""
+
+Unloadable = Callable[[str, str], CheckpointError]
+"""Makes the error for a place and a reason; it knows which other batches can be loaded."""
+
+
+@dataclass(frozen=True)
+class PartitionReader:
+    """Reads one partition of a store at a version."""
+
+    reader: Reader
+    layout: Layout
+    decoder: RowDecoder
+    partition: int
+    history: PartitionHistory
+    version: int
+    memory_bytes: int
+    search: KeySearch | None
+    damaged: set[str]
+    """Files known to be damaged; grows while reading."""
+    findings: list[Finding]
+    """What was met on the way; grows while reading."""
+    unloadable: Unloadable
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Give the rows; raise HF2744 where a file is missing or damaged that nothing replaces."""
+        while True:
+            chain = self._chain()
+            links = LinkReader(self.reader, self.layout, self.decoder.encoding)
+            shown = False
+            try:
+                for batch in _held_back(self._rows(chain, links)):
+                    shown = True
+                    yield batch
+            except CheckpointError as error:
+                failed = links.failed
+                if failed is None:
+                    error.at = error.at or place_within(self.reader.location, self.history.folder)
+                    raise
+                self.damaged.add(failed.path)
+                if shown or not failed.whole:
+                    raise self.unloadable(error.at or failed.path, error.message) from error
+                continue
+            self._note(chain, links)
+            return
+
+    def _chain(self) -> Chain:
+        chain = self.history.chain(self.version, self.damaged)
+        if not chain.loadable:
+            first = chain.breaks[0]
+            at = place_within(self.reader.location, first.path)
+            raise self.unloadable(at, str(first))
+        return chain
+
+    def _rows(self, chain: Chain, links: LinkReader) -> Iterator[pa.RecordBatch]:
+        family = self.decoder.layout.family
+        if family is not None and not self._has_family(chain, links, family):
+            return
+        if self.search is not None:
+            links.wanted = self.search.stored_bytes
+        for entries in living_entries(chain, links.changes, self.memory_bytes):
+            keys, values = self.decoder.decode(entries)
+            batch = shown_batch(self.decoder.layout, self.partition, keys, values)
+            batch = batch if self.search is None else self.search.among(batch)
+            if len(batch):
+                yield batch
+
+    def _has_family(self, chain: Chain, links: LinkReader, family: str) -> bool:
+        """Ask the snapshot that is read anyway, or any other: numbers are never given anew."""
+        if not chain.links:
+            return False
+        first = chain.links[0]
+        snapshots = [first] if first.whole else self.history.zips(self.damaged)
+        if not snapshots:
+            broken = "".join(f"; {path} is damaged" for path in chain.passed_over)
+            message = f"no snapshot of the partition tells the number of {family}{broken}"
+            at = place_within(self.reader.location, self.history.folder)
+            raise CheckpointError("HF2751", message, at=at)
+        return links.find_family(snapshots[0], family)
+
+    def _note(self, chain: Chain, links: LinkReader) -> None:
+        self.findings.extend(links.overlooked)
+        for path in chain.passed_over:
+            message = f"{path} is damaged; older files were read in its place"
+            self.findings.append(Finding("HF2747", Severity.WARNING, message, Place(path)))
+
+
+def _held_back(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    held: list[pa.RecordBatch] = []
+    used = 0
+    for batch in batches:
+        held.append(batch)
+        used += batch.nbytes
+        if used > _HELD_BACK_BYTES:
+            yield from held
+            held = []
+    yield from held

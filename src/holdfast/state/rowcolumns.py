@@ -1,0 +1,75 @@
+"""The columns of rows, those inside of structs by their full names, and how one is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holdfast.errors import UsageError
+
+_MOST_NAMES = 20
+
+
+@dataclass(frozen=True)
+class RowColumn:
+    """One column, with the way that leads to it."""
+
+    field: pa.Field
+    names: tuple[str, ...]
+    indices: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Its full name: `key.window.start`."""
+        return ".".join(self.names)
+
+    def values(self, batch: pa.RecordBatch) -> pa.Array:
+        """Give its values; null wherever a struct around it is."""
+        column = batch.column(self.indices[0])
+        inner = list(self.indices[1:])
+        return pc.struct_field(column, inner) if inner else column
+
+
+def leaf_columns(schema: pa.Schema) -> tuple[RowColumn, ...]:
+    """Give every column that is no struct itself, in the order of the rows."""
+    return tuple(_leaves(schema, (), ()))
+
+
+def find_column(schema: pa.Schema, path: Sequence[str]) -> RowColumn:
+    """Find the column that is meant: by its full name, else within the key, else the value."""
+    leaves = leaf_columns(schema)
+    wanted = tuple(path)
+    for within in ((), *((name,) for name in schema.names)):
+        for leaf in leaves:
+            if leaf.names == (*within, *wanted):
+                return leaf
+    raise _unknown(wanted, leaves)
+
+
+def _leaves(
+    fields: Sequence[pa.Field], names: tuple[str, ...], indices: tuple[int, ...]
+) -> Iterator[RowColumn]:
+    for index, field in enumerate(fields):
+        way = (*names, field.name), (*indices, index)
+        if pa.types.is_struct(field.type) and field.type.num_fields:
+            yield from _leaves(list(field.type), *way)
+        else:
+            yield RowColumn(field, *way)
+
+
+def _unknown(wanted: tuple[str, ...], leaves: Sequence[RowColumn]) -> UsageError:
+    name = ".".join(wanted)
+    inside = [leaf.name for leaf in leaves if set(wanted) <= set(leaf.names[:-1])]
+    names = [leaf.name for leaf in leaves]
+    if inside:
+        message = f"{name} is a struct; its fields are {', '.join(inside[:_MOST_NAMES])}"
+        return UsageError("HF2772", message)
+    short = {leaf.names[-1]: leaf.name for leaf in leaves} | {one: one for one in names}
+    near = get_close_matches(name, short, n=1, cutoff=0.5)
+    hint = f" (is {short[near[0]]} meant?)" if near else ""
+    known = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+    return UsageError("HF2772", f"there is no column {name}{hint}; the columns are: {known}")

@@ -1,0 +1,95 @@
+"""The state for programs: an Arrow reader, its errors, and what is missing for it."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import holdfast
+from holdfast.errors import HoldfastError, UsageError
+from holdfast.state import extras
+from tests.corpus.loading import sample
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A real checkpoint."""
+    return sample("aggregation-hdfs-lz4", "4.3.0").extract(tmp_path)
+
+
+def test_an_arrow_reader(place: Path) -> None:
+    """With the schema before a row is read."""
+    opened = holdfast.open_checkpoint(place)
+    reader = opened.state(where="count = 2", batch=5)
+    assert isinstance(reader, pa.RecordBatchReader)
+    assert reader.schema.names == ["partition", "key", "value"]
+    assert reader.read_all().num_rows == 4
+    assert opened.location == str(place)
+
+
+def test_a_key(place: Path) -> None:
+    """Only what is asked for."""
+    rows = holdfast.open_checkpoint(str(place)).state(key={"key": "birch"}).read_all()
+    assert {row["key"]["key"] for row in rows.to_pylist()} == {"birch"}
+
+
+def test_duckdb_reads_it_as_a_table(place: Path) -> None:
+    """Without a copy of all rows."""
+    state = holdfast.open_checkpoint(place).state()
+    found = duckdb.from_arrow(state).aggregate("key.key, sum(value.count) as n", "key.key")
+    assert sorted(found.fetchall(), key=str) == [("alder", 3), ("birch", 3), ("çam", 3), (None, 3)]
+
+
+def test_damage_while_reading_is_our_error(place: Path) -> None:
+    """It passes through Arrow as it is."""
+    file = place / "state" / "0" / "1" / "6.delta"
+    file.write_bytes(file.read_bytes()[:20])
+    reader = holdfast.open_checkpoint(place).state()
+    with pytest.raises(HoldfastError) as failure:
+        reader.read_all()
+    assert "6.delta" in str(failure.value.at)
+
+
+def test_what_is_not_there_is_told_at_once(place: Path) -> None:
+    """Not while rows are read."""
+    opened = holdfast.open_checkpoint(place)
+    with pytest.raises(UsageError):
+        opened.state(where="nobody = 1")
+    with pytest.raises(HoldfastError):
+        holdfast.open_checkpoint(place / "nowhere").state()
+
+
+def test_missing_libraries_are_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs them."""
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        extras, "find_spec", lambda name: None if name in ("xxhash", "pyarrow") else found(name)
+    )
+    for ask in (holdfast.read_state, lambda at: holdfast.open_checkpoint(at).state()):
+        with pytest.raises(UsageError) as failure:
+            ask(place)
+        assert failure.value.code.number == "HF2770"
+        assert failure.value.message == (
+            "reading state needs pyarrow, xxhash, which are not installed"
+        )
+        assert failure.value.next_steps == ('pip install "holdfast[state]"',)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import holdfast; holdfast.open_checkpoint('.')",
+        "from holdfast.cli.commands.state import command",
+        "from holdfast import StateRows, OpenedCheckpoint, read_state",
+    ],
+)
+def test_nothing_heavy_is_imported_before_state_is_read(program: str) -> None:
+    """Neither numpy nor pyarrow."""
+    heavy = "assert not {'numpy', 'pyarrow', 'rocksdict'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", f"import sys; {program}; {heavy}"], check=True)
