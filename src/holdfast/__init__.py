@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from holdfast.errors import HoldfastError
     from holdfast.findings import Finding, Severity
     from holdfast.jobs.built import Job
+    from holdfast.ledgers.batchledger import BatchLedger
     from holdfast.ledgers.identity import BatchIdentity
     from holdfast.ledgers.manifests import CommittedFile, committed_files
+    from holdfast.ledgers.onceperbatch import once_per_batch
     from holdfast.library import (
         back_up,
         diff,
@@ -48,6 +50,7 @@ _HOMES = {
     "BackupList": "holdfast.backup.results",
     "BackupReport": "holdfast.backup.results",
     "BatchIdentity": "holdfast.ledgers.identity",
+    "BatchLedger": "holdfast.ledgers.batchledger",
     "CommittedFile": "holdfast.ledgers.manifests",
     "Comparison": "holdfast.diagnosis.comparison",
     "Evidence": "holdfast.diagnosis.evidence",
@@ -71,6 +74,7 @@ _HOMES = {
     "explain": "holdfast.diagnosis.explaining",
     "inspect": "holdfast.library",
     "list_backups": "holdfast.library",
+    "once_per_batch": "holdfast.ledgers.onceperbatch",
     "restore": "holdfast.library",
     "run": "holdfast.library",
     "settle_restore": "holdfast.library",
@@ -83,6 +87,7 @@ __all__ = [
     "BackupList",
     "BackupReport",
     "BatchIdentity",
+    "BatchLedger",
     "CommittedFile",
     "Comparison",
     "Evidence",
@@ -107,6 +112,7 @@ __all__ = [
     "explain",
     "inspect",
     "list_backups",
+    "once_per_batch",
     "restore",
     "run",
     "settle_restore",

@@ -16,10 +16,12 @@ from holdfast.diagnosis.inspection import Inspection
 from holdfast.errors import UsageError
 from holdfast.spark.stopping import GRACE_SECONDS
 from holdfast.targets import (
+    declared_sink_of,
     each_once,
     examinees_of,
     job_places,
     jobs_of,
+    ledger_place,
     local_folder,
     open_recorded,
     open_target,
@@ -73,6 +75,7 @@ def inspect(
     `target` is a path, a URL or a job's name in the project. Raises HoldfastError.
     """
     found, reader, recall = open_recorded(target, project, storage_options, timeout)
+    asked = ledger_place(found, declared_sink_of(found), timeout)
     return inspect_checkpoint(
         reader,
         formats=found.source_formats,
@@ -81,6 +84,7 @@ def inspect(
         verified=verify,
         may_be_missing=found.job is not None,
         recall=recall,
+        sink=asked,
         progress=progress,
     )
 
@@ -119,11 +123,10 @@ def evidence(
     """
     from holdfast import __version__
     from holdfast.diagnosis.collecting import BundlePlace, collect_evidence
-    from holdfast.jobs.declaredsink import declared_sink
     from holdfast.records.history import KEPT_RUNS
 
     found, reader, recall = open_recorded(target, project, storage_options, timeout, runs=KEPT_RUNS)
-    declared = declared_sink(found.project, found.job) if found.project and found.job else None
+    declared = declared_sink_of(found)
     place, folder = sink_place(found, sink, declared, storage_options, timeout)
     kept = tuple(one for one in (local_folder(found.location), folder) if one is not None)
     return collect_evidence(

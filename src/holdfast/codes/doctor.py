@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+from holdfast.codes.ownledgers import OWN_LEDGER_CODES
 from holdfast.codes.recorded import RECORDED_CODES
 from holdfast.codes.sinks import SINK_CODES
 
@@ -256,4 +257,9 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
 )
 
-DOCTOR_CODES: tuple[Code, ...] = (*PLACE_CODES, *RECORDED_CODES, *SINK_CODES)
+DOCTOR_CODES: tuple[Code, ...] = (
+    *PLACE_CODES,
+    *RECORDED_CODES,
+    *SINK_CODES,
+    *OWN_LEDGER_CODES,
+)

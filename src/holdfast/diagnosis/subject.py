@@ -10,6 +10,8 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.keptoffsets import NOTHING_KEPT, KeptOffsets
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recorded
 from holdfast.ledgers.asking import SinkMemory
+from holdfast.ledgers.outputsight import OutputSight
+from holdfast.records.leasesight import Standing
 
 if TYPE_CHECKING:
     from holdfast.jobs.job import Job
@@ -49,6 +51,14 @@ class Subject:
     """What the records beside it say."""
     kept: KeptOffsets = NOTHING_KEPT
     """What was kept of its newest offsets entries."""
+
+    output: OutputSight | None = None
+    """What lies in and beside the output folder of a file sink of Holdfast's."""
+
+    @property
+    def runs_now(self) -> bool:
+        """Whether a driver is known to run on it at this moment."""
+        return self.recorded.lease is not None and self.recorded.lease.state is Standing.HELD
 
     @property
     def named(self) -> str:

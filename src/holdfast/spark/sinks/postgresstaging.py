@@ -60,7 +60,9 @@ def stage(
     at: str | None,
 ) -> Staged:
     """Load the rows; raise SinkError where PostgreSQL can't store them or can't be reached."""
-    loading = as_written(rows, columns).mapInArrow(stager(conninfo, table, columns), _RESULT)
+    # Spark does not find a column with a dot in its name there: the place tells which it is.
+    named = as_written(rows, columns).toDF(*(f"c{place}" for place in range(len(columns))))
+    loading = named.mapInArrow(stager(conninfo, table, columns), _RESULT)
     try:
         results = loading.collect()
     except (PySparkException, Py4JError) as error:
