@@ -135,6 +135,9 @@ class _Task:
             connection.cursor() as cursor,
         ):
             cursor.execute(_SETTINGS)
+            # Otherwise what the server has not taken yet piles up in libpq, which then moves all
+            # of it after every packet: a second of work for a million rows.
+            connection.pgconn.nonblocking = 0
             with cursor.copy(statement) as copy:
                 for batch in _chained(first, others):
                     if found := self._nul_in(batch):
