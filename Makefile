@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 FUZZ_COUNT ?= 50000
 FUZZ_SEED ?= 20261116
+AUDIT_SEED ?= 20261116
 CORPUS_ENVIRONMENTS ?= build/environments
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers unit bench fuzz docs lock corpus restarts clean
+.PHONY: help demo test check lint types layers unit audit bench fuzz docs lock corpus restarts clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -50,6 +51,9 @@ layers: $(STAMP)
 
 unit: $(STAMP)
 	$(BIN)/pytest --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
+
+audit: $(STAMP) ## Kill real runs at every moment of every sink, run them again, and judge what is there
+	$(BIN)/python -m tests.crashes --seed $(AUDIT_SEED) --report build/audit.md
 
 bench: $(STAMP) ## Measure the ratios and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks

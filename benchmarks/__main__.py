@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import doctoring, inspecting, running, statereading, statusing
+from benchmarks import doctoring, inspecting, running, sinking, statereading, statusing
 from benchmarks.figures import Figure, Subject, Workshop
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
@@ -22,6 +22,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "statusing": statusing.SUBJECT,
     "statereading": statereading.SUBJECT,
     "running": running.SUBJECT,
+    "sinking": sinking.SUBJECT,
 }
 """In the order of the page; a new subject is a module with a `SUBJECT`, and a line here."""
 

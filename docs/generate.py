@@ -19,7 +19,15 @@ from holdfast.jobs.schema import schema_text
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 
-WRITTEN_BY_HAND = frozenset({"file-manifests.md", "postgres-ledger.md"})
+WRITTEN_BY_HAND = frozenset(
+    {
+        "batch-ledger.md",
+        "delta-identity.md",
+        "file-manifests.md",
+        "jdbc-ledger.md",
+        "postgres-ledger.md",
+    }
+)
 """Formats of files that others may read; tests hold them against the code."""
 
 

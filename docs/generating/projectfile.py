@@ -41,8 +41,8 @@ def project_file_page() -> str:
         "secret and is never shown; it is looked up when it is used.\n"
         "- The checkpoint of a job is `<checkpoints>/<job>`, a fixed text: no substitution may "
         "stand in it, and no two jobs may share one.\n"
-        "- `run` writes the sinks `delta`, `custom`, `memory` and `console`; it refuses the others "
-        "before anything is touched."
+        "- `run` writes every sink but `kafka`, which it refuses before anything is touched; "
+        "[Choose a sink](../how-to/choose-a-sink.md) compares them."
     )
     schema = (
         "Editors can use the [JSON Schema](schemas/project.json); `holdfast init` writes it "

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from holdfast.errors import HoldfastError
     from holdfast.findings import Finding, Severity
     from holdfast.jobs.built import Job
+    from holdfast.ledgers.batchledger import BatchLedger
     from holdfast.ledgers.identity import BatchIdentity
     from holdfast.ledgers.manifests import CommittedFile, committed_files
+    from holdfast.ledgers.onceperbatch import once_per_batch
     from holdfast.library import (
         back_up,
         diff,
@@ -52,6 +54,7 @@ _HOMES = {
     "BackupList": "holdfast.backup.results",
     "BackupReport": "holdfast.backup.results",
     "BatchIdentity": "holdfast.ledgers.identity",
+    "BatchLedger": "holdfast.ledgers.batchledger",
     "CommittedFile": "holdfast.ledgers.manifests",
     "Comparison": "holdfast.diagnosis.comparison",
     "Evidence": "holdfast.diagnosis.evidence",
@@ -77,6 +80,7 @@ _HOMES = {
     "explain": "holdfast.diagnosis.explaining",
     "inspect": "holdfast.library",
     "list_backups": "holdfast.library",
+    "once_per_batch": "holdfast.ledgers.onceperbatch",
     "open_checkpoint": "holdfast.library",
     "read_state": "holdfast.library",
     "restore": "holdfast.library",
@@ -91,6 +95,7 @@ __all__ = [
     "BackupList",
     "BackupReport",
     "BatchIdentity",
+    "BatchLedger",
     "CommittedFile",
     "Comparison",
     "Evidence",
@@ -117,6 +122,7 @@ __all__ = [
     "explain",
     "inspect",
     "list_backups",
+    "once_per_batch",
     "open_checkpoint",
     "read_state",
     "restore",

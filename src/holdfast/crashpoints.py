@@ -23,6 +23,21 @@ POINTS: dict[str, str] = {
     "files.published-one": "the batch is committed, and one more of its files is published",
     "files.published": "every file of the batch is published; leftovers may lie in staging",
     "files.cleaned": "leftovers are removed; the sink is about to return",
+    "custom.written": "the function wrote the batch; its ledger does not hold it yet",
+    "postgres.staging-made": "an empty staging table is there; no row is loaded",
+    "postgres.staged": "every row of the batch is in the staging table; no transaction is begun",
+    "postgres.claimed": "in the transaction: the batch's ledger row is in, its rows are not",
+    "postgres.moved": "in the transaction: the rows are in, and how many is not in the ledger yet",
+    "postgres.tidied": "the batch is committed and its staging table dropped",
+    "delta.before-check": "the table was not asked yet whether it holds the batch",
+    "delta.conflict": "somebody else's commit came between; nothing of the batch is committed",
+    "delta.closed": "taking back: the query's name is closed; every row is still there",
+    "delta.taken-back": "taking back: the rows are gone; no new name is open",
+    "jdbc.staging-made": "table, ledger and an empty staging table are there; no row is loaded",
+    "jdbc.staged": "every row of the batch is in the staging table; no transaction is begun",
+    "jdbc.claimed": "in the transaction: the batch's ledger row is in, its rows are not",
+    "jdbc.moved": "in the transaction: the rows are in, and how many is not in the ledger yet",
+    "jdbc.tidied": "the batch is committed and its staging table dropped",
     "batch.left": "the sink is done; Spark is about to commit",
 }
 """Every point, with what is true there."""
@@ -36,6 +51,8 @@ def reach(point: str) -> None:
     if _wanted and point == _wanted:
         _reached[point] += 1
         if _reached[point] == int(_time or 1):
+            # Whoever asked for it can tell this end from any other.
+            os.write(2, f"killed at {point}, as {VARIABLE} asks\n".encode())
             _die()
 
 

@@ -15,10 +15,12 @@ from holdfast.errors import UsageError
 from holdfast.spark.stopping import GRACE_SECONDS
 from holdfast.state.bounds import FIRST_ROWS, MEMORY_BYTES
 from holdfast.targets import (
+    declared_sink_of,
     each_once,
     examinees_of,
     job_places,
     jobs_of,
+    ledger_place,
     local_folder,
     open_recorded,
     open_target,
@@ -79,6 +81,7 @@ def inspect(
     from holdfast.diagnosis.inspecting import inspect_checkpoint
 
     found, reader, recall = open_recorded(target, project, storage_options, timeout)
+    asked = ledger_place(found, declared_sink_of(found), timeout)
     return inspect_checkpoint(
         reader,
         formats=found.source_formats,
@@ -87,6 +90,7 @@ def inspect(
         verified=verify,
         may_be_missing=found.job is not None,
         recall=recall,
+        sink=asked,
         progress=progress,
     )
 
@@ -139,11 +143,10 @@ def evidence(
     """
     from holdfast import __version__
     from holdfast.diagnosis.collecting import BundlePlace, collect_evidence
-    from holdfast.jobs.declaredsink import declared_sink
     from holdfast.records.history import KEPT_RUNS
 
     found, reader, recall = open_recorded(target, project, storage_options, timeout, runs=KEPT_RUNS)
-    declared = declared_sink(found.project, found.job) if found.project and found.job else None
+    declared = declared_sink_of(found)
     place, folder = sink_place(found, sink, declared, storage_options, timeout)
     kept = tuple(one for one in (local_folder(found.location), folder) if one is not None)
     return collect_evidence(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from holdfast.errors import (
     HoldfastError,
     NotFoundError,
+    ProjectError,
     StorageError,
     UsageError,
 )
@@ -24,14 +25,16 @@ from holdfast.storage.options import StorageSettings, parse_storage_option
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    from holdfast.diagnosis.collecting import SinkPlace
     from holdfast.diagnosis.doctor import Examinee, Unopened
     from holdfast.diagnosis.recorded import Recall
+    from holdfast.diagnosis.sinkplace import SinkPlace
     from holdfast.diagnosis.status import JobPlace
     from holdfast.jobs.declaredsink import DeclaredSink
     from holdfast.jobs.project import Project
+    from holdfast.ledgers.asking import SinkMemory
 
 
+_NO_FOLDERS = frozenset({"postgres", "jdbc", "custom"})
 EXAMINED_RUNS = 10
 """How many of the newest runs the doctor looks at."""
 
@@ -98,6 +101,7 @@ def _job_place(
         location=target.location.shown,
         open_checkpoint=partial(opening.reader, target.location, target.settings),
         recall=recall_of(target, opening, runs=SHOWN_RUNS, lease=True),
+        ledger=ledger_place(target, sink, opening.timeout),
     )
 
 
@@ -159,10 +163,9 @@ def _examinee(
 ) -> Examinee:
     from holdfast.diagnosis.declaring import declared_job
     from holdfast.diagnosis.doctor import Examinee
-    from holdfast.jobs.declaredsink import declared_sink
 
     project, job = target.project, target.job
-    declared = declared_sink(project, job) if project and job else None
+    declared = declared_sink_of(target)
     place, _ = sink_place(target, sink, declared, storage_options, opening.timeout)
     return Examinee(
         text,
@@ -170,11 +173,9 @@ def _examinee(
         target.location.url,
         target.location.scheme,
         _parent_opener(target, opening),
-        place.location if place is not None else None,
-        place.open_below if place is not None else None,
+        place,
         declared_job(project, job) if project and job else None,
         recall_of(target, opening, runs=EXAMINED_RUNS, lease=True),
-        place.open_beside if place is not None else None,
     )
 
 
@@ -200,12 +201,12 @@ def sink_place(
     storage_options: Sequence[str],
     timeout: float | None,
 ) -> tuple[SinkPlace | None, Path | None]:
-    """Give the output folder to ask, and where it is if it lies on this machine."""
-    from holdfast.diagnosis.collecting import SinkPlace
+    """Give the sink to ask, and where its folder is if it lies on this machine."""
+    from holdfast.diagnosis.sinkplace import SinkPlace
 
     text = str(given) if given is not None else declared.path if declared is not None else None
     if text is None:
-        return None, None
+        return ledger_place(target, declared, timeout), None
     project = target.project if given is None else None
     relative_to = project.folder if project is not None else working_folder()
 
@@ -215,7 +216,7 @@ def sink_place(
         )
 
     def open_below(folder: str) -> Reader:
-        location, settings = resolve(f"{text.rstrip('/')}/{folder}")
+        location, settings = resolve(f"{text.rstrip('/')}/{folder}" if folder else text)
         return open_reader(location, settings, timeout=timeout)
 
     def open_beside(folder: str) -> Reader:
@@ -231,6 +232,54 @@ def sink_place(
         return None, None
     place = SinkPlace(location.shown, open_below, given is not None, open_beside)
     return place, local_folder(location)
+
+
+def declared_sink_of(target: Target) -> DeclaredSink | None:
+    """Give what the project file says of a job's sink, None for a target that is no job."""
+    if target.project is None or target.job is None:
+        return None
+    from holdfast.jobs.declaredsink import declared_sink
+
+    return declared_sink(target.project, target.job)
+
+
+def ledger_place(
+    target: Target, declared: DeclaredSink | None, timeout: float | None
+) -> SinkPlace | None:
+    """Give a sink that is no folder and can be asked by one question, None for any other."""
+    if declared is None or declared.format not in _NO_FOLDERS:
+        return None
+    from holdfast.diagnosis.sinkplace import SinkPlace
+    from holdfast.ledgers.asking import ask_function, untold
+    from holdfast.ledgers.batchledger import PART
+
+    name = declared.identity or declared.format
+    if declared.format == "postgres":
+        return SinkPlace(name, asked=partial(_ask_database, target, name), kind=declared.format)
+    if declared.format == "jdbc":
+        told = "a jdbc sink's ledger can't be asked without Spark: it is asked when the job starts"
+        return SinkPlace(name, asked=partial(untold, name, told), kind=declared.format)
+    opening = Opening(timeout)
+    try:
+        ledger = part_of(beside(target.location), PART)
+    except StorageError:
+        return None
+    opened = partial(opening.reader, ledger, target.settings)
+    return SinkPlace(name, asked=partial(ask_function, name, opened), kind=declared.format)
+
+
+def _ask_database(target: Target, name: str) -> SinkMemory:
+    """Ask a PostgreSQL ledger; what keeps the address from being known is part of the answer."""
+    from holdfast.ledgers.asking import SinkMemory, ask_postgres
+
+    project, job = target.project, target.job
+    assert project is not None and job is not None
+    try:
+        sink = project.filled_job(job).sink
+    except ProjectError as error:
+        return SinkMemory(name, failure=error, is_folder=False)
+    assert sink.url is not None and sink.table is not None
+    return ask_postgres(sink.url, sink.table, sink.options, project.at("jobs", job, "sink"))
 
 
 def local_folder(location: Location) -> Path | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from holdfast.ledgers.manifest import encode_manifest
+from holdfast.ledgers.manifests import manifest_path
 from tests.backup.folders import aged, extracted, tree_of
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
+from tests.diagnosis.filesinks import manifest
 
 
 @pytest.fixture
@@ -106,6 +110,32 @@ def test_the_log_of_the_sink_is_written_out_and_can_be_asked(
     assert (live.status, live.document["error"]["code"]) == (40, "HF4520")
     nothing = holdfast("restore", "--undo", "look", "--yes", "--json").document["result"]
     assert nothing["act"] == "nothing"
+
+
+def test_the_manifests_of_a_file_sink_are_copied_and_written_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They lie beside the output; written out they lie in the folder, which can be asked."""
+    root = aged(sample("stateless", "4.3.0").extract(tmp_path))
+    query_id = json.loads((root / "metadata").read_text())["id"]
+    manifests = tmp_path / ".holdfast/lake/manifests"
+    for batch_id in range(3):
+        path = manifests / manifest_path(query_id, batch_id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(encode_manifest(manifest(query_id, batch_id)))
+    monkeypatch.chdir(tmp_path)
+    made = holdfast("backup", str(root), "--sink-log", "lake", "--json")
+    assert made.status == 0 and made.document["result"]["backups"][0]["sink_log"]
+    shutil.rmtree(manifests)
+    for place in ("lake", ".holdfast/lake/manifests"):
+        live = holdfast("restore", f"{root}@newest", "--sink-log-to", place, "--yes", "--json")
+        assert live.document["error"]["code"] == "HF4520"
+    done = holdfast("restore", f"{root}@newest", "--sink-log-to", "look", "--yes", "--json")
+    assert (done.status, done.document["result"]["written_files"]) == (0, 3)
+    back = tmp_path / "look/_manifests" / manifest_path(query_id, 2)
+    assert back.read_bytes() == encode_manifest(manifest(query_id, 2))
+    told = holdfast("evidence", str(root), "--sink", "look", "--json").document["result"]
+    assert told["sink"]["value"]["last_committed"] == 2
 
 
 def test_a_project_names_its_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

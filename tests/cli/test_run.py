@@ -40,7 +40,7 @@ FINDING = Finding("HF3008", Severity.INFO, "spark.x is 1 here and 2 in the check
 EVENTS: dict[str, Event] = {
     "starting": JobStarting("orders"),
     "waiting": JobWaiting("orders", "job orders of anna on host-7"),
-    "started": JobStarted("orders", "an-id", "a-run", 3, 7, (FINDING,)),
+    "started": JobStarted("orders", "an-id", "a-run", 3, 7, (FINDING,), "once, or so"),
     "batch": BatchDone("orders", NOTE, 2, 2400, 960.4, "5 records"),
     "ended": JobEnded("orders", Ended.FAILED, 2, 2400, 12.34, "it broke", "the whole trace"),
 }
@@ -129,6 +129,19 @@ def test_plain_lines_come_at_most_once_a_second_but_ends_always(
         live.show(EVENTS["ended"])
     assert written.getvalue().count("batch 7") == 1
     assert written.getvalue().count("failed") == 1
+
+
+def test_what_the_sink_promises_is_said_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On a line that stays, and in the events."""
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    with LiveRun(silent=False, no_color=True) as live, EventLines(tmp_path / "events") as lines:
+        live.show(EVENTS["started"])
+        lines.write(EVENTS["started"])
+    assert written.getvalue().splitlines()[-1] == "orders: sink: once, or so"
+    assert json.loads((tmp_path / "events").read_text())["promise"] == "once, or so"
 
 
 def test_silence_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from holdfast.answers import Answer
 from holdfast.diagnosis.doctor import Choice, Examinee, Unopened, examine
 from holdfast.diagnosis.examination import Examination
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recorded
+from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.subject import DeclaredJob
 from holdfast.findings import Finding
 from holdfast.storage.memory import MemoryReader
@@ -52,8 +53,7 @@ def examinee(
         path,
         scheme,
         lambda: MemoryReader(dict.fromkeys((f"{name}/" for name in beside), b"")),
-        OUTPUT if output is not None else None,
-        open_sink if output is not None else None,
+        SinkPlace(OUTPUT, open_sink) if output is not None else None,
         job,
         lambda: recorded,
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.answers import Answer
-from holdfast.diagnosis.collecting import SinkPlace, collect_evidence
+from holdfast.diagnosis.collecting import collect_evidence
 from holdfast.diagnosis.evidence import Evidence
+from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.jobs.declaredsink import DeclaredSink
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader

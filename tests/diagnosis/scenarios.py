@@ -12,15 +12,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from holdfast.diagnosis.doctor import Examinee
+from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.subject import DeclaredJob
 from holdfast.findings import Severity
 from holdfast.jobs.job import Job
+from holdfast.ledgers.manifests import manifest_path
+from holdfast.ledgers.takenback import Intent
 from holdfast.records.leasesight import Standing
 from holdfast.records.run import Ended
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Kind, Listed, Listing
 from tests.checkpoint.pictures import files_of, replaced, without
 from tests.diagnosis.examining import Files, examinee, output_of
+from tests.diagnosis.filesinks import FileSink, ledger, with_sink
 from tests.diagnosis.recording import lease, recorded, run_on
 
 FATAL, ERROR, WARNING, INFO = Severity.FATAL, Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -151,6 +155,23 @@ def first(files: Files, pattern: str) -> str:
     return max(path for path in files if re.fullmatch(pattern, path))
 
 
+def query_of(name: str) -> str:
+    """Give the query id of a sample."""
+    identity: str = json.loads(files_of(name)["metadata"])["id"]
+    return identity
+
+
+def file_sink() -> FileSink:
+    """Give a file sink that holds every batch of the stateless sample."""
+    return FileSink(query_of(STATELESS), range(4))
+
+
+def without_manifest(batch_id: int) -> FileSink:
+    """Give a file sink that lacks one manifest."""
+    path = manifest_path(query_of(STATELESS), batch_id)
+    return file_sink().losing(f"manifests/{path}")
+
+
 def delta_id() -> str:
     """Give the query id of the Delta sample."""
     identity: str = json.loads(files_of("delta", "4.2.0")["metadata"])["id"]
@@ -253,11 +274,13 @@ def large_sink_log() -> tuple[Examinee, ...]:
             Swollen(output, size, "/lake/out/" + folder) if "spark" in folder else MemoryReader({})
         )
 
-    return (replace(one, open_sink=open_sink),)
+    return (replace(one, sink=SinkPlace("/lake/out", open_sink)),)
 
 
 STATELESS, STATE = "stateless", "aggregation-hdfs-lz4"
 KAFKA_JOB = {"source": {"format": "kafka", "options": {"subscribe": "other"}}}
+
+OURS = "it is about what Holdfast's own sinks remember, which Spark does not know"
 
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario((1, 90), "HF2204", FATAL, "offsets/2", "Spark stops: batch 2 doesn't exist.",
@@ -633,4 +656,64 @@ SCENARIOS: tuple[Scenario, ...] = (
              "Spark keeps to the interval that it finds and goes on.",
              lambda: alone(files_of("stateless-compacted")),
              tried=("4.3.0/compacted/none",)),
+    Scenario((), "HF2441", FATAL, "readings",
+             "The next start would plan batch 4 anew; holdfast run refuses it.",
+             lambda: with_sink(files_of(STATELESS), ledger({query_of(STATELESS): 4})),
+             not_tried=OURS),
+    Scenario((), "HF2441", FATAL, "manifests",
+             "The next start would plan batches 2 and 3 anew; holdfast run refuses it.",
+             lambda: with_sink(rolled_back(files_of(STATELESS), 1), file_sink()),
+             not_tried=OURS),
+    Scenario((), "HF2442", ERROR, "readings",
+             "Spark goes on after batch 3; what the table lacks is not delivered again.",
+             lambda: with_sink(files_of(STATELESS), ledger({query_of(STATELESS): 1})),
+             not_tried=OURS),
+    Scenario((), "HF2443", WARNING, "readings",
+             "Under a new id a batch that is run again is written again.",
+             lambda: with_sink(files_of(STATELESS), ledger({UUID: 7}, "custom")),
+             not_tried=OURS),
+    Scenario((), "HF2451", WARNING, "staging",
+             "Spark knows no manifests; the next run publishes the file and computes nothing.",
+             lambda: with_sink(files_of(STATELESS), file_sink().unpublished(3)),
+             not_tried=OURS),
+    Scenario((), "HF2452", WARNING, "/lake/out/part-0000000001-0.csv",
+             "Readers of the folder miss the rows; nobody tells them.",
+             lambda: with_sink(files_of(STATELESS), file_sink().losing("part-0000000001-0.csv")),
+             verified=True, not_tried=OURS),
+    Scenario((), "HF2453", ERROR, "/lake/out/part-0000000001-0.csv",
+             "Readers of the folder see what is there now.",
+             lambda: with_sink(files_of(STATELESS),
+                               file_sink().holding("part-0000000001-0.csv", b"cut")),
+             verified=True, not_tried=OURS),
+    Scenario((), "HF2454", ERROR, "/lake/out/by-hand.csv",
+             "Readers of the folder take it for rows.",
+             lambda: with_sink(files_of(STATELESS), file_sink().holding("by-hand.csv", b"rows")),
+             verified=True, not_tried=OURS),
+    Scenario((), "HF2455", FATAL, "0000000003.json",
+             "The next run stops with HF5023 before it writes anything.",
+             lambda: with_sink(files_of(STATELESS), file_sink().manifested(3, b"{")),
+             not_tried=OURS),
+    Scenario((), "HF2455", ERROR, "0000000001.json",
+             "The next run goes on; readers of the manifests end before this batch.",
+             lambda: with_sink(files_of(STATELESS), file_sink().manifested(1, b"{")),
+             not_tried=OURS),
+    Scenario((), "HF2456", WARNING, "0000000002.json",
+             "The next run goes on; whether the rows of the batch are there, nobody tells.",
+             lambda: with_sink(files_of(STATELESS), without_manifest(2)),
+             not_tried=OURS),
+    Scenario((), "HF2457", INFO, "staging",
+             "Nothing reads it.",
+             lambda: with_sink(files_of(STATELESS), file_sink().staged("notes.txt")),
+             not_tried=OURS),
+    Scenario((), "HF2458", WARNING, "taking-back.json",
+             "The next run takes the batches back to the end, then goes on.",
+             lambda: with_sink(files_of(STATELESS),
+                               file_sink().taking_back(Intent(query_of(STATELESS), 2))),
+             not_tried=OURS),
+    Scenario((), "HF2459", INFO, "staging",
+             "The next run goes on, and removes it once its batch is committed.",
+             lambda: with_sink(files_of("pending"),
+                               FileSink(query_of("pending"), range(2)).staged(
+                                   "0000000002-1-abcdef/part-0.csv")),
+             not_tried=OURS),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from holdfast.codes import CODES
 from holdfast.codes.doctor import DOCTOR_CODES
 from holdfast.diagnosis.checks.aroundcheckpoint import ACROSS_CHECKS, SUBJECT_CHECKS
 from holdfast.diagnosis.doctor import Choice, Examinee, Unopened, examine
+from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.wrongfixes import WRONG_FIXES
 from holdfast.errors import CheckpointError, StorageError
 from holdfast.findings import Severity, worst
@@ -63,8 +64,9 @@ def test_a_sink_that_cannot_be_read_is_told() -> None:
     def refuse(_folder: str) -> Reader:
         raise StorageError("HF7002", "access was denied")
 
-    one = Examinee("x", MemoryReader(files_of("stateless")), "/lake/x", sink_location="/out",
-                   open_sink=refuse)  # fmt: skip
+    one = Examinee(
+        "x", MemoryReader(files_of("stateless")), "/lake/x", sink=SinkPlace("/out", refuse)
+    )
     finding = found(one)["HF2431"]
     assert finding.severity is Severity.WARNING
     assert "access was denied" in finding.message

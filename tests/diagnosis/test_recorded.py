@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from holdfast import library
 from holdfast.answers import Answer
 from holdfast.backup.exclusion import alone
 from holdfast.backup.records import Records, open_records
+from holdfast.cli.drawing.evidence import draw
 from holdfast.diagnosis.evidence import Basis, Evidence
+from holdfast.diagnosis.evidencereport import markdown_report
 from holdfast.diagnosis.recorded import recall
 from holdfast.findings import Finding, Severity
 from holdfast.records.journal import Act
@@ -291,6 +295,24 @@ def test_a_kept_copy_that_is_damaged_is_told(tmp_path: Path) -> None:
     (copy,) = (tmp_path / ".holdfast" / "checkpoint" / "offsets").rglob("3.*")
     copy.write_bytes(b"other")
     assert told(library.doctor(root))["HF2603"].severity is Severity.WARNING
+
+
+def test_what_the_sink_promised_is_told(tmp_path: Path) -> None:
+    """Of the sink that was recorded, also where it was asked; not of another one."""
+    root = checkpoint(tmp_path, "delta", "4.2.0")
+    promised = SinkFacts("delta", "gold", "append", "once, under conditions")
+    write_runs(root, run_on("delta", "4.2.0", sink=promised))
+    for sink in (None, tmp_path / "output"):
+        answer = library.evidence(root, sink=sink)
+        value = answer.result.sink.value
+        assert value is not None and value.promise == "once, under conditions"
+        assert "once, under conditions" in markdown_report(answer)
+    console = Console(file=io.StringIO(), width=200)
+    draw(answer, console)
+    assert "promised: once, under conditions" in console.file.getvalue()  # type: ignore[attr-defined]
+    write_runs(root, run_on("delta", "4.2.0", sink=replace(promised, kind="postgres")))
+    other = library.evidence(root, sink=tmp_path / "output").result.sink.value
+    assert other is not None and other.promise is None
 
 
 def test_the_sink_of_a_record_gives_way_to_what_was_read(tmp_path: Path) -> None:

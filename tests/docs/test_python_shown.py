@@ -12,8 +12,12 @@ from tests.docs.session import workplace
 
 RUN_WITH_SPARK = "docs/how-to/adopt-a-program.md"
 """Its blocks need a stream: tests/spark/running/test_program.py runs them."""
+OWN_SINK = "docs/how-to/write-your-own-sink.md"
+"""Its blocks are a project's: tests/spark/running/test_custom.py runs them."""
 PAGES = [
-    page for page in pages() if blocks(page, "pycon", "python") and name_of(page) != RUN_WITH_SPARK
+    page
+    for page in pages()
+    if blocks(page, "pycon", "python") and name_of(page) not in (RUN_WITH_SPARK, OWN_SINK)
 ]
 
 

@@ -12,8 +12,11 @@ from holdfast.errors import DecodeError, StorageError
 from holdfast.ledgers import deltafollowing
 from holdfast.ledgers.deltabatches import user_metadata
 from holdfast.ledgers.deltafollowing import FollowedTable
+from holdfast.ledgers.deltaidentity import CLOSED
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.storage.memory import MemoryReader
+from tests.ledgers.deltaversions import QUERY, batch, closing, files, opening, taken_back
+from tests.ledgers.deltaversions import version as made
 
 
 def version(app_id: str, batch_id: int) -> bytes:
@@ -115,3 +118,43 @@ def test_a_version_that_can_not_be_read_is_an_error(log: Growing) -> None:
     log.files[f"{1:020}.json"] = b'{"txn":'
     with pytest.raises(DecodeError):
         table.look()
+
+
+def test_a_rewound_table_is_followed_under_one_name_only() -> None:
+    """An old driver sees its name closed and learns no other; a new one knows what counts."""
+    held = files(batch(0), batch(1), batch(2))
+    reader = MemoryReader(held)
+    old = FollowedTable(reader, QUERY)
+    old.look()
+    assert (old.application.id, old.last_batch) == (QUERY, 2)
+    held |= files(batch(0), batch(1), batch(2), closing(0, 0, 2, 2), taken_back(0), opening(1, 0))
+    old.look()
+    assert (old.application.id, old.last_batch, old.closed) == (QUERY, None, True)
+    closed: Any = old.batch(CLOSED)
+    assert (closed.table_version, closed.act) == (3, "closed")
+    new = FollowedTable(reader, QUERY)
+    new.look()
+    assert (new.application.id, new.last_batch, new.closed) == (f"{QUERY}#1", 0, False)
+    assert new.batch(1) is None, "it was taken back"
+    kept: Any = new.batch(0)
+    assert kept.offsets_digest == "d0-0"
+    held[f"{6:020}.json"] = batch(1, 1)
+    for table in (old, new):
+        table.look()
+    assert (old.closed, new.last_batch) == (True, 1)
+    own: Any = old.batch(1)
+    assert own.offsets_digest == "d0-1", "what came under a newer name is not its own"
+    again: Any = new.batch(1)
+    assert (again.table_version, again.offsets_digest) == (6, "d1-1")
+
+
+def test_the_tables_columns_are_followed() -> None:
+    """From the first look on, and with every version that changes them."""
+    held = files(batch(0))
+    table = FollowedTable(MemoryReader(held), QUERY)
+    table.look()
+    assert table.table_schema is None
+    held[f"{1:020}.json"] = made(table=True)
+    held[f"{2:020}.json"] = batch(1)
+    table.look()
+    assert table.table_schema == '{"type":"struct","fields":[]}'

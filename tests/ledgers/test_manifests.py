@@ -346,7 +346,7 @@ def test_the_sinks_memory_is_asked_from_the_manifests(tmp_path: Path) -> None:
         lambda folder: opened(f"out/{folder}"),  # type: ignore[arg-type,return-value]
         open_beside=lambda folder: opened(f".holdfast/out/{folder}"),  # type: ignore[arg-type,return-value]
     )
-    assert memory.kind == "files" and memory.manifests is not None
+    assert memory.kind == "files" and memory.own is not None
     assert memory.last_committed(QUERY).value == 4
     assert memory.last_committed("other").value is None
 

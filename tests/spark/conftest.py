@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from holdfast.spark.session import SessionWish, open_session, stop_session
+from tests.parts.h2 import running_h2
 from tests.parts.kafka import running_broker
+from tests.parts.libraries import jars_for
 
 
 @pytest.fixture(scope="session")
@@ -23,8 +25,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.task.maxFailures": "1",
     }
-    features = frozenset({"delta", "kafka"})
-    session = open_session(SessionWish("tests", "local[2]", conf, features=features, folder=folder))
+    features = frozenset({"delta", "kafka", "postgres"})
+    jars = tuple(str(jar) for jar in jars_for("h2"))
+    wish = SessionWish("tests", "local[2]", conf, jars=jars, features=features, folder=folder)
+    session = open_session(wish)
     yield session
     stop_session(session)
 
@@ -34,3 +38,10 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a Kafka broker once, and give its address."""
     with running_broker(tmp_path_factory.mktemp("kafka")) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def h2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start an H2 server once, and give the JDBC URL that a database's name is added to."""
+    with running_h2(tmp_path_factory.mktemp("h2")) as url:
+        yield url

@@ -18,10 +18,13 @@ from holdfast.backup.settling import settle_restore
 from holdfast.backup.sinklog import SinkLogWish, write_sink_log
 from holdfast.backup.snapshot import ID
 from holdfast.checkpoint.verification import Progress
-from holdfast.errors import NotFoundError, UsageError
+from holdfast.errors import NotFoundError, StorageError, UsageError
 from holdfast.jobs.discovery import find_project, load_project
 from holdfast.jobs.target import Target, resolve_target
+from holdfast.ledgers.asking import COPIED_MANIFESTS
+from holdfast.ledgers.fileoutput import MANIFESTS
 from holdfast.records.place import FOLDER
+from holdfast.storage.beside import beside, part_of
 from holdfast.storage.canonical import canonical
 from holdfast.storage.location import Location
 from holdfast.storage.opening import open_reader
@@ -156,17 +159,23 @@ class Caller:
 
     def _sink_log(self, sink: str) -> reports.SinkLog:
         found = self.resolve(sink if _is_spelled_as_path(sink) else f"./{sink}")
-        folders = {}
-        for name in SINK_LOGS:
-            url = f"{found.location.url}/{name}"
-            place = Location(url, found.location.scheme, url, f"{found.location.shown}/{name}")
-            reader = open_reader(place, found.settings)
-            if reader.names(""):
-                folders[name] = reader
+        places = _places_of_logs(found.location)
+        readers = {name: open_reader(place, found.settings) for name, place in places.items()}
+        folders = {name: reader for name, reader in readers.items() if reader.names("")}
         if not folders:
-            message = f"neither {' nor '.join(SINK_LOGS)} is there"
+            message = f"neither {' nor '.join(SINK_LOGS)} is there, nor are manifests beside it"
             raise NotFoundError("HF7001", message, at=found.location.shown)
         return reports.SinkLog(canonical(found.location).removeprefix("file://"), folders)
+
+
+def _places_of_logs(sink: Location) -> dict[str, Location]:
+    """Give where a sink's log may be, by what it is called in a backup."""
+    places = {name: part_of(sink, name) for name in SINK_LOGS}
+    try:
+        return {**places, COPIED_MANIFESTS: part_of(beside(sink), MANIFESTS)}
+    except StorageError:
+        # Nothing lies beside a root.
+        return places
 
 
 def _is_spelled_as_path(text: str) -> bool:

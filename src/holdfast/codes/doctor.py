@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+from holdfast.codes.ownledgers import OWN_LEDGER_CODES
 from holdfast.codes.recorded import RECORDED_CODES
 from holdfast.codes.sinks import SINK_CODES
 
@@ -168,7 +169,7 @@ PLACE_CODES: tuple[Code, ...] = (
         "the size of each snapshot grow with the days",
         (
             "see which keys there are: holdfast state TARGET --summary",
-            "a watermark, or dropDuplicatesWithinWatermark, bounds it; it counts as a change of the "
+            "a watermark, or dropDuplicatesWithinWatermark, bounds it; that is a change of the "
             "query: try it on a copy first",
         ),
     ),
@@ -308,4 +309,9 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
 )
 
-DOCTOR_CODES: tuple[Code, ...] = (*PLACE_CODES, *RECORDED_CODES, *SINK_CODES)
+DOCTOR_CODES: tuple[Code, ...] = (
+    *PLACE_CODES,
+    *RECORDED_CODES,
+    *SINK_CODES,
+    *OWN_LEDGER_CODES,
+)

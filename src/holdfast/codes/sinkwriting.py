@@ -216,4 +216,93 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         ("start the job again: the batch is run again with its offsets",),
         _SINK,
     ),
+    Code(
+        "HF5090",
+        "a newer driver has recorded batches in the ledger",
+        "the function's ledger holds a batch of a later generation of this job; whatever an older "
+        "driver brings could be another version of what is there",
+        (
+            "stop this driver: another one runs the job now",
+            "where the records beside the checkpoint were lost, and no other driver runs: see "
+            "docs/reference/batch-ledger.md for how the ledger is told",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5091",
+        "an entry of the ledger can't be read",
+        "whether the function has delivered a batch, and with which offsets, is unknown without it",
+        (
+            "look whether a newer version of Holdfast wrote it, and use that one",
+            "or bring the file back as it was",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5060",
+        "batches are being taken back from the table",
+        "the taking back was begun and not finished: its process runs still, was killed, or met "
+        "an error. Until its end it is unknown which batches the table holds",
+        (
+            "call what took them back again: it finishes what was begun",
+            "see docs/reference/delta-identity.md for what the table's log says of it",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5061",
+        "batches before this one were taken back from the table",
+        "the table was rewound, and the checkpoint was not: batches in between would be missing "
+        "for ever",
+        (
+            "rewind the checkpoint to the batch that the table was taken back to, then start again",
+            "or stop this driver, where another one runs the job now",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5070",
+        "the database's JDBC driver is missing",
+        "the table is written through JDBC, and no jar of the Spark session holds a driver that "
+        "takes the sink's url",
+        (
+            "name the driver's jar in the project file: `spark: {jars: [./driver.jar]}`, which is "
+            "Spark's `spark.jars`",
+            "where the jar does not announce its driver, name the class: `options: {driver: …}`",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5071",
+        "the database can't be reached",
+        "no connection was to be had, or it broke; nothing of the batch was written, or all of it "
+        "with its row in the ledger: the next start asks",
+        (
+            "see to it that the server runs and that driver and executors reach it",
+            "start the job again: the batch is run again with its offsets",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5072",
+        "the database refused the batch",
+        "a value, a constraint of the table or a right of the user did not allow it, or it can't "
+        "do what the sink needs; nothing of the batch was written",
+        (
+            "let the transform give rows that the table takes, or alter the table",
+            "the user has to create tables in the schema, and to read and write this one",
+            "where the table can't be made on demand, create it yourself with the rows' columns",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5073",
+        "staged rows are lost",
+        "fewer rows are in the staging table than Spark loaded; nothing of the batch was written",
+        (
+            "start the job again: the batch is run again with its offsets",
+            "keep other programs away from the tables `holdfast_staging_…`",
+        ),
+        _SINK,
+    ),
 )

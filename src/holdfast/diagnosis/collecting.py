@@ -26,28 +26,17 @@ from holdfast.diagnosis.facts import evidence_of
 from holdfast.diagnosis.outputmode import contradicted_format, contradicted_mode
 from holdfast.diagnosis.recorded import Recall, nothing
 from holdfast.diagnosis.sinkevidence import SinkClues, identity_from_sink
+from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Place, Severity, worst_first
 from holdfast.jobs.declaredsink import DeclaredSink
 from holdfast.ledgers import delta
-from holdfast.ledgers.asking import OpenBelow, ask_sink
 from holdfast.redaction import redact
 from holdfast.storage.reading import Reader
 from holdfast.storage.showing import shown_path
 
 HISTORY_BATCHES = 1000
 """How many of the newest batches are looked at for restarts; Spark keeps 100 by default."""
-
-
-@dataclass(frozen=True)
-class SinkPlace:
-    """An output folder that may hold a sink's log."""
-
-    location: str
-    open_below: OpenBelow
-    given: bool
-    """Named with --sink, not taken from the project file."""
-    open_beside: OpenBelow | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +78,7 @@ def collect_evidence(
 def _clues(picture: Picture, declared: DeclaredSink | None, sink: SinkPlace | None) -> SinkClues:
     if sink is None:
         return SinkClues(declared=declared)
-    memory = ask_sink(sink.location, sink.open_below, open_beside=sink.open_beside)
+    memory = sink.ask()
     clues = SinkClues(memory, None, declared, sink.given)
     query_id = picture.query.id if picture.query is not None else identity_from_sink(clues)
     if memory.delta is None or query_id is None:
@@ -98,6 +87,8 @@ def _clues(picture: Picture, declared: DeclaredSink | None, sink: SinkPlace | No
 
 
 def _delta_commit(sink: SinkPlace, query_id: str) -> DeltaCommit | None:
+    if sink.open_below is None:
+        return None
     try:
         return newest_commit_of(sink.open_below(delta.LOG_FOLDER), query_id)
     except StorageError:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.picture import Picture
@@ -17,25 +16,22 @@ from holdfast.diagnosis.checks.aroundcheckpoint import (
     check_around,
 )
 from holdfast.diagnosis.checks.records import RECORDS_CHECKS, check_records
-from holdfast.diagnosis.checks.rockssnapshots import (
-    snapshots_to_read,
-)
+from holdfast.diagnosis.checks.rockssnapshots import snapshots_to_read
 from holdfast.diagnosis.examination import Examination, Examined, SinkSeen, reported
 from holdfast.diagnosis.inspecting import VERIFIED_HISTORY
 from holdfast.diagnosis.keptoffsets import look_at_kept, with_kept_copy
 from holdfast.diagnosis.recorded import Recall, Recorded, nothing
+from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.statelook import look_at_state
 from holdfast.diagnosis.stateseen import with_loadable_batch
 from holdfast.diagnosis.subject import DeclaredJob, Subject
 from holdfast.diagnosis.wrongfixes import with_wrong_fixes
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, rooted, worst, worst_first
-from holdfast.ledgers.asking import OpenBelow, ask_sink
+from holdfast.ledgers.asking import SinkMemory
+from holdfast.ledgers.outputsight import OutputSight
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
-
-if TYPE_CHECKING:
-    from holdfast.ledgers.asking import SinkMemory
 
 CHECK_COUNT = len(CHECKS) + len(RECORDS_CHECKS) + len(SUBJECT_CHECKS) + len(ACROSS_CHECKS)
 
@@ -51,12 +47,10 @@ class Examinee:
     scheme: str = "file"
     open_parent: Callable[[], Reader] | None = None
     """Opens the folder around it, which is asked for names only, and seldom."""
-    sink_location: str | None = None
-    open_sink: OpenBelow | None = None
+    sink: SinkPlace | None = None
     job: DeclaredJob | None = None
     recall: Recall = nothing
     """Looks at the records beside it."""
-    open_beside_sink: OpenBelow | None = None
 
 
 @dataclass(frozen=True)
@@ -142,11 +136,7 @@ def _picture(examinee: Examinee, verified: bool) -> Picture:
 
 
 def _subject(examinee: Examinee, picture: Picture, recorded: Recorded, verified: bool) -> Subject:
-    sink: SinkMemory | None = None
-    if examinee.open_sink is not None:
-        place = examinee.sink_location or ""
-        beside = examinee.open_beside_sink
-        sink = ask_sink(place, examinee.open_sink, picture.offsets.keys(), beside)
+    sink, output = _sink(examinee.sink, picture, verified)
     read = examinee.reader.read_many(snapshots_to_read(picture, everything=verified))
     snapshots = {path: data for path, data in read.items() if isinstance(data, bytes)}
     return Subject(
@@ -160,7 +150,21 @@ def _subject(examinee: Examinee, picture: Picture, recorded: Recorded, verified:
         recorded,
         look_at_kept(recorded, picture, examinee.reader),
         look_at_state(examinee.reader, picture, snapshots, verified=verified),
+        output,
     )
+
+
+def _sink(
+    place: SinkPlace | None, picture: Picture, verified: bool
+) -> tuple[SinkMemory | None, OutputSight | None]:
+    """Ask the sink, and look at what lies beside its folder where it is a file sink of ours."""
+    if place is None:
+        return None, None
+    memory = place.ask(picture.offsets.keys())
+    try:
+        return memory, place.look(memory, all_files=verified)
+    except StorageError as failure:
+        return replace(memory, failure=memory.failure or failure), None
 
 
 def _names_beside(examinee: Examinee) -> frozenset[str]:

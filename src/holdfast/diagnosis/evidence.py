@@ -95,6 +95,8 @@ class SinkEvidence:
     """How that is known, or why it is not."""
     knows_query: bool | None
     """Whether the sink's log names this query id; null where its kind of log names none."""
+    promise: str | None = None
+    """What the sink promised of a batch that is delivered twice, as recorded; null without."""
 
 
 @dataclass(frozen=True)

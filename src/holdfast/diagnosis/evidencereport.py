@@ -33,6 +33,8 @@ def _page(answer: Answer[Evidence]) -> Iterator[str]:
         fact = found.fact(name)
         title, value = name.replace("_", " "), fact_text(found, name)
         yield f"| {title} | {_escaped(value)} | {fact.basis.value} | {_escaped(fact.source)} |"
+    if found.sink.value is not None and found.sink.value.promise:
+        yield from ("", f"The sink's promise: {_escaped(found.sink.value.promise)}.")
     yield from _offsets(found.source_offsets.value)
     yield from _restarts(found.restart_history.value)
     yield from _missing(found.missing)

@@ -13,9 +13,9 @@ class SinkSeen:
     """What the sink itself remembers."""
 
     location: str
-    """The output folder."""
+    """The output folder, the table or the function."""
     kind: str
-    """`delta`, `files` (the log of Spark's file sink) or `none`."""
+    """`delta`, `files` (Spark's file sink, or manifests), `postgres`, `custom` or `none`."""
     last_committed: int | None
     """The newest batch that the sink holds of this query."""
     basis: str

@@ -86,9 +86,12 @@ class Sink:
     kind: str
     identity: str | None
     last_committed: int | None
-    """The newest commit; where it is recorded, the newest batch that a run noted as delivered."""
+    """The newest commit; where it is recorded, the newest batch that a run noted as delivered;
+    where the sink was asked, the newest batch that it holds of this query."""
     basis: str
-    """`read` or `recorded`; the sink itself is not asked."""
+    """`read`, `recorded`, `declared`, or `asked` where the sink itself answered."""
+    asked: str | None = None
+    """What it rests on where the sink was asked, or why it gave no answer; null if not asked."""
 
 
 @dataclass(frozen=True)

@@ -97,5 +97,5 @@ def contradicted_format(clues: SinkClues) -> str | None:
     if clues.log is None or clues.declared is None or clues.given:
         return None
     kind, declared = clues.log.kind, clues.declared.format
-    fits = declared in FILE_FORMATS if kind == "files" else declared == "delta"
+    fits = declared in FILE_FORMATS if kind == "files" else declared == kind
     return None if fits else declared

@@ -20,7 +20,7 @@ from holdfast.diagnosis.runshown import run_shown
 from holdfast.diagnosis.sinkevidence import FILE_FORMATS
 from holdfast.records.run import Run
 
-_UNASKED = "the sink was not asked; a record says that batch {} was delivered"
+_NOT_ASKED = "the sink was not asked"
 
 
 def source_of(run: Run) -> str:
@@ -40,14 +40,23 @@ def with_recorded_version(fact: SparkVersionFact, run: Run | None) -> SparkVersi
 
 def with_recorded_sink(fact: SinkFact, run: Run | None) -> SinkFact:
     """Give the recorded sink where nothing of its own says that this is the one."""
-    if run is None or run.sink is None or fact.basis is Basis.READ:
+    if run is None or run.sink is None:
         return fact
-    asked = fact.value
-    kind = "files" if run.sink.kind in FILE_FORMATS else run.sink.kind
-    if asked is not None and asked.kind == kind and asked.knows_query is not None:
-        return SinkFact(asked, Basis.RECORDED, source_of(run))
-    told = "the sink was not asked" if run.last_batch is None else _UNASKED.format(run.last_batch)
-    evidence = SinkEvidence(run.sink.kind, run.sink.identity, None, told, None)
+    asked, sink = fact.value, run.sink
+    kind = "files" if sink.kind in FILE_FORMATS else sink.kind
+    told = _NOT_ASKED
+    if asked is not None and asked.kind in (kind, sink.kind):
+        told = asked.last_committed_basis
+        asked = replace(asked, promise=sink.promise)
+        if fact.basis is Basis.READ:
+            return replace(fact, value=asked)
+        if asked.knows_query is not None:
+            return SinkFact(asked, Basis.RECORDED, source_of(run))
+    if fact.basis is Basis.READ:
+        return fact
+    if run.last_batch is not None:
+        told += f"; a record says that batch {run.last_batch} was delivered"
+    evidence = SinkEvidence(sink.kind, sink.identity, None, told, None, sink.promise)
     return SinkFact(evidence, Basis.RECORDED, source_of(run))
 
 

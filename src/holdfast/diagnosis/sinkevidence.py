@@ -18,17 +18,17 @@ class SinkClues:
     """What was found out about the sink besides the checkpoint."""
 
     memory: SinkMemory | None = None
-    """What the output folder remembers; None where no folder is known."""
+    """What the sink remembers; None where it is not known, or can't be asked."""
     commit: DeltaCommit | None = None
     """The newest version of a Delta table that this query wrote."""
     declared: DeclaredSink | None = None
     """What the project file says."""
     given: bool = False
-    """The output folder was named with --sink, not taken from the project file."""
+    """It is an output folder that was named with --sink, not taken from the project file."""
 
     @property
     def log(self) -> SinkMemory | None:
-        """The output folder, where it holds a log of batches."""
+        """What it remembers, where that is a log of batches."""
         return self.memory if self.memory is not None and self.memory.kind != "none" else None
 
 
@@ -60,11 +60,11 @@ def identity_from_sink(clues: SinkClues) -> str | None:
 def _from_log(found: Inspection, memory: SinkMemory) -> SinkFact:
     last = memory.last_committed(found.query_id)
     identity = found.sink.identity if found.sink is not None else memory.location
-    if memory.manifests is not None:
+    if memory.own is not None:
         is_known = last.value is not None
-        evidence = SinkEvidence("files", identity, last.value, last.basis, is_known)
+        evidence = SinkEvidence(memory.own.kind, identity, last.value, last.basis, is_known)
         basis = Basis.READ if is_known else Basis.INFERRED
-        return SinkFact(evidence, basis, memory.manifests.location)
+        return SinkFact(evidence, basis, memory.own.location)
     if memory.delta is None:
         evidence = SinkEvidence("files", identity, last.value, last.basis, None)
         return SinkFact(evidence, Basis.READ, f"{memory.location}/_spark_metadata")

@@ -12,9 +12,11 @@ from holdfast.diagnosis.checks.runs import failed_run, killed_run
 from holdfast.diagnosis.lastrun import RunState, last_run_state
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
 from holdfast.diagnosis.runshown import run_shown
+from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.statusresult import JobState, JobStatus, LeaseShown, Status
 from holdfast.errors import HoldfastError
 from holdfast.findings import Finding, Place, Severity, rooted, worst_first
+from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.records.leasesight import LeaseState
 from holdfast.storage.reading import Reader
 from holdfast.storage.sidebyside import side_by_side
@@ -42,6 +44,8 @@ class JobPlace:
     trigger: str
     open_checkpoint: Callable[[], Reader]
     recall: Recall = nothing
+    ledger: SinkPlace | None = None
+    """The sink, where it is one that answers to one question."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class _Seen:
     recorded: Recorded = NOTHING_RECORDED
     glance: Glance = _UNSEEN
     error: HoldfastError | None = None
+    held: LastCommitted | None = None
+    """What the sink answered."""
 
 
 def status_of(project: str, places: Sequence[JobPlace]) -> Answer[Status]:
@@ -71,9 +77,13 @@ def _commands(findings: tuple[Finding, ...]) -> tuple[str, ...]:
 def _look(place: JobPlace) -> _Seen:
     recorded = place.recall()
     try:
-        return _Seen(place, recorded, glance_at(place.open_checkpoint()))
+        glance = glance_at(place.open_checkpoint())
     except HoldfastError as error:
         return _Seen(place, recorded, error=error)
+    if place.ledger is None or glance.query_id is None:
+        return _Seen(place, recorded, glance)
+    held = place.ledger.ask().last_committed(glance.query_id)
+    return _Seen(place, recorded, glance, held=held)
 
 
 def _job_status(seen: _Seen) -> JobStatus:
@@ -93,6 +103,8 @@ def _job_status(seen: _Seen) -> JobStatus:
         sink_identity=place.sink_identity,
         trigger=place.trigger,
         problem=error.message if error is not None else None,
+        sink_holds=seen.held.value if seen.held is not None else None,
+        sink_basis=seen.held.basis if seen.held is not None else None,
     )
 
 

@@ -92,6 +92,11 @@ class JobStatus:
     """`available now`, or the time between batches."""
     problem: str | None
     """Why the checkpoint could not be looked at."""
+    sink_holds: int | None = None
+    """The newest batch that the sink itself holds of this query; null where it was not asked
+    (only postgres and custom sinks are), or gave no answer."""
+    sink_basis: str | None = None
+    """How that is known, or why not; null where the sink was not asked."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from holdfast.diagnosis.keptoffsets import NOTHING_KEPT, KeptOffsets
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recorded
 from holdfast.diagnosis.stateseen import NOTHING_SEEN, StateSeen
 from holdfast.ledgers.asking import SinkMemory
+from holdfast.ledgers.outputsight import OutputSight
+from holdfast.records.leasesight import Standing
 
 if TYPE_CHECKING:
     from holdfast.jobs.job import Job
@@ -52,6 +54,14 @@ class Subject:
     """What was kept of its newest offsets entries."""
     state: StateSeen = NOTHING_SEEN
     """What was seen of its state files."""
+
+    output: OutputSight | None = None
+    """What lies in and beside the output folder of a file sink of Holdfast's."""
+
+    @property
+    def runs_now(self) -> bool:
+        """Whether a driver is known to run on it at this moment."""
+        return self.recorded.lease is not None and self.recorded.lease.state is Standing.HELD
 
     @property
     def named(self) -> str:

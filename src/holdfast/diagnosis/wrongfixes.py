@@ -41,6 +41,9 @@ _RESTORE_TABLE = (
     "RESTORE or DELETE on the table: transaction identifiers stay, so the same batches are still "
     "skipped"
 )
+_MANIFESTS = (
+    "deleting the manifests: the sink then knows no batch, and takes what runs again for new"
+)
 _SECOND_JOB = "hunting for a second job: the message about concurrent updates is false here"
 _DATA_LOSS = "failOnDataLoss=false: it skips the data that is missing and says nothing"
 
@@ -80,6 +83,11 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = {
     "HF2413": (_RESTORE_TABLE,),
     "HF2414": (_ONE_OFFSETS_FILE, _CHECKPOINT),
     "HF2421": (_COPY,),
+    "HF2441": (_CHECKPOINT, _NEW_CHECKPOINT),
+    "HF2442": (_ONE_OFFSETS_FILE, _CHECKPOINT),
+    "HF2443": (_CHECKPOINT,),
+    "HF2455": (_MANIFESTS,),
+    "HF2456": (_MANIFESTS,),
 }
 
 

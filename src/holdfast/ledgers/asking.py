@@ -1,15 +1,19 @@
-"""Asks an output folder which memory of batches it has, and reads it."""
+"""Asks a sink which memory of batches it has, and reads it: a folder, a database, a function's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from holdfast.errors import StorageError
+from holdfast.errors import HoldfastError, SinkError, StorageError
 from holdfast.ledgers import delta, fileoutput, sparkfilesink
+from holdfast.ledgers.batchledger import read_batch_ledger
 from holdfast.ledgers.delta import DeltaLedger, read_delta_ledger
 from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.ledgers.manifests import ManifestLedger, read_manifest_ledger
+from holdfast.ledgers.manifests import read_manifest_ledger
+from holdfast.ledgers.ownledger import OwnLedger
+from holdfast.ledgers.postgres import PostgresLedger
+from holdfast.ledgers.postgresaddress import postgres_address
 from holdfast.ledgers.sparkfilesink import FileSinkLog, read_file_sink_log
 from holdfast.storage.reading import Reader
 
@@ -17,30 +21,48 @@ OpenBelow = Callable[[str], Reader]
 """Opens a folder directly below the output folder, or below `.holdfast` beside it, for reading."""
 
 
+COPIED_MANIFESTS = "_manifests"
+"""What a backup calls manifests where it writes them out: a copy lies in its folder."""
+ASKED_SECONDS = 2
+"""How long a database may take to be connected to, and then to answer."""
+
+_NO_FUNCTIONS = (
+    "the function keeps no ledger beside the checkpoint; one elsewhere is asked from Python: "
+    "holdfast.BatchLedger(PLACE).last_committed(QUERY_ID)"
+)
+
+
 @dataclass(frozen=True)
 class SinkMemory:
-    """What an output folder remembers of batches; at most one of the three is there."""
+    """What a sink remembers of batches; at most one of the three is there."""
 
     location: str
     files: FileSinkLog | None = None
     delta: DeltaLedger | None = None
-    manifests: ManifestLedger | None = None
-    failure: StorageError | None = None
+    own: OwnLedger | None = None
+    """Of Holdfast's own making: manifests, a table in the database, a function's ledger."""
+    failure: HoldfastError | None = None
     """Why it could not be asked."""
+    nothing: str = "the output folder holds no log of batches"
+    """What is to be said where there is no memory."""
+    is_folder: bool = True
+    """An output folder, which would hold its memory itself."""
 
     @property
     def kind(self) -> str:
-        """`delta`, `files` or `none`."""
-        return "delta" if self.delta else "files" if self.files or self.manifests else "none"
+        """`delta`, `files`, `postgres`, `custom` or `none`."""
+        if self.own is not None:
+            return self.own.kind
+        return "delta" if self.delta else "files" if self.files else "none"
 
     def last_committed(self, query_id: str | None) -> LastCommitted:
         """Give the newest batch that the sink holds of this query; never raises."""
-        ledger = self.delta or self.files or self.manifests
+        ledger = self.delta or self.files or self.own
         if ledger is not None:
             return ledger.last_committed(query_id)
         if self.failure is not None:
             return LastCommitted(None, f"the sink could not be read: {self.failure.message}")
-        return LastCommitted(None, "the output folder holds no log of batches")
+        return LastCommitted(None, self.nothing)
 
 
 def ask_sink(
@@ -61,6 +83,35 @@ def ask_sink(
         if files is not None or open_beside is None:
             return SinkMemory(location, files=files)
         manifests = read_manifest_ledger(open_beside(fileoutput.MANIFESTS))
+        if manifests is None:
+            manifests = read_manifest_ledger(open_below(COPIED_MANIFESTS))
     except StorageError as failure:
         return SinkMemory(location, failure=failure)
-    return SinkMemory(location, manifests=manifests)
+    return SinkMemory(location, own=manifests)
+
+
+def ask_postgres(url: str, table: str, options: Mapping[str, str], at: str | None) -> SinkMemory:
+    """Ask the ledger in a database, for a short time only; `at` is where the sink is declared."""
+    try:
+        address = postgres_address(url, table, options, at)
+    except SinkError as failure:
+        return SinkMemory(table, failure=failure, is_folder=False)
+    found = PostgresLedger(address).look(ASKED_SECONDS)
+    if isinstance(found, OwnLedger):
+        return SinkMemory(address.shown, own=found, is_folder=False)
+    unreached = SinkError("HF5041", found, at=address.shown)
+    return SinkMemory(address.shown, failure=unreached, is_folder=False)
+
+
+def untold(location: str, why: str) -> SinkMemory:
+    """Give the memory of a sink that can't be asked at all, with the reason."""
+    return SinkMemory(location, nothing=why, is_folder=False)
+
+
+def ask_function(location: str, open_ledger: Callable[[], Reader]) -> SinkMemory:
+    """Ask the ledger beside a checkpoint that a function of the user's may keep."""
+    try:
+        found = read_batch_ledger(open_ledger())
+    except StorageError as failure:
+        return SinkMemory(location, failure=failure, is_folder=False)
+    return SinkMemory(location, own=found, nothing=_NO_FUNCTIONS, is_folder=False)

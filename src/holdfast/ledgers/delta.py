@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from holdfast.errors import DecodeError, NotFoundError, StorageError
 from holdfast.format.strictjson import decode_object
@@ -21,12 +22,11 @@ from holdfast.ledgers.deltacheckpoint import (
     find_checkpoints,
     parquet_actions,
 )
+from holdfast.ledgers.deltaidentity import CLOSED, batches_by_query, current_application
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.storage.reading import Kind, Listed, Reader
 
 LOG_FOLDER = "_delta_log"
-CLOSED = 2**63 - 1
-"""The version of an identifier that is closed for ever: whatever is written under it is skipped."""
 READ_VERSIONS = 1000
 """How many of the newest versions are read where no summary tells."""
 
@@ -40,8 +40,8 @@ class DeltaLedger:
 
     location: str
     newest_version: int
-    transactions: Mapping[str, int]
-    """Application id to the newest version that it wrote."""
+    identifiers: Mapping[str, int]
+    """Application id to the newest version that it wrote, as they stand in the log."""
     complete: bool
     """Every identifier of the table was seen."""
     retention: str | None = None
@@ -57,11 +57,21 @@ class DeltaLedger:
     truncated: bool = False
     """Versions are gone, and no checkpoint of the log stands for them: Delta refuses the table."""
 
+    @cached_property
+    def transactions(self) -> Mapping[str, int]:
+        """The newest batch of each query or other application, `CLOSED` where it is closed."""
+        return batches_by_query(self.identifiers)
+
     def last_committed(self, query_id: str | None) -> LastCommitted:
-        """Give the newest batch that the table holds under this query id."""
+        """Give the newest batch that the table holds of this query."""
         version = self.transactions.get(query_id or "")
+        if version == CLOSED:
+            basis = "the Delta log is closed for this query: its batches are or were taken back"
+            return LastCommitted(version, basis)
         if version is not None:
             return LastCommitted(version, "read from the txn actions of the Delta log")
+        if current_application(self.identifiers, query_id or "").number:
+            return LastCommitted(None, "the Delta log says that every batch was taken back")
         if self.complete:
             return LastCommitted(None, "the Delta log holds no txn action of this query id")
         if self.needs_pyarrow:
@@ -74,7 +84,7 @@ class DeltaLedger:
 class _Taking:
     """Collects while files of the log are read, the newest first."""
 
-    transactions: dict[str, int] = field(default_factory=dict)
+    identifiers: dict[str, int] = field(default_factory=dict)
     retention: str | None = None
     table_id: str | None = None
     table_schema: str | None = None
@@ -87,7 +97,7 @@ class _Taking:
         """Keep an identifier unless a newer action named it already."""
         app_id, version = action.get("appId"), action.get("version")
         if isinstance(app_id, str) and isinstance(version, int):
-            self.transactions.setdefault(app_id, version)
+            self.identifiers.setdefault(app_id, version)
 
     def metadata(self, action: Mapping[str, object]) -> None:
         """Keep the newest description of the table."""
@@ -125,7 +135,7 @@ def read_delta_ledger(reader: Reader) -> DeltaLedger | None:
     return DeltaLedger(
         reader.location,
         newest,
-        taking.transactions,
+        taking.identifiers,
         complete,
         taking.retention,
         taking.table_id,

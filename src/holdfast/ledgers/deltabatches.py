@@ -1,7 +1,7 @@
 """Reads what a version of a Delta table says of the batch that it committed, without a JVM.
 
-The batch is told by the `txn` action of the version: the query id and the batch id. The commit's
-own `userMetadata` holds what Holdfast adds, as JSON; Spark's native sink writes none.
+The batch is told by the `txn` action of the version: a name of the query and the batch id. The
+commit's own `userMetadata` holds what Holdfast adds, as JSON; Spark's native sink writes none.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 
 from holdfast.errors import DecodeError
 from holdfast.format.strictjson import decode_object
+from holdfast.ledgers.deltaidentity import Application, decode_identifier
 from holdfast.ledgers.identity import BatchIdentity
 
 FORMAT = 1
@@ -23,15 +24,22 @@ _ROW_COUNTS = (("numOutputRows",), ("numTargetRowsInserted", "numTargetRowsUpdat
 
 @dataclass(frozen=True)
 class DeltaBatch:
-    """One batch as a version of the table holds it."""
+    """One batch as a version of the table holds it; or the end or the opening of a name."""
 
     table_version: int
     batch_id: int
+    """`CLOSED` where the version closed the name; its first batch where it opened it."""
     offsets_digest: str | None = None
     """None where Holdfast did not write it."""
     generation: int | None = None
     rows: int | None = None
     """How many rows it wrote, where the writer noted it."""
+    number: int = 0
+    """The number of the query's name that it was written under."""
+    opens: bool = False
+    """No batch: the version opened the name."""
+    act: str | None = None
+    """What Holdfast did, where it took batches back."""
 
 
 def user_metadata(identity: BatchIdentity) -> str:
@@ -44,19 +52,71 @@ def decode_batch(table_version: int, data: bytes, query_id: str) -> DeltaBatch |
 
     Raises DecodeError.
     """
-    batch_id: int | None = None
+    found: tuple[Application, bool, int] | None = None
     information: Mapping[str, object] = {}
     for action in _actions(data.decode("utf-8", "replace").split("\n")):
         transaction, told = action.get("txn"), action.get("commitInfo")
-        if isinstance(transaction, dict) and transaction.get("appId") == query_id:
-            version = transaction.get("version")
-            batch_id = version if isinstance(version, int) else None
+        if isinstance(transaction, dict):
+            found = _of_query(transaction, query_id) or found
         if isinstance(told, dict):
             information = told
-    if batch_id is None:
+    if found is None:
         return None
-    digest, generation = _noted(information, query_id, batch_id)
-    return DeltaBatch(table_version, batch_id, digest, generation, _rows(information))
+    application, opens, batch_id = found
+    note = note_of(information)
+    act = note.get("act")
+    digest, generation = _noted(note, query_id, batch_id)
+    return DeltaBatch(
+        table_version,
+        batch_id,
+        digest,
+        generation,
+        _rows(information),
+        application.number,
+        opens,
+        act if isinstance(act, str) else None,
+    )
+
+
+def decode_table_schema(data: bytes) -> str | None:
+    """Give the columns that one version gave the table, as JSON; None where it left them alone.
+
+    Raises DecodeError.
+    """
+    if b'{"metaData"' not in data:
+        return None
+    schema: str | None = None
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if line.startswith('{"metaData"'):
+            told = decode_object(line, what="an action of a Delta log").get("metaData")
+            text = told.get("schemaString") if isinstance(told, dict) else None
+            schema = text if isinstance(text, str) else schema
+    return schema
+
+
+def note_of(information: Mapping[str, object]) -> Mapping[str, object]:
+    """Give Holdfast's note in a `commitInfo`; empty where there is none."""
+    text = information.get("userMetadata")
+    if not isinstance(text, str):
+        return {}
+    try:
+        note = decode_object(text, what="the user metadata of a Delta commit")
+    except DecodeError:
+        # A note of anybody else says nothing.
+        return {}
+    return note if "holdfast" in note else {}
+
+
+def _of_query(
+    transaction: Mapping[str, object], query_id: str
+) -> tuple[Application, bool, int] | None:
+    app_id, version = transaction.get("appId"), transaction.get("version")
+    if not isinstance(app_id, str) or not isinstance(version, int):
+        return None
+    identifier = decode_identifier(app_id)
+    if identifier.application.query_id != query_id:
+        return None
+    return identifier.application, identifier.opens, version
 
 
 def _actions(lines: Iterable[str]) -> Iterable[Mapping[str, object]]:
@@ -66,20 +126,10 @@ def _actions(lines: Iterable[str]) -> Iterable[Mapping[str, object]]:
 
 
 def _noted(
-    information: Mapping[str, object], query_id: str, batch_id: int
+    note: Mapping[str, object], query_id: str, batch_id: int
 ) -> tuple[str | None, int | None]:
-    """Take digest and generation from Holdfast's note; a note of anybody else says nothing."""
-    text = information.get("userMetadata")
-    if not isinstance(text, str):
-        return None, None
-    try:
-        note = decode_object(text, what="the user metadata of a Delta commit")
-    except DecodeError:
-        return None, None
-    if "holdfast" not in note or (note.get("query_id"), note.get("batch_id")) != (
-        query_id,
-        batch_id,
-    ):
+    """Take digest and generation from the note of this batch."""
+    if (note.get("query_id"), note.get("batch_id")) != (query_id, batch_id):
         return None, None
     digest, generation = note.get("offsets_digest"), note.get("generation")
     return (

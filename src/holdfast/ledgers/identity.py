@@ -18,6 +18,11 @@ class BatchIdentity:
     offsets_digest: str
     """The SHA-256 of the bytes of `offsets/<batch_id>`."""
 
+    @property
+    def key(self) -> str:
+        """One text for the query and the batch: the same however often the batch is delivered."""
+        return f"{self.query_id}/{self.batch_id}"
+
 
 def digest_of_offsets(entry: bytes) -> str:
     """Give the digest of an offsets entry, by which a re-run differs from a new plan."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.errors import NotFoundError, SinkError
 from holdfast.ledgers.fileoutput import FileOutput, folder_name, query_of
-from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.ledgers.manifest import Manifest, decode_manifest
+from holdfast.ledgers.ownledger import OwnLedger
 from holdfast.ledgers.takenback import INTENT, Intent, decode_intent
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.options import StorageSettings
@@ -75,22 +74,6 @@ class ManifestLog:
 
 
 @dataclass(frozen=True)
-class ManifestLedger:
-    """What the manifests tell at one look."""
-
-    location: str
-    newest: Mapping[str, int]
-    """Query id to the newest batch that is committed."""
-
-    def last_committed(self, query_id: str | None) -> LastCommitted:
-        """Give the newest batch of a query."""
-        value = self.newest.get(query_id) if query_id is not None else None
-        if value is None:
-            return LastCommitted(None, "the sink's manifests hold no batch of this query")
-        return LastCommitted(value, "read from the manifests beside the output folder")
-
-
-@dataclass(frozen=True)
 class CommittedFile:
     """A file of a batch that is committed and published as a whole."""
 
@@ -105,7 +88,7 @@ class CommittedFile:
         return self.path
 
 
-def read_manifest_ledger(reader: Reader) -> ManifestLedger | None:
+def read_manifest_ledger(reader: Reader) -> OwnLedger | None:
     """Read the newest batches; None where there are no manifests. Raises StorageError."""
     log = ManifestLog(reader)
     newest = {query: ids[-1] for query in log.queries() if (ids := log.batches(query))}
@@ -117,7 +100,8 @@ def read_manifest_ledger(reader: Reader) -> ManifestLedger | None:
     if intent is not None:
         left = {query: intent.left(query, last) for query, last in newest.items()}
         newest = {query: last for query, last in left.items() if last >= 0}
-    return ManifestLedger(reader.location, newest) if newest else None
+    named = "the manifests beside the output folder"
+    return OwnLedger("files", reader.location, named, newest) if newest else None
 
 
 def committed_files(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.ownledger import OwnLedger
 from holdfast.ledgers.postgresaddress import PostgresAddress
 from holdfast.ledgers.postgresconnection import connected, psycopg_here, words_of
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 LEDGER = "holdfast_ledger"
 """The table, beside the written one, with a row for each batch."""
+
+_NO_LEDGER = f"the database holds no {LEDGER} yet"
 
 _READ_SECONDS = 10
 
@@ -46,21 +49,48 @@ class PostgresLedger:
         found = self._ask("select distinct query_id from {} where table_name = %s")
         return frozenset() if isinstance(found, str) else frozenset(row[0] for row in found)
 
-    def _ask(self, statement: str, *more: str) -> list[tuple[Any, ...]] | str:
+    def look(self, seconds: int) -> OwnLedger | str:
+        """Read the newest batch of every query in this time, or say why that is not to be had."""
+        statement = "select query_id, max(batch_id) from {} where table_name = %s group by query_id"
+        found = self._ask(statement, seconds=seconds)
+        named = f"{LEDGER} in the database"
+        if found == _NO_LEDGER:
+            found, named = [], f"the database, which holds no {LEDGER} yet"
+        if isinstance(found, str):
+            return found
+        return OwnLedger("postgres", self._address.shown, named, dict(found))
+
+    def _ask(
+        self, statement: str, *more: str, seconds: int | None = None
+    ) -> list[tuple[Any, ...]] | str:
         """Give rows, or in words why there are none to be had."""
         try:
             psycopg = psycopg_here()
         except SinkError as error:
             return error.message
         try:
-            with connected(self._address.conninfo, seconds=_READ_SECONDS) as connection:
+            with self._connected(seconds) as connection:
                 ledger = ledger_of(connection, self._address)
                 query = psycopg.sql.SQL(statement).format(ledger)
                 return connection.execute(query, (self._address.table, *more)).fetchall()
         except psycopg.errors.UndefinedTable:
-            return f"the database holds no {LEDGER} yet"
+            return _NO_LEDGER
         except psycopg.Error as error:
             return f"the database can't be asked: {words_of(error)}"
+
+    def _connected(self, seconds: int | None) -> psycopg.Connection[Any]:
+        """Connect; where seconds are given, neither connecting nor a statement takes longer."""
+        if seconds is None:
+            return connected(self._address.conninfo, seconds=_READ_SECONDS)
+        bounded = {"connect_timeout": seconds, "tcp_user_timeout": seconds * 1000}
+        conninfo = psycopg_here().conninfo.make_conninfo(self._address.conninfo, **bounded)
+        connection = connected(conninfo)
+        try:
+            connection.execute(f"set statement_timeout = {seconds * 1000}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
 
 def schema_of(connection: psycopg.Connection[Any], address: PostgresAddress) -> str:

@@ -20,12 +20,19 @@ from holdfast.storage.sidebyside import side_by_side
 from holdfast.storage.translation import CONNECTIONS
 
 _STAGED = re.compile(r"(?P<batch>\d{10,})-\d+-[0-9a-f]+")
-_REPLACED = "replaced-"
+REPLACED = "replaced-"
+"""How the name of an output begins that mode complete replaced."""
 
 
 def staging_name(batch_id: int, generation: int) -> str:
     """Name a staging folder that no other attempt has."""
     return f"{batch_id:010d}-{generation}-{uuid.uuid4().hex[:12]}"
+
+
+def staged_batch(name: str) -> int | None:
+    """Give the batch that a staging folder was made for, None where it is no attempt's."""
+    found = _STAGED.fullmatch(name)
+    return None if found is None else int(found["batch"])
 
 
 def commit_manifest(output: FileOutput, manifest: Manifest) -> bool:
@@ -90,9 +97,9 @@ def remove_leftovers(output: FileOutput, log: ManifestLog, query_id: str) -> Non
 def _staged(output: FileOutput, query_id: str) -> Iterator[tuple[str, int]]:
     """Give the staging folders of a query with their batches, in order."""
     for name in sorted(output.reader.names(output.staged_for(query_id))):
-        found = _STAGED.fullmatch(name)
-        if found is not None:
-            yield name, int(found["batch"])
+        batch_id = staged_batch(name)
+        if batch_id is not None:
+            yield name, batch_id
 
 
 def _moved(output: FileOutput, source: str, target: str) -> bool:
@@ -113,7 +120,7 @@ def _swap(output: FileOutput, manifest: Manifest) -> None:
     staging = output.staged_for(manifest.query_id)
     if manifest.staging not in output.reader.names(staging):
         return
-    replaced = f"{staging}/{_REPLACED}{manifest.batch_id:010d}-{uuid.uuid4().hex[:12]}"
+    replaced = f"{staging}/{REPLACED}{manifest.batch_id:010d}-{uuid.uuid4().hex[:12]}"
     was_there = _folder_moved(output, output.name, replaced)
     reach("files.moved-away")
     if not _folder_moved(output, f"{staging}/{manifest.staging}", output.name) and was_there:
@@ -133,7 +140,7 @@ def _folder_moved(output: FileOutput, source: str, target: str) -> bool:
 def _tidy_replaced(output: FileOutput, log: ManifestLog, query_id: str) -> None:
     """Remove outputs that were replaced; bring back one that a late driver moved away."""
     staging = output.staged_for(query_id)
-    away = sorted(one for one in output.reader.names(staging) if one.startswith(_REPLACED))
+    away = sorted(one for one in output.reader.names(staging) if one.startswith(REPLACED))
     batches = log.batches(query_id) if away else ()
     newest = log.manifest(query_id, batches[-1]) if batches else None
     wanted = {file.path for file in newest.files} if newest is not None else set()

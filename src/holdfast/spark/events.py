@@ -35,6 +35,8 @@ class JobStarted:
     next_batch: int | None
     """The batch that is run again, None where a new one is planned."""
     findings: tuple[Finding, ...]
+    promise: str | None = None
+    """What the sink promises of a batch that is delivered twice, and what it does not."""
 
 
 @dataclass(frozen=True)

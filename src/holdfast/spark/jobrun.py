@@ -90,7 +90,7 @@ class JobRun:
         query = started.query
         return JobStarted(
             self._job.name, str(query.id), str(query.runId), started.lease.generation,
-            started.rerun, started.findings,
+            started.rerun, started.findings, started.sink.promise,
         )  # fmt: skip
 
     def _heard(self, started: Started, report: Report) -> None:

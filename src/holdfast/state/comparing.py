@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.format.spans import Positions
+from holdfast.state.bounds import MEMORY_BYTES
 from holdfast.state.matching import Matches
-from holdfast.state.reading import MEMORY_BYTES, StateView
+from holdfast.state.reading import StateView
 from holdfast.state.rowdigests import DigestBuckets, digests_of
 from holdfast.state.spilling import temporary_folder
 

@@ -12,6 +12,7 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.statefiles import OperatorFiles, StoreFiles
 from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding
+from holdfast.state.bounds import MEMORY_BYTES
 from holdfast.state.chains import PartitionHistory, loadable_batches, nearest_batch
 from holdfast.state.keysearch import KeySearch
 from holdfast.state.layouts import StoreLayout, layouts_of
@@ -20,8 +21,6 @@ from holdfast.state.rowdecoding import RowDecoder
 from holdfast.state.showing import shown_schema
 from holdfast.state.statelog import StateLog
 from holdfast.storage.reading import Reader
-
-MEMORY_BYTES = 300_000_000
 
 
 @dataclass(frozen=True)

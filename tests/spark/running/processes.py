@@ -13,21 +13,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.parts import classarchive
+
 WAIT_SECONDS = 240
 
 
 def call(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, as the leader of its own process group."""
-    return subprocess.run(
-        _command(words),
-        cwd=folder,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=WAIT_SECONDS,
-        check=False,
-        start_new_session=True,
-    )
+    """Run a command to its end, as the leader of its own process group.
+
+    Where it was killed, its JVM was too: that one may take a moment longer to be gone.
+    """
+    with started(folder, *words, **variables) as process:
+        output, errors = process.communicate(timeout=WAIT_SECONDS)
+        if process.returncode == -signal.SIGKILL:
+            wait_for(lambda: not _living_of_group(process.pid), "the end of a killed group")
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
 def result_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def started(folder: Path, *words: str, **variables: str) -> Iterator[subprocess.
     process = subprocess.Popen(
         _command(words),
         cwd=folder,
-        env={**os.environ, **variables},
+        env={**os.environ, classarchive.VARIABLE: classarchive.quick_java(), **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -76,6 +76,18 @@ def java_below(process: int) -> list[int]:
                 parents[int(entry.name)] = int(rest.split()[1])
                 names[int(entry.name)] = name.partition("(")[2]
     return [one for one in parents if names[one] == "java" and _is_below(one, process, parents)]
+
+
+def _living_of_group(group: int) -> list[int]:
+    """Give the processes of a group that have not ended, in all of their threads."""
+    living = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            has_ended = fields[0] in "ZX" and len(list((entry / "task").iterdir())) <= 1
+            if int(fields[2]) == group and not has_ended:
+                living.append(int(entry.name))
+    return living
 
 
 def _is_below(one: int, root: int, parents: dict[int, int]) -> bool:

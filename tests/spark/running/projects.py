@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,7 @@ class Made:
     def __init__(self, folder: Path, jobs: dict[str, dict[str, Any]], **more: Any) -> None:
         self.folder = folder
         self.file = folder / "holdfast.yaml"
+        self._moment = time.time_ns()
         self._number = 0
         folder.mkdir(parents=True, exist_ok=True)
         document = {
@@ -67,6 +70,9 @@ class Made:
         lines = [json.dumps({"n": number, "k": f"k{number % 3}"}) for number in numbers]
         arriving = target / f".{numbers[0]}"
         arriving.write_text("\n".join(lines), encoding="utf-8")
+        # Spark takes files by their times, which two of one millisecond share.
+        self._moment += 10_000_000
+        os.utime(arriving, ns=(self._moment, self._moment))
         arriving.rename(target / f"{numbers[0]:06d}.json")
         return numbers
 

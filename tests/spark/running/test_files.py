@@ -68,7 +68,8 @@ def test_a_kill_while_a_batch_is_published_on_s3(tmp_path: Path, server: S3Serve
     numbers = made.arrive(3) + made.arrive(3)
     killed = call(tmp_path, "run", "--json", **{VARIABLE: "files.published-one:5"})
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-800:]
-    assert len(keys(server, "raw")) == 5
+    # Files are copied side by side: another one may have been on its way.
+    assert len(keys(server, "raw")) in (5, 6)
     numbers += made.arrive(2)
     (job,) = result_of(call(tmp_path, "run", "--json"))["result"]["jobs"]
     assert (job["ended"], job["skipped_batches"]) == ("finished", 1)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.crashpoints import POINTS, VARIABLE
 from holdfast.records.processes import lives, process_here
 from tests.spark.running.processes import call, java_below, result_of, started, wait_for
-from tests.spark.running.projects import Made, expected, ingest, table
+from tests.spark.running.projects import Made, ingest
 
 pytestmark = pytest.mark.spark
 
@@ -39,28 +37,6 @@ def slow_job(folder: Path) -> Made:
     made = Made(folder, {"ingest": ingest() | {"sink": sink}})
     (folder / "pipeline.py").write_text((folder / "pipeline.py").read_text() + SLOW)
     return made
-
-
-@pytest.mark.parametrize("mode", ["append", "upsert"])
-def test_a_kill_at_a_point_loses_and_doubles_nothing(spark: Any, tmp_path: Path, mode: str) -> None:
-    """One point drawn for each mode; the long audit visits all of them."""
-    sink: dict[str, Any] = {"format": "delta", "path": "./lake/raw", "mode": mode}
-    if mode == "upsert":
-        sink["key"] = ["n"]
-    made = Made(tmp_path, {"ingest": ingest() | {"sink": sink}})
-    numbers = made.arrive(3) + made.arrive(4)
-    common = [one for one in sorted(POINTS) if one.startswith(("batch.", "sink."))]
-    point = random.Random(f"{mode}-20261116").choice(common)
-    killed = call(tmp_path, "run", "--json", **{VARIABLE: f"{point}:2"})
-    assert killed.returncode == -signal.SIGKILL, killed.stderr[-500:]
-    assert (made.ids("ingest", "offsets"), made.ids("ingest", "commits")) == ([0, 1], [0])
-    numbers += made.arrive(2)
-    again = result_of(call(tmp_path, "run", "--json"))
-    (job,) = again["result"]["jobs"]
-    assert (job["ended"], job["generation"], job["first_batch"]) == ("finished", 2, 1)
-    held = point in ("sink.after-commit", "batch.left")
-    assert job["skipped_batches"] == int(held)
-    assert table(spark, tmp_path / "lake/raw") == expected(numbers)
 
 
 def test_sigterm_lets_the_running_delivery_finish(spark: Any, tmp_path: Path) -> None:

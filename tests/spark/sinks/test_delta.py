@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import SinkError
-from holdfast.ledgers.delta import CLOSED
+from holdfast.ledgers.deltaidentity import CLOSED
 from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
 
 pytestmark = pytest.mark.spark
@@ -54,44 +54,6 @@ def test_a_batch_is_appended_once_with_its_identity(spark: Any, tmp_path: Path) 
     assert (told.value, sink.queries()) == (0, {QUERY})
 
 
-def test_other_offsets_stop_the_job_and_write_nothing(spark: Any, tmp_path: Path) -> None:
-    """For the newest batch and for an older one; an older one of the same offsets is skipped."""
-    table = tmp_path / "table"
-    sink = delta_sink(spark, table)
-    for number in range(2):
-        sink.write(frame(spark, ("a", number)), identity(number))
-    for number in range(2):
-        with pytest.raises(SinkError, match=f"holds batch {number} with other offsets") as caught:
-            sink.write(frame(spark, ("x", 9)), identity(number, "other"))
-        assert (caught.value.code.number, caught.value.exit_status) == ("HF5003", 50)
-    assert sink.write(frame(spark, ("a", 0)), identity(0)).skipped
-    assert rows_of(spark, table) == [("a", 0), ("a", 1)]
-
-
-def test_another_drivers_commit_in_between_is_seen(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Delta skips it silently: the same offsets are a skipped batch, others stop the job."""
-    table = tmp_path / "table"
-    ours, theirs = delta_sink(spark, table), delta_sink(spark, table)
-    ours.write(frame(spark, ("a", 0)), identity(0))
-
-    def beaten(digest: str, number: int) -> Any:
-        def reach(point: str) -> None:
-            if point == "sink.before-commit":
-                monkeypatch.undo()
-                theirs.write(frame(spark, ("a", number)), identity(number, digest, generation=2))
-
-        return reach
-
-    monkeypatch.setattr("holdfast.spark.sinks.delta.reach", beaten("d", 1))
-    assert ours.write(frame(spark, ("a", 1)), identity(1)).skipped
-    monkeypatch.setattr("holdfast.spark.sinks.delta.reach", beaten("other", 2))
-    with pytest.raises(SinkError, match="holds batch 2 with other offsets"):
-        ours.write(frame(spark, ("a", 2)), identity(2))
-    assert rows_of(spark, table) == [("a", 0), ("a", 1), ("a", 2)]
-
-
 def test_a_batch_of_sparks_own_sink_is_skipped(spark: Any, tmp_path: Path) -> None:
     """It has no digest: a job that joins meets its own past. A closed identity is refused."""
     table = tmp_path / "table"
@@ -107,18 +69,6 @@ def test_a_batch_of_sparks_own_sink_is_skipped(spark: Any, tmp_path: Path) -> No
         sink.write(batch, identity(6))
     assert caught.value.code.number == "HF5004"
     assert rows_of(spark, table) == [("a", 1), ("a", 1)]
-
-
-def test_an_empty_batch_is_remembered(spark: Any, tmp_path: Path) -> None:
-    """Also the first one, which makes the table."""
-    table = tmp_path / "table"
-    sink = delta_sink(spark, table)
-    batch = frame(spark, ("a", 1))
-    assert sink.write(batch.where("false"), identity(0)).rows == 0
-    assert sink.last_committed(QUERY).value == 0
-    assert not sink.write(batch.where("false"), identity(1)).skipped
-    assert sink.last_committed(QUERY).value == 1
-    assert rows_of(spark, table) == []
 
 
 def test_an_upsert_keeps_one_row_a_key(spark: Any, tmp_path: Path) -> None:
@@ -137,18 +87,6 @@ def test_an_upsert_keeps_one_row_a_key(spark: Any, tmp_path: Path) -> None:
     assert sink.last_committed(QUERY).value == 2
     for name in ("write.txnAppId", "write.txnVersion", "commitInfo.userMetadata"):
         assert spark.conf.get(f"spark.databricks.delta.{name}", None) is None
-
-
-def test_an_upsert_with_two_rows_of_a_key_writes_nothing(spark: Any, tmp_path: Path) -> None:
-    """Not even the table; the batch stays uncached."""
-    table = tmp_path / "table"
-    sink = delta_sink(spark, table, "upsert", key=("sensor",))
-    batch = frame(spark, ("a", 1), ("a", 2))
-    with pytest.raises(SinkError) as caught:
-        sink.write(batch, identity(0))
-    assert caught.value.code.number == "HF5007"
-    assert not table.exists()
-    assert not batch.is_cached
 
 
 def test_complete_replaces_everything(spark: Any, tmp_path: Path) -> None:

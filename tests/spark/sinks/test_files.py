@@ -107,46 +107,16 @@ def test_a_batch_is_appended_once_with_its_identity(
     assert staged(folder) == []
 
 
-def test_other_offsets_stop_the_job_and_write_nothing(spark: Any, tmp_path: Path) -> None:
-    """For the newest batch and for an older one; a batch below all that are held is refused."""
+def test_a_batch_below_all_that_are_held_is_refused(spark: Any, tmp_path: Path) -> None:
+    """Nothing tells whether it was there before; nothing is written."""
     folder = tmp_path / "out"
     sink = file_sink(spark, folder)
-    for number in (3, 4):
-        sink.write(frame(spark, ("a", number)), identity(number))
+    sink.write(frame(spark, ("a", 4)), identity(4))
     before = tree(tmp_path)
-    for number in (3, 4):
-        with pytest.raises(SinkError, match=f"holds batch {number} with other offsets") as caught:
-            sink.write(frame(spark, ("x", 9)), identity(number, "other"))
-        assert (caught.value.code.number, caught.value.exit_status) == ("HF5003", 50)
     with pytest.raises(SinkError, match="holds batch 4, and no batch 2") as caught:
         sink.write(frame(spark, ("x", 9)), identity(2))
     assert caught.value.code.number == "HF5024"
-    assert sink.write(frame(spark, ("a", 3)), identity(3)).skipped
     assert tree(tmp_path) == before
-
-
-def test_another_drivers_commit_in_between_is_seen(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second manifest is refused: a skipped batch, or other offsets that stop the job."""
-    folder = tmp_path / "out"
-    ours, theirs = file_sink(spark, folder), file_sink(spark, folder)
-
-    def beaten(digest: str, number: int) -> Any:
-        def reach(point: str) -> None:
-            if point == "sink.before-commit":
-                monkeypatch.undo()
-                theirs.write(frame(spark, ("a", number)), identity(number, digest, generation=2))
-
-        return reach
-
-    monkeypatch.setattr("holdfast.spark.sinks.files.reach", beaten("d", 1))
-    assert ours.write(frame(spark, ("a", 1)), identity(1)).skipped
-    monkeypatch.setattr("holdfast.spark.sinks.files.reach", beaten("other", 2))
-    with pytest.raises(SinkError, match="holds batch 2 with other offsets"):
-        ours.write(frame(spark, ("a", 2)), identity(2))
-    assert read(spark, folder) == [("a", 1), ("a", 2)]
-    assert staged(folder) == []
 
 
 def test_plain_readers_see_every_row_once(spark: Any, tmp_path: Path) -> None:
@@ -182,26 +152,6 @@ def test_plain_readers_see_every_row_once(spark: Any, tmp_path: Path) -> None:
     assert sorted(pandas.read_parquet(folder, columns=["an id"])["an id"]) == [1, 2]
     query = f"select \"an id\" from read_parquet('{tmp_path}/out/**/*.parquet') order by 1"
     assert duckdb.connect().execute(query).fetchall() == [(1,), (2,)]
-
-
-@pytest.mark.parametrize("file_format", ["csv", "json", "orc"])
-def test_values_come_back_from_other_formats(spark: Any, tmp_path: Path, file_format: str) -> None:
-    """What the format holds; in a partition of null as well."""
-    folder = tmp_path / "out"
-    schema = "n int, amount decimal(20,5), words string, at timestamp, part string"
-    at = datetime.datetime(1931, 5, 6, 7, 8, 9, 123000, datetime.timezone.utc)
-    rows = [
-        (1, decimal.Decimal("-1.50000"), 'é, "quoted"', at, "x=y/z"),
-        (2, None, None, None, None),
-    ]
-    sink = file_sink(spark, folder, file_format, partition_by=("part",))
-    batch = frame(spark, *rows, schema=schema)
-    sink.prepare(batch.schema, begun=False)
-    sink.write(batch, identity(0))
-    found = spark.read.format(file_format).schema(schema).load(str(folder)).orderBy("n").collect()
-    assert [tuple(row)[:3] for row in found] == [row[:3] for row in rows]
-    assert [row["part"] for row in found] == ["x=y/z", None]
-    assert found[0]["at"].astimezone(datetime.timezone.utc) == at
 
 
 def test_what_the_format_or_the_folder_can_not_take_is_refused(spark: Any, tmp_path: Path) -> None:

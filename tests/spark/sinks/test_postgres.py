@@ -66,31 +66,6 @@ def test_the_ledger_is_as_documented(spark: Any, database: str) -> None:
             for name, type_ in rows] == found  # fmt: skip
 
 
-def test_other_offsets_stop_the_job_and_write_nothing(spark: Any, database: str) -> None:
-    """For the newest batch and for an older one; an older one of the same offsets is skipped."""
-    sink = postgres_sink(spark, database)
-    for number in range(2):
-        sink.write(frame(spark, ("a", number)), identity(number))
-    for number in range(2):
-        with pytest.raises(SinkError, match=f"holds batch {number} with other offsets") as caught:
-            sink.write(frame(spark, ("x", 9)), identity(number, "other"))
-        assert (caught.value.code.number, caught.value.exit_status) == ("HF5003", 50)
-    assert sink.write(frame(spark, ("a", 0)), identity(0)).skipped
-    assert readings(database) == [("a", 0), ("a", 1)]
-
-
-def test_an_empty_batch_is_remembered(spark: Any, database: str) -> None:
-    """Also the first one, which makes the table; a complete one empties it."""
-    sink = postgres_sink(spark, database)
-    batch = frame(spark, ("a", 1))
-    assert sink.write(batch.where("false"), identity(0)).rows == 0
-    assert sink.last_committed(QUERY).value == 0
-    assert sink.write(batch, identity(1)).rows == 1
-    complete = postgres_sink(spark, database, "complete")
-    assert not complete.write(batch.where("false"), identity(2)).skipped
-    assert (readings(database), sink.last_committed(QUERY).value) == ([], 2)
-
-
 def test_an_upsert_keeps_one_row_a_key(spark: Any, database: str) -> None:
     """Names that need quoting; a column of the table's own stays as it is."""
     schema = "`a\"b` string, `It's` int, value int"
@@ -109,28 +84,6 @@ def test_an_upsert_keeps_one_row_a_key(spark: Any, database: str) -> None:
         written = only_key.write(frame(spark, ("k",), schema="k string"), identity(number))
         assert written.rows == 1
     assert rows_in(database, "select * from keys") == [("k",)]
-
-
-def test_an_upsert_with_two_rows_of_a_key_writes_nothing(spark: Any, database: str) -> None:
-    """Not even the table; with `order_by` the greatest wins."""
-    sink = postgres_sink(spark, database, "upsert", key=("sensor",))
-    batch = frame(spark, ("a", 1), ("a", 2))
-    with pytest.raises(SinkError) as caught:
-        sink.write(batch, identity(0))
-    assert caught.value.code.number == "HF5007"
-    assert tables(database) == set() and not batch.is_cached
-    ordered = postgres_sink(spark, database, "upsert", key=("sensor",), order_by="value")
-    assert ordered.write(batch, identity(0)).rows == 1
-    assert readings(database) == [("a", 2)]
-
-
-def test_complete_replaces_everything(spark: Any, database: str) -> None:
-    """In one transaction."""
-    sink = postgres_sink(spark, database, "complete")
-    sink.write(frame(spark, ("a", 1), ("b", 2)), identity(0))
-    assert sink.write(frame(spark, ("a", 9)), identity(1)).rows == 1
-    assert sink.write(frame(spark, ("a", 9)), identity(1)).skipped
-    assert readings(database) == [("a", 9)]
 
 
 def test_a_rewind_takes_later_batches_back(spark: Any, database: str) -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -206,47 +201,17 @@ def test_a_server_that_does_not_answer(spark: Any) -> None:
         assert "hunter-two-2" not in text
 
 
-RETRIED = """
-import json, sys
-from pyspark import TaskContext
-from pyspark.sql import SparkSession
-from holdfast.spark.sinks import postgresstaging
-from tests.spark.sinks.deliveries import identity, postgres_sink
-
-original = postgresstaging.stager
-
-def failing(*words):
-    load = original(*words)
-    def attempt(batches):
-        results = list(load(batches))
-        if TaskContext.get().attemptNumber() == 0:
-            raise RuntimeError("lost after its rows were committed")
-        yield from results
-    return attempt
-
-postgresstaging.stager = failing
-spark = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false").getOrCreate()
-delivery = postgres_sink(spark, sys.argv[1]).write(spark.range(10, numPartitions=2), identity(0))
-print(json.dumps(["told", delivery.skipped, delivery.rows]))
-spark.stop()
-"""
-
-
-def test_a_retried_task_whose_first_attempt_had_committed(
-    spark: Any, database: str, tmp_path: Path
-) -> None:
-    """Real retries, in a process of its own: each row once."""
-    script = tmp_path / "retried.py"
-    script.write_text(RETRIED, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(script), database],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert json.loads(done.stdout.splitlines()[-1]) == ["told", False, 10]
-    assert "lost after its rows were committed" in done.stderr
+def test_a_serialization_failure_is_tried_again(spark: Any, database: str) -> None:
+    """As a stricter server raises it in the middle of the transaction: once more, and once."""
+    sink = postgres_sink(spark, database)
+    sink.write(numbers(spark, 0), identity(0))
+    rows_in(database, "create sequence tries")
+    rows_in(database, "create function unlucky() returns trigger language plpgsql as "
+            "$$begin if nextval('tries') = 1 then raise exception 'could not serialize access' "
+            "using errcode = '40001'; end if; return null; end$$")  # fmt: skip
+    rows_in(database, "create trigger unlucky after insert on readings "
+            "for each statement execute function unlucky()")  # fmt: skip
+    assert sink.write(numbers(spark), identity(1)).rows == 10
+    assert rows_in(database, "select last_value from tries") == [(2,)]
     assert ids(database) == list(range(10))
+    assert rows_in(database, f"select batch_id, rows from {LEDGER} order by 1") == [(0, 0), (1, 10)]

@@ -22,7 +22,7 @@ from holdfast.cli.options import Output, output_options, place_options
 @click.option(
     "--sink-log",
     metavar="PATH",
-    help="Copy _spark_metadata and _delta_log of this output folder as well.",
+    help="Copy _spark_metadata, _delta_log and manifests of this output folder as well.",
 )
 @click.option(
     "--keep-last",

@@ -54,6 +54,8 @@ def _facts(found: Evidence) -> Table:
         grid.add_row(name.replace("_", " "), fact_text(found, name))
         basis = Text(fact.basis.value, _STYLES.get(fact.basis, "green"))
         grid.add_row("", Text.assemble(basis, (f": {fact.source}", "dim")))
+        if name == "sink" and found.sink.value is not None and found.sink.value.promise:
+            grid.add_row("", f"promised: {found.sink.value.promise}")
         if name == "restart_history" and found.restart_history.value is not None:
             for run in found.restart_history.value.runs[:MOST_RUNS]:
                 grid.add_row("", run_text(run))

@@ -73,6 +73,10 @@ def _identity(found: Inspection) -> Table:
         sink = found.sink
         named = f"{sink.identity} ({sink.kind})" if sink.identity else sink.kind
         grid.add_row("sink", f"{named}, recorded" if sink.basis == RECORDED else named)
+        if sink.asked is not None:
+            is_held = sink.basis == "asked" and sink.last_committed is not None
+            held = f"holds batches up to {sink.last_committed}: " if is_held else ""
+            grid.add_row("", f"{held}{sink.asked}")
     if found.watermark_ms:
         grid.add_row("watermark", f"{time_text(found.watermark_ms)} for the next batch")
     if found.verified:

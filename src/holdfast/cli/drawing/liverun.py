@@ -62,6 +62,16 @@ class LiveRun:
             elif self._is_due(event):
                 sys.stderr.write(self._lines[event.job] + "\n")
                 sys.stderr.flush()
+            if isinstance(event, JobStarted) and event.promise is not None:
+                self._leave(f"{event.job}: sink: {redact(event.promise)}")
+
+    def _leave(self, line: str) -> None:
+        """Print a line that stays, also where the others are drawn anew."""
+        if self._live is not None:
+            self._live.console.print(line, markup=False)
+        else:
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
 
     def _is_due(self, event: Event) -> bool:
         if not isinstance(event, BatchDone):

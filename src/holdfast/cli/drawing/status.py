@@ -28,6 +28,7 @@ def draw(answer: Answer[Status], console: Console) -> None:
     console.print(Text.assemble(("project ", "bold"), status.project))
     console.print(_table(status.jobs))
     _draw_holders(status.jobs, console)
+    _draw_sinks(status.jobs, console)
     if answer.findings:
         console.print()
         console.print(Text("Findings", "bold"))
@@ -64,6 +65,21 @@ def _last_run(one: JobStatus) -> tuple[str, str]:
 def _moment(text: str) -> str:
     """Spell a time to the minute, in UTC as it was recorded."""
     return f"{text[:16].replace('T', ' ')}Z"
+
+
+def _draw_sinks(jobs: Iterable[JobStatus], console: Console) -> None:
+    """Draw what the sinks said that were asked."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold")
+    for one in jobs:
+        if one.sink_basis is not None:
+            held = "" if one.sink_holds is None else f"holds batches up to {one.sink_holds}: "
+            grid.add_row(one.job, f"{held}{one.sink_basis}")
+    if grid.row_count:
+        console.print()
+        console.print(Text("Sinks that were asked", "bold"))
+        console.print(Padding(grid, (0, 0, 0, 2)))
 
 
 def _draw_holders(jobs: Iterable[JobStatus], console: Console) -> None:

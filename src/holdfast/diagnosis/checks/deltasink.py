@@ -7,7 +7,8 @@ from uuid import UUID
 
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
-from holdfast.ledgers.delta import CLOSED, DeltaLedger
+from holdfast.ledgers.delta import DeltaLedger
+from holdfast.ledgers.deltaidentity import CLOSED
 
 _MOST_NAMED = 5
 

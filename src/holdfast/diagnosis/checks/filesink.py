@@ -115,8 +115,9 @@ def check_sink_memory(subject: Subject) -> Iterator[Finding]:
     if sink.failure is not None:
         evidence = {"code": sink.failure.code.number}
         message = f"the sink could not be read: {sink.failure.message}"
-        yield Finding("HF2431", Severity.WARNING, message, root, evidence)
-    elif sink.kind == "none" and committed is not None:
+        steps = () if sink.is_folder else sink.failure.next_steps
+        yield Finding("HF2431", Severity.WARNING, message, root, evidence, "", steps)
+    elif sink.kind == "none" and sink.is_folder and committed is not None:
         message = f"batches up to {committed} are committed, but the output holds no log of any"
         yield Finding("HF2407", Severity.WARNING, message, root, {"newest_commit": committed})
 

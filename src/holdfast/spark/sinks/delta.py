@@ -6,31 +6,32 @@ holds now, because Delta skips silently what another driver committed in between
 
 from __future__ import annotations
 
-import json
-import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from holdfast.crashpoints import reach
-from holdfast.errors import DecodeError, NotFoundError, SinkError, StorageError
+from holdfast.errors import DecodeError, SinkError, StorageError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.asking import ask_sink
-from holdfast.ledgers.delta import CLOSED, LOG_FOLDER, DeltaLedger, read_delta_ledger
+from holdfast.ledgers.delta import LOG_FOLDER, read_delta_ledger
 from holdfast.ledgers.deltafollowing import FollowedTable
+from holdfast.ledgers.deltaidentity import CLOSED, current_application
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.spark.sinks.deltacommits import commit, create_table, grows, is_conflict
-from holdfast.spark.sinks.keys import one_row_a_key, quoted
-from holdfast.spark.sinks.sink import Delivery, cannot_take_back
+from holdfast.spark.sinks.deltacommits import commit, create_table, is_conflict
+from holdfast.spark.sinks.deltafit import TableFit
+from holdfast.spark.sinks.deltafolder import strange_names
+from holdfast.spark.sinks.deltatakeback import TakingBack
+from holdfast.spark.sinks.keys import one_row_a_key
+from holdfast.spark.sinks.sink import Delivery
 from holdfast.spark.sinks.skipping import skip
 from holdfast.spark.sinks.tablefit import (
     check_columns,
-    check_fit,
     check_merged_names,
     check_new_table,
 )
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 ATTEMPTS = 6
 """How often a batch is tried that other writers' commits get in the way of."""
 _FIRST_PAUSE_SECONDS = 0.1
-_DATA_FILE = re.compile(r"part-\d{5}-[0-9a-f-]{36}[-.].*")
 
 
 class DeltaSink:
@@ -62,6 +62,8 @@ class DeltaSink:
         self._sink = sink
         self._location = location
         self._table: tuple[str, FollowedTable] | None = None
+        self._known: frozenset[str] | None = None
+        self._fit = TableFit(session, sink)
         self.identity: str | None = location.shown
 
     def prepare(self, schema: StructType, *, begun: bool) -> None:
@@ -70,22 +72,24 @@ class DeltaSink:
         check_merged_names(schema, self._sink)
         with self._asked():
             table = read_delta_ledger(self._below(LOG_FOLDER))
-            strange = () if table else self._strange_names(begun=begun)
+            folder = open_reader(self._location, self._sink.settings)
+            strange = () if table else strange_names(folder, self._sink, begun=begun)
+        self._known = frozenset(table.identifiers if table else ())
         if strange:
             message = f"{self.identity} is no Delta table and holds {', '.join(strange)}"
             raise SinkError("HF5006", message, at=self._sink.at)
         if table is None:
             check_new_table(schema, self._sink)
             return
-        self._check_partitions(table)
-        if not grows(self._sink):
-            check_fit(schema, self._table_schema(table), self._sink)
+        self._fit.check_start(schema, table)
 
     def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
         """Commit the batch's rows and its identity in one version of the table, or skip it."""
         table = self._followed(identity.query_id)
+        reach("delta.before-check")
         if self._holds(table, identity):
             return skip(batch)
+        self._fit.check_batch(batch.schema, table)
         before = -1 if table.newest_version is None else table.newest_version
         with self._rows(batch) as rows:
             self._commit(rows, identity, table)
@@ -93,11 +97,10 @@ class DeltaSink:
                 table.look()
             self._refuse_others(table, identity)
             found = table.batch(identity.batch_id)
-            if (
-                found is None
-                or found.table_version <= before
-                or found.generation != identity.generation
-            ):
+            if found is None:
+                self._refuse_untold(table, identity)
+                return skip(batch)
+            if found.table_version <= before or found.generation != identity.generation:
                 return skip(batch)
             return Delivery(skipped=False, rows=found.rows)
 
@@ -110,30 +113,63 @@ class DeltaSink:
         ledger = ask_sink(self._location.shown, self._below).delta
         return frozenset(ledger.transactions) if ledger is not None else frozenset()
 
-    def rewind(self, query_id: str, batch_id: int) -> None:  # noqa: ARG002 - of any batch
-        """Refuse: nothing is taken back."""
-        raise cannot_take_back(self.kind, self.identity)
+    def rewind(self, query_id: str, batch_id: int) -> None:
+        """Take back every batch of a query after this one, or raise HF5011 and change nothing.
+
+        With -1 all of them go. What was begun before and not finished is finished first.
+        """
+        with self._taking_back() as table:
+            table.rewind(query_id, batch_id)
 
     def clear(self) -> None:
-        """Refuse: nothing is taken back."""
-        raise cannot_take_back(self.kind, self.identity)
+        """Remove every row and the whole memory of batches, or raise HF5011 and change nothing."""
+        with self._taking_back() as table:
+            table.clear()
+
+    @contextmanager
+    def _taking_back(self) -> Iterator[TakingBack]:
+        shown = self._location.shown
+        try:
+            with self._asked():
+                yield TakingBack(self._session, self._sink, self._below(LOG_FOLDER), shown)
+        finally:
+            self._table = self._known = None
 
     def _followed(self, query_id: str) -> FollowedTable:
+        """Give the table under the name that the query had when this sink was prepared.
+
+        An old driver must not learn a newer one: what it brings was planned before the taking back.
+        """
         if self._table is None or self._table[0] != query_id:
-            self._table = (query_id, FollowedTable(self._below(LOG_FOLDER), query_id))
+            name = None if self._known is None else current_application(self._known, query_id)
+            self._table = (query_id, FollowedTable(self._below(LOG_FOLDER), query_id, name))
         return self._table[1]
 
     def _holds(self, table: FollowedTable, identity: BatchIdentity) -> bool:
         """Tell whether the table holds this batch; raise where it holds another one of its id."""
         with self._asked():
             table.look()
-        if table.last_batch == CLOSED:
-            message = f"{self.identity} is closed for the query {identity.query_id}"
-            raise SinkError("HF5004", message, at=self.identity)
-        if table.last_batch is None or table.last_batch < identity.batch_id:
+        if table.closed:
+            raise self._closed(table, identity.query_id)
+        following = 0 if table.last_batch is None else table.last_batch + 1
+        if table.application.number and identity.batch_id > following:
+            message = f"{self.identity} was taken back, and goes on with batch {following}; "
+            raise SinkError("HF5061", f"{message}this is {identity.batch_id}", at=self.identity)
+        if identity.batch_id >= following:
             return False
         self._refuse_others(table, identity)
         return True
+
+    def _closed(self, table: FollowedTable, query_id: str) -> SinkError:
+        """Give the error of a name under which nothing can be written any more."""
+        with self._asked():
+            ledger, closing = read_delta_ledger(self._below(LOG_FOLDER)), table.batch(CLOSED)
+        newest = current_application(ledger.identifiers if ledger else (), query_id)
+        if closing is not None and closing.act is not None and newest == table.application:
+            message = f"{self.identity}: batches of the query {query_id} are being taken back"
+            return SinkError("HF5060", message, at=self.identity)
+        message = f"{self.identity} is closed for the query {query_id}"
+        return SinkError("HF5004", message, at=self.identity)
 
     def _refuse_others(self, table: FollowedTable, identity: BatchIdentity) -> None:
         """Raise where the table holds the batch's id with other offsets.
@@ -150,17 +186,27 @@ class DeltaSink:
             )
             raise SinkError("HF5003", message, at=self.identity)
 
+    def _refuse_untold(self, table: FollowedTable, identity: BatchIdentity) -> None:
+        """Raise where Delta skipped a batch that the table does not hold: its name is closed."""
+        if table.closed:
+            raise self._closed(table, identity.query_id)
+        if table.last_batch is None or table.last_batch < identity.batch_id:
+            message = f"Delta skipped batch {identity.batch_id}, and the part of the log of "
+            message += f"{self.identity} that can be read does not tell why"
+            raise SinkError("HF5009", message, at=self.identity)
+
     def _commit(self, rows: DataFrame, identity: BatchIdentity, table: FollowedTable) -> None:
         """Commit once, again where somebody else's commit came between."""
         for attempt in range(ATTEMPTS):
             try:
                 reach("sink.before-commit")
-                commit(rows, identity, self._sink)
+                commit(rows, identity, self._sink, table.application.id)
                 reach("sink.after-commit")
                 return
             except (Py4JError, PySparkException) as error:
                 if not is_conflict(error):
                     raise
+                reach("delta.conflict")
                 if self._holds(table, identity):
                     return
                 if attempt + 1 == ATTEMPTS:
@@ -181,45 +227,6 @@ class DeltaSink:
             yield rows
         finally:
             batch.unpersist()
-
-    def _check_partitions(self, table: DeltaLedger) -> None:
-        if not self._sink.partition_by:
-            return
-        there = table.partition_columns
-        if there is None:
-            path = quoted(self._sink.path or "")
-            detail = self._session.sql(f"describe detail delta.{path}").collect()[0]
-            there = tuple(detail["partitionColumns"])
-        if there != tuple(self._sink.partition_by):
-            message = f"the table is partitioned by {', '.join(there) or 'nothing'}, not by "
-            message += ", ".join(self._sink.partition_by)
-            step = "leave `partition_by` out, or name what the table has"
-            raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
-
-    def _table_schema(self, table: DeltaLedger) -> StructType:
-        """Give the table's columns from its log; Spark is asked, slowly, where that fails."""
-        from pyspark.sql.types import StructType
-
-        if table.table_schema is not None:
-            with suppress(ValueError, KeyError, PySparkException):
-                return StructType.fromJson(json.loads(table.table_schema))
-        return self._session.read.format("delta").load(self._sink.path).schema
-
-    def _strange_names(self, *, begun: bool) -> tuple[str, ...]:
-        """Name what is not ours; data files without a log are, once a first batch broke off."""
-        try:
-            names = open_reader(self._location, self._sink.settings).names("")
-        except NotFoundError:
-            return ()
-        strange = [name for name in names if not name.startswith(".")]
-        if begun:
-            strange = [name for name in strange if not self._is_left_behind(name)]
-        return tuple(sorted(strange))[:3]
-
-    def _is_left_behind(self, name: str) -> bool:
-        folders = tuple(f"{column}=" for column in self._sink.partition_by)
-        is_data = _DATA_FILE.fullmatch(name) is not None or name.startswith(folders)
-        return is_data or name == LOG_FOLDER
 
     def _below(self, folder: str) -> Reader:
         return open_reader(parse_location(f"{self._location.url}/{folder}"), self._sink.settings)

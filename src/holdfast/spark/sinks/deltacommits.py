@@ -1,7 +1,8 @@
 """Commits a batch to a Delta table, rows and identity in one version of the table.
 
 The identity is the one of Spark's native sink, query id and batch id, so that jobs can join and
-leave. Delta itself skips a batch whose identity the table holds when it commits.
+leave; a query whose batches were taken back has another application id. Delta itself skips a batch
+whose identity the table holds when it commits.
 """
 
 from __future__ import annotations
@@ -34,13 +35,14 @@ _CONFLICTS = frozenset(
 )
 
 
-def commit(rows: DataFrame, identity: BatchIdentity, sink: ReadySink) -> None:
+def commit(rows: DataFrame, identity: BatchIdentity, sink: ReadySink, application_id: str) -> None:
     """Write the rows with the identity, as the sink's mode says; Delta may skip them silently."""
+    options = _identity_options(identity, application_id)
     if sink.mode == "upsert":
-        _merge(rows, identity, sink)
+        _merge(rows, options, sink)
         return
     mode = "overwrite" if sink.mode == "complete" else "append"
-    writer = _writer(rows, sink).mode(mode).options(**_identity_options(identity))
+    writer = _writer(rows, sink).mode(mode).options(**options)
     if sink.mode == "complete":
         # A session may be set to replace only the partitions that the rows are in.
         writer = writer.option("partitionOverwriteMode", "static")
@@ -75,19 +77,19 @@ def _writer(rows: DataFrame, sink: ReadySink) -> DataFrameWriter:
     return writer.partitionBy(*sink.partition_by) if sink.partition_by else writer
 
 
-def _identity_options(identity: BatchIdentity) -> dict[str, str]:
+def _identity_options(identity: BatchIdentity, application_id: str) -> dict[str, str]:
     return {
-        "txnAppId": identity.query_id,
+        "txnAppId": application_id,
         "txnVersion": str(identity.batch_id),
         "userMetadata": user_metadata(identity),
     }
 
 
-def _merge(rows: DataFrame, identity: BatchIdentity, sink: ReadySink) -> None:
+def _merge(rows: DataFrame, options: Mapping[str, str], sink: ReadySink) -> None:
     session = rows.sparkSession
     condition = " and ".join(f"held.{quoted(name)} = given.{quoted(name)}" for name in sink.key)
     machine: Any = session.sparkContext._jvm
-    with _identity_settings(session, identity):
+    with _identity_settings(session, options):
         table = machine.io.delta.tables.DeltaTable.forPath(session._jsparkSession, sink.path)
         merge = table.alias("held").merge(rows.alias("given")._jdf, condition)
         if grows(sink):
@@ -96,9 +98,8 @@ def _merge(rows: DataFrame, identity: BatchIdentity, sink: ReadySink) -> None:
 
 
 @contextmanager
-def _identity_settings(session: SparkSession, identity: BatchIdentity) -> Iterator[None]:
+def _identity_settings(session: SparkSession, options: Mapping[str, str]) -> Iterator[None]:
     """Say whose commit the next one is: a merge takes it from the session of the batch alone."""
-    options = _identity_options(identity)
     settings: Mapping[str, str] = {
         "spark.databricks.delta.write.txnAppId": options["txnAppId"],
         "spark.databricks.delta.write.txnVersion": options["txnVersion"],

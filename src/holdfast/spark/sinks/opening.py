@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink
 from holdfast.ledgers.fileoutput import FileOutput
+from holdfast.ledgers.onceperbatch import wish_of
 from holdfast.ledgers.postgresaddress import postgres_address
 from holdfast.spark.sinks.console import ConsoleSink
 from holdfast.spark.sinks.custom import CustomSink
@@ -15,6 +17,9 @@ from holdfast.spark.sinks.delta import DeltaSink
 from holdfast.spark.sinks.deltacommits import RESERVED_OPTIONS
 from holdfast.spark.sinks.filefit import FILE_FORMATS
 from holdfast.spark.sinks.files import FileSink
+from holdfast.spark.sinks.jdbc import RESERVED_OPTIONS as OF_JDBC_WRITER
+from holdfast.spark.sinks.jdbc import JdbcSink
+from holdfast.spark.sinks.jdbcnames import check_table_name
 from holdfast.spark.sinks.memory import MemorySink
 from holdfast.spark.sinks.postgres import PostgresSink
 from holdfast.spark.sinks.sink import BatchSink
@@ -84,21 +89,44 @@ def _postgres(_: SparkSession, job: ReadyJob) -> BatchSink:
     return PostgresSink(sink, address)
 
 
+def _jdbc(session: SparkSession, job: ReadyJob) -> BatchSink:
+    sink = job.sink
+    _check_mode(sink)
+    if sink.url is None or sink.table is None:
+        raise _undeclared(sink, "a jdbc sink needs a url and a table")
+    if not sink.url.startswith("jdbc:"):
+        raise _undeclared(sink, "the url of a jdbc sink begins with jdbc:")
+    if sink.batch_column is not None and sink.mode != "append":
+        raise _undeclared(sink, "batch_column is for mode append")
+    taken = sorted(name for name in sink.options if name.lower() in OF_JDBC_WRITER)
+    if taken:
+        raise _undeclared(sink, f"{', '.join(taken)} can't be set: the sink decides it")
+    check_table_name(sink.table, sink.at)
+    return JdbcSink(session, sink, sink.url)
+
+
 def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
     function = job.sink.function
     if function is None:
         raise _undeclared(job.sink, "a custom sink needs a function")
     if isinstance(function, FunctionReference):
-        return CustomSink(load_function(function), f"{function.module}:{function.name}")
-    if not callable(function):
+        loaded, name = load_function(function), f"{function.module}:{function.name}"
+    elif callable(function):
+        loaded, name = function, getattr(function, "__qualname__", type(function).__name__)
+    else:
         raise _undeclared(job.sink, "the function of a custom sink can't be called")
-    return CustomSink(function, getattr(function, "__qualname__", type(function).__name__))
+    wish = wish_of(loaded)
+    # As everywhere, relative paths count from the project, in a program from where it works.
+    folder = job.folder if job.project is not None else Path.cwd()
+    ledger = None if wish is None else wish.ledger(job.checkpoint, job.settings, folder)
+    return CustomSink(loaded, name, ledger)
 
 
 _OPENERS: Mapping[str, Opener] = {
     "delta": _delta,
     **dict.fromkeys(FILE_FORMATS, _files),
     "postgres": _postgres,
+    "jdbc": _jdbc,
     "memory": _memory,
     "custom": _custom,
 }

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from holdfast.crashpoints import reach
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
@@ -76,8 +77,11 @@ class PostgresSink:
             with fresh as staging:
                 table = (target.schema, staging)
                 staged = stage(rows, self._address.conninfo, table, columns, self._sink.at)
+                reach("postgres.staged")
                 move = Move(identity, self._sink, target, ledger, columns, staging, staged)
-                return self._committed(move)
+                delivery = self._committed(move)
+        reach("postgres.tidied")
+        return delivery
 
     def last_committed(self, query_id: str) -> LastCommitted:
         """Give the newest batch that the table holds of this query, without Spark; never raises."""

@@ -50,7 +50,9 @@ class Move:
             held = self._claimed(connection)
             if held is not None:
                 return held
+            reach("postgres.claimed")
             self._insert(connection)
+            reach("postgres.moved")
             self.ledger.count(connection, self.identity, self.staged.rows)
             reach("sink.before-commit")
         reach("sink.after-commit")

@@ -60,7 +60,9 @@ def stage(
     at: str | None,
 ) -> Staged:
     """Load the rows; raise SinkError where PostgreSQL can't store them or can't be reached."""
-    loading = as_written(rows, columns).mapInArrow(stager(conninfo, table, columns), _RESULT)
+    # Spark does not find a column with a dot in its name there: the place tells which it is.
+    named = as_written(rows, columns).toDF(*(f"c{place}" for place in range(len(columns))))
+    loading = named.mapInArrow(stager(conninfo, table, columns), _RESULT)
     try:
         results = loading.collect()
     except (PySparkException, Py4JError) as error:
@@ -133,6 +135,9 @@ class _Task:
             connection.cursor() as cursor,
         ):
             cursor.execute(_SETTINGS)
+            # Otherwise what the server has not taken yet piles up in libpq, which then moves all
+            # of it after every packet: a second of work for a million rows.
+            connection.pgconn.nonblocking = 0
             with cursor.copy(statement) as copy:
                 for batch in _chained(first, others):
                     if found := self._nul_in(batch):

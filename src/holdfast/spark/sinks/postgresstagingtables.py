@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from holdfast.crashpoints import reach
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.postgresconnection import connected, psycopg_here
 from holdfast.spark.sinks.postgresstaging import ATTEMPT
@@ -49,6 +50,7 @@ class StagingTables:
         # A connection that idles while Spark loads is one that may be lost.
         connection.close()
         self._left.add(name)
+        reach("postgres.staging-made")
         try:
             yield name
         finally:

@@ -1,0 +1,72 @@
+"""How quick our sinks are beside Spark's own, though only ours know a batch when it comes again."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from pathlib import Path
+
+from benchmarks.figures import Figure, Subject, Workshop, say
+from benchmarks.measuring import run_cold
+from tests.parts.postgres import server_on_a_port
+
+SCRIPT = Path(__file__).resolve().parent / "sink_streams.py"
+ROWS, ROUNDS, BATCHES = 1_000_000, 3, 10
+
+Measured = dict[str, list[tuple[float, float]]]
+
+
+def measure(workshop: Workshop) -> list[Figure]:
+    """Measure every sink."""
+    say(f"streaming {ROWS:,} rows {ROUNDS + 1} times nine ways, and writing them four ways at once")
+    with server_on_a_port() as server:
+        command = [sys.executable, str(SCRIPT), str(workshop.folder / "sinks")]
+        told = run_cold([*command, str(ROWS), str(ROUNDS), server]).output
+    measured: Measured = json.loads(told.splitlines()[-1])
+    return [
+        _stream(measured, "parquet", "Spark's own file sink", 0.95),
+        _stream(measured, "delta", "Delta's own sink", 0.95),
+        _stream(measured, "postgres", "Spark's JDBC append at its defaults", 1.0),
+        _ratio(measured, "alone-ours", "alone-spark", "alone-again",
+               "postgres, one batch of cached rows, against the same", 1.5),
+        _ratio(measured, "alone-ours", "alone-tuned", None,
+               "the same against JDBC append tuned (batchsize 10,000, rewritten inserts)", 0.8),
+    ]  # fmt: skip
+
+
+def _stream(measured: Measured, kind: str, other: str, promised: float) -> Figure:
+    what = f"{kind} append, the whole stream, against {other}"
+    return _ratio(measured, f"{kind}-ours", f"{kind}-spark", f"{kind}-again", what, promised)
+
+
+def _ratio(
+    measured: Measured, ours: str, theirs: str, again: str | None, what: str, promised: float
+) -> Figure:
+    our_seconds, our_work = _middle(measured[ours])
+    their_seconds, their_work = _middle(measured[theirs])
+    ratio = their_seconds / our_seconds
+    noise = ""
+    if again is not None:
+        repeated = abs(_middle(measured[again])[0] / their_seconds - 1) * 100
+        noise = f"; theirs against itself: {repeated:.0f} %"
+    return Figure(
+        what,
+        f"{ratio:.2f} times as fast ({our_seconds:.1f} s against {their_seconds:.1f} s; processor "
+        f"{our_work:.1f} s against {their_work:.1f} s{noise})",
+        f"at least {promised:g}",
+        ratio >= promised,
+    )
+
+
+def _middle(runs: list[tuple[float, float]]) -> tuple[float, float]:
+    return statistics.median(one for one, _ in runs), statistics.median(one for _, one in runs)
+
+
+SUBJECT = Subject(
+    "Sinks",
+    f"{ROWS:,} rows of five columns. Streams read the same files in {BATCHES} batches; every way "
+    "in turns in one session, medians of three after one that warms up. Processor seconds are "
+    "those of the whole machine, with the database server.",
+    measure,
+)

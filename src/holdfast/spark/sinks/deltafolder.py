@@ -1,0 +1,31 @@
+"""Looks into a folder that is to become a Delta table: what lies there that is not the sink's?"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.errors import NotFoundError
+from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.delta import LOG_FOLDER
+from holdfast.storage.reading import Reader
+
+_DATA_FILE = re.compile(r"part-\d{5}-[0-9a-f-]{36}[-.].*")
+_MOST_NAMED = 3
+
+
+def strange_names(folder: Reader, sink: ReadySink, *, begun: bool) -> tuple[str, ...]:
+    """Name what is not ours; data files without a log are, once a first batch broke off."""
+    try:
+        names = folder.names("")
+    except NotFoundError:
+        return ()
+    strange = [name for name in names if not name.startswith(".")]
+    if begun:
+        strange = [name for name in strange if not _is_left_behind(name, sink)]
+    return tuple(sorted(strange))[:_MOST_NAMED]
+
+
+def _is_left_behind(name: str, sink: ReadySink) -> bool:
+    folders = tuple(f"{column}=" for column in sink.partition_by)
+    is_data = _DATA_FILE.fullmatch(name) is not None or name.startswith(folders)
+    return is_data or name == LOG_FOLDER

@@ -1,0 +1,245 @@
+"""Writes batches to a table of any database with a JDBC driver: each one exactly once.
+
+Spark's own writer loads a staging table in parallel; one transaction on the driver moves its rows
+and writes the ledger row. Whatever becomes of the answer to its COMMIT, the ledger is asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError
+
+from holdfast.crashpoints import reach
+from holdfast.errors import SinkError
+from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.postgres import LEDGER
+from holdfast.spark.sinks.jdbcconnection import JdbcConnection, JdbcDatabase, words_of
+from holdfast.spark.sinks.jdbcfailure import JdbcFailure
+from holdfast.spark.sinks.jdbcfit import check_fit
+from holdfast.spark.sinks.jdbcledger import JdbcLedger
+from holdfast.spark.sinks.jdbcmove import JdbcMove
+from holdfast.spark.sinks.jdbcstaging import Stager, staging_names
+from holdfast.spark.sinks.jdbcstagingtables import JdbcStagingTables
+from holdfast.spark.sinks.jdbctable import Target, create_target, find_target
+from holdfast.spark.sinks.jdbctakeback import clear_table, take_back
+from holdfast.spark.sinks.jdbctypes import JdbcColumn, jdbc_columns, number_type
+from holdfast.spark.sinks.keys import one_row_a_key
+from holdfast.spark.sinks.postgresledger import HeldBatch
+from holdfast.spark.sinks.postgresstaging import Staged
+from holdfast.spark.sinks.postgrestakeback import rewound_column
+from holdfast.spark.sinks.sink import Delivery
+from holdfast.spark.sinks.skipping import skip
+from holdfast.spark.sinks.tablefit import check_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+ATTEMPTS = 4
+"""How often a transaction is tried that a lost connection or other writers broke."""
+_FIRST_PAUSE_SECONDS = 0.2
+RESERVED_OPTIONS = frozenset(
+    ("url", "dbtable", "query", "truncate", "cascadetruncate", "createtablecolumntypes")
+)
+"""Options of Spark's writer that would decide a second time what a key decides."""
+
+
+class JdbcSink:
+    """A table that takes the batches of one job."""
+
+    kind = "jdbc"
+    promise = (
+        "every batch once: one that the ledger holds with the same offsets is skipped, one with "
+        "other offsets or of an older driver stops the job"
+    )
+
+    def __init__(self, session: SparkSession, sink: ReadySink, url: str) -> None:
+        self._session = session
+        self._sink = sink
+        self._database = JdbcDatabase(session, sink, url)
+        self._staging_tables = JdbcStagingTables(self._database, sink)
+        self._stager: Stager | None = None
+        self._shown = f"{self._database.shown} {sink.table}"
+        self.identity: str | None = self._shown
+
+    def prepare(self, schema: StructType, *, begun: bool) -> None:  # noqa: ARG002 - leaves no files
+        """Refuse rows that the table can't take, and a table that is none; nothing is written."""
+        check_columns(schema, self._sink)
+        with self._connected() as connection:
+            columns = self._columns(schema)
+            target = find_target(connection, self._sink)
+            if target.columns is not None:
+                check_fit(columns, target, self._sink)
+
+    def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
+        """Commit the batch's rows and its ledger row in one transaction, or skip it."""
+        check_columns(batch.schema, self._sink)
+        with self._connected() as connection:
+            columns = self._columns(batch.schema)
+            target = find_target(connection, self._sink)
+            ledger = JdbcLedger(target, self._shown)
+            held = ledger.exists(connection) and ledger.held(connection, identity)
+        if held:
+            return skip(batch)
+        with self._rows(batch) as rows:
+            # A connection that idles while Spark loads is one that may be lost.
+            with self._connected() as connection:
+                target, ledger = self._made(connection, columns)
+                given = columns[: len(batch.schema.fields)]
+                staging = self._staging_tables.create(connection, target, given, identity)
+            with self._staging_tables.dropped_after(target):
+                reach("jdbc.staging-made")
+                staged = self._staged(rows, target, given, staging)
+                reach("jdbc.staged")
+                move = JdbcMove(identity, self._sink, target, ledger, given, staging, staged)
+                delivery = self._committed(move)
+        reach("jdbc.tidied")
+        return delivery
+
+    def last_committed(self, query_id: str) -> LastCommitted:
+        """Give the newest batch that the table holds of this query, through the session's JVM."""
+        try:
+            with self._connected() as connection:
+                ledger = self._ledger(connection)
+                if not ledger.exists(connection):
+                    return LastCommitted(None, f"the database holds no {LEDGER} yet")
+                newest = ledger.newest(connection, query_id)
+        except SinkError as error:
+            return LastCommitted(None, f"the database can't be asked: {error.message}")
+        except Py4JError as error:
+            return LastCommitted(None, f"Spark can't be asked: {words_of(error)}")
+        if newest is None:
+            return LastCommitted(None, f"{LEDGER} holds no batch of this query")
+        return LastCommitted(
+            newest.batch_id, f"{LEDGER}, written by generation {newest.generation}"
+        )
+
+    def queries(self) -> frozenset[str]:
+        """Name every query that the ledger knows; empty where it can't be asked."""
+        try:
+            with self._connected() as connection:
+                ledger = self._ledger(connection)
+                return ledger.queries(connection) if ledger.exists(connection) else frozenset()
+        except (SinkError, Py4JError):
+            return frozenset()
+
+    def rewind(self, query_id: str, batch_id: int) -> None:
+        """Take back every batch after this one, or raise HF5011 with nothing changed."""
+        column = rewound_column(self._sink)
+        with self._connected() as connection:
+            target, ledger = self._there(connection)
+            if target.columns is not None:
+                take_back(connection, target, ledger, self._sink, query_id, batch_id, column)
+
+    def clear(self) -> None:
+        """Remove every row and the whole memory of batches; refused where foreign rows are."""
+        with self._connected() as connection:
+            target, ledger = self._there(connection)
+            if target.columns is not None:
+                clear_table(connection, target, ledger, self._sink)
+
+    def _ledger(self, connection: JdbcConnection) -> JdbcLedger:
+        return JdbcLedger(find_target(connection, self._sink), self._shown)
+
+    def _there(self, connection: JdbcConnection) -> tuple[Target, JdbcLedger]:
+        """Give the table where there is one, and a ledger, which may be empty."""
+        target = find_target(connection, self._sink)
+        ledger = JdbcLedger(target, self._shown)
+        if target.columns is not None:
+            ledger.create(connection, self._database, self._sink)
+        return target, ledger
+
+    def _columns(self, schema: StructType) -> tuple[JdbcColumn, ...]:
+        """Give the columns of the rows, and after them the batch column where there is one."""
+        columns = jdbc_columns(schema, self._database, self._sink)
+        batch_column = self._sink.batch_column
+        if batch_column is None:
+            return columns
+        taken = [column.name for column in columns if column.name.lower() == batch_column.lower()]
+        if taken:
+            message = f"the rows have the column {taken[0]}, which the sink fills itself"
+            step = "rename it in the transform, or name another `batch_column`"
+            raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
+        number = number_type(self._database)
+        return (*columns, JdbcColumn(batch_column, "bigint", number, number))
+
+    def _staged(
+        self, rows: DataFrame, target: Target, given: tuple[JdbcColumn, ...], staging: str
+    ) -> Staged:
+        if self._stager is None:
+            self._stager = Stager(self._session, self._database)
+        names = [target.names.folded(name) for name in staging_names(given)]
+        return self._stager.stage(rows, target.beside(staging), given, names, self._sink.at)
+
+    @contextmanager
+    def _rows(self, batch: DataFrame) -> Iterator[DataFrame]:
+        """Give the rows to write. Those of an upsert are looked at first, and computed once."""
+        if self._sink.mode != "upsert":
+            yield batch
+            return
+        batch.persist()
+        try:
+            yield one_row_a_key(batch, self._sink.key, self._sink.order_by, self._sink.at)
+        finally:
+            batch.unpersist()
+
+    def _made(
+        self, connection: JdbcConnection, columns: tuple[JdbcColumn, ...]
+    ) -> tuple[Target, JdbcLedger]:
+        """Make table and ledger where they are not there; refuse rows that do not fit."""
+        target = find_target(connection, self._sink)
+        if target.columns is None:
+            create_target(connection, target, columns, self._sink)
+            target = find_target(connection, self._sink)
+        check_fit(columns, target, self._sink)
+        ledger = JdbcLedger(target, self._shown)
+        ledger.create(connection, self._database, self._sink)
+        return target, ledger
+
+    def _committed(self, move: JdbcMove) -> Delivery:
+        """Commit; after a failure ask again, on a new connection, whether it had happened.
+
+        The transaction begins with the claim of the batch's row in the ledger: it waits for one
+        that is still being committed, and finds the batch where it was.
+        """
+        for attempt in range(ATTEMPTS):
+            try:
+                with self._database.connected() as connection:
+                    held = move.commit(connection)
+                return _delivery(move, held, asked_again=attempt > 0)
+            except JdbcFailure as failure:
+                again = failure.lost or failure.contended
+                if not again or attempt + 1 == ATTEMPTS:
+                    raise self._told(failure) from failure
+                time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
+        raise AssertionError("every attempt returns or raises")
+
+    @contextmanager
+    def _connected(self) -> Iterator[JdbcConnection]:
+        """Connect; whatever the driver raises becomes an error of the sink."""
+        try:
+            with self._database.connected() as connection:
+                yield connection
+        except JdbcFailure as failure:
+            raise self._told(failure) from failure
+
+    def _told(self, failure: JdbcFailure) -> SinkError:
+        code, what = "HF5072", "refused"
+        if failure.lost:
+            code, what = "HF5071", "can't be reached"
+        elif failure.contended:
+            code, what = "HF5010", "kept the batch waiting"
+        return SinkError(code, f"{self._shown} {what}: {failure.words}", at=self._sink.at)
+
+
+def _delivery(move: JdbcMove, held: HeldBatch | None, *, asked_again: bool) -> Delivery:
+    if held is None:
+        return Delivery(skipped=False, rows=move.staged.rows)
+    ours = asked_again and held.generation == move.identity.generation
+    return Delivery(skipped=not ours, rows=held.rows if ours else None)

@@ -1,0 +1,1 @@
+"""Kills real runs at every named moment of every sink, runs them again, and judges the output."""

@@ -1,0 +1,31 @@
+"""Tables whose batches were taken back: a doctor sees one query under all its names."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.diagnosis.doctor import examine
+from holdfast.ledgers.deltaidentity import CLOSED
+from tests.checkpoint.pictures import files_of
+from tests.diagnosis.examining import examinee
+from tests.diagnosis.scenarios import delta_id, delta_output
+
+
+@pytest.mark.parametrize(
+    ("later", "held", "told"),
+    [
+        ({"#1:from": 1, "#1": 2}, 2, set()),
+        ({"#1:from": 3}, 2, set()),
+        ({"#1:from": 2}, 1, {"HF2414"}),
+        ({"#1:from": 1, "#1": CLOSED, "#2:from": 3}, 2, set()),
+        ({"#1:from": 0}, None, {"HF2412"}),
+        ({}, CLOSED, {"HF2411"}),
+    ],
+)
+def test_the_newest_name_counts(later: dict[str, int], held: int | None, told: set[str]) -> None:
+    """The checkpoint committed batch 2; the closed name alone would mean that all is skipped."""
+    names = {delta_id(): CLOSED, **{f"{delta_id()}{end}": one for end, one in later.items()}}
+    answer = examine([examinee(files_of("delta", "4.2.0"), delta_output(names))])
+    (seen,) = answer.result.targets
+    assert seen.sink is not None and seen.sink.last_committed == held
+    assert {one.code for one in seen.findings if one.code.startswith("HF241")} == told

@@ -1,0 +1,235 @@
+"""Taking batches of a Delta table back: all that it says, or nothing at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.crashpoints import VARIABLE
+from holdfast.errors import SinkError
+from holdfast.spark.sinks import delta, deltatakeback
+from holdfast.spark.sinks.deltatable import TableCommands
+from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = "sensor string, value int"
+
+
+def frame(spark: Any, value: int, sensor: str = "o u%r/é") -> Any:
+    """Give a batch of one row."""
+    return spark.createDataFrame([(sensor, value)], SCHEMA).coalesce(1)
+
+
+def filled(
+    spark: Any, table: Path, batches: int, mode: str = "append", partition_by: tuple[str, ...] = ()
+) -> Any:
+    """Write batches of one row each, and give the sink."""
+    sink = delta_sink(spark, table, mode, partition_by=partition_by)
+    for number in range(batches):
+        sink.write(frame(spark, number), identity(number))
+    return sink
+
+
+def values(spark: Any, table: Path) -> list[int]:
+    """Give the values that the table holds, sorted."""
+    return [value for _, value in rows_of(spark, table)]
+
+
+def versions(table: Path) -> int:
+    """Count the versions of the table."""
+    return len(list((table / "_delta_log").glob("*.json")))
+
+
+def somebody_else(spark: Any, table: Path) -> None:
+    """Append a row without any identity."""
+    frame(spark, 99, "theirs").write.format("delta").mode("append").save(str(table))
+
+
+def code_of(act: Callable[[], object]) -> str:
+    """Give the code of the error that an act ends with."""
+    with pytest.raises(SinkError) as caught:
+        act()
+    return caught.value.code.number
+
+
+def test_a_rewound_query_goes_on_under_a_new_name(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An old driver had asked before: its batch is skipped. What went is written again, once."""
+    table = tmp_path / "table"
+    old = filled(spark, table, 4, partition_by=("sensor",))
+    spark.sql(f"optimize delta.`{table}`").collect()
+    sink = delta_sink(spark, table)
+    point = {"sink.before-commit": lambda: sink.rewind(QUERY, 1)}
+    monkeypatch.setattr(delta, "reach", lambda name: point.pop(name, int)())
+    assert code_of(lambda: old.write(frame(spark, 4), identity(4))) == "HF5004"
+    assert values(spark, table) == [0, 1]
+    assert (sink.last_committed(QUERY).value, sink.queries()) == (1, {QUERY})
+    assert code_of(lambda: old.write(frame(spark, 2), identity(2))) == "HF5004"
+    assert code_of(lambda: sink.write(frame(spark, 4), identity(4))) == "HF5061"
+    assert code_of(lambda: sink.write(frame(spark, 1), identity(1, "other"))) == "HF5003"
+    assert sink.write(frame(spark, 1), identity(1)).skipped
+    again = sink.write(frame(spark, 2), identity(2, "anew"))
+    assert (again.skipped, again.rows) == (False, 1)
+    assert delta_sink(spark, table).write(frame(spark, 2), identity(2, "anew")).skipped
+    assert values(spark, table) == [0, 1, 2]
+    before = versions(table)
+    sink.rewind(QUERY, 2)
+    assert versions(table) == before, "nothing came after it"
+
+
+def test_every_batch_goes_back_and_the_first_is_taken_again(spark: Any, tmp_path: Path) -> None:
+    """By rewinding to before it, also where no row was there; by clearing, which ends there too."""
+    table = tmp_path / "table"
+    sink = filled(spark, table, 2)
+    for goes in (lambda: sink.rewind(QUERY, -1), sink.clear):
+        goes()
+        assert values(spark, table) == []
+        told = sink.last_committed(QUERY)
+        assert (told.value, sink.queries()) == (None, frozenset())
+        assert "every batch was taken back" in told.basis
+        before = versions(table)
+        goes()
+        assert versions(table) == before, "done is done"
+        sink.write(frame(spark, 7).where("false"), identity(0, "anew"))
+    sink.write(frame(spark, 7), identity(1))
+    somebody_else(spark, table)
+    before = versions(table)
+    for goes in (lambda: sink.rewind(QUERY, -1), sink.clear):
+        assert code_of(goes) == "HF5011"
+    assert (versions(table), values(spark, table)) == (before, [7, 99])
+
+
+def test_what_can_not_be_rewound_is_left_as_it_is(spark: Any, tmp_path: Path) -> None:
+    """Another mode, an unknown batch, somebody else's commit, files that are gone."""
+    table = tmp_path / "table"
+    sink = filled(spark, table, 3)
+    spark.sql(f"optimize delta.`{table}`").collect()
+    for file in table.glob("*.parquet"):
+        if f'"add":{{"path":"{file.name}"' in (table / f"_delta_log/{0:020}.json").read_text():
+            file.unlink()
+    before = versions(table)
+    for number in (0, 3, 9):
+        assert code_of(lambda: sink.rewind(QUERY, number)) == "HF5011"  # noqa: B023
+    assert code_of(lambda: sink.rewind("another", 0)) == "HF5011"
+    for mode in ("upsert", "complete"):
+        other = delta_sink(spark, table, mode, key=("value",))
+        assert code_of(lambda: other.rewind(QUERY, 1)) == "HF5011"  # noqa: B023
+    assert versions(table) == before
+    somebody_else(spark, table)
+    with pytest.raises(SinkError, match="version 4 of the table is somebody else's"):
+        sink.rewind(QUERY, 1)
+    assert (versions(table), sink.last_committed(QUERY).value) == (before + 1, 2)
+    assert not sink.write(frame(spark, 3), identity(3)).skipped
+    assert delta_sink(spark, tmp_path / "nothing").rewind(QUERY, -1) is None
+
+
+def test_complete_is_cleared_where_all_rows_are_its_own(spark: Any, tmp_path: Path) -> None:
+    """What others wrote before was replaced; the query goes on from its first batch."""
+    table = tmp_path / "table"
+    somebody_else(spark, table)
+    sink = filled(spark, table, 2, "complete")
+    sink.clear()
+    assert (values(spark, table), sink.queries()) == ([], frozenset())
+    assert not sink.write(frame(spark, 5), identity(0, "anew")).skipped
+    assert values(spark, table) == [5]
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process."""
+
+
+def test_an_act_that_took_no_row_is_undone_and_done_again(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed once the name is closed: nothing can be written; the next rewinding does it all."""
+    table = tmp_path / "table"
+    sink = filled(spark, table, 3)
+
+    def die(point: str) -> None:
+        if point == "delta.closed":
+            raise KilledError
+
+    monkeypatch.setattr(deltatakeback, "reach", die)
+    with pytest.raises(KilledError):
+        sink.rewind(QUERY, 0)
+    monkeypatch.undo()
+    assert code_of(lambda: sink.write(frame(spark, 3), identity(3))) == "HF5060"
+    assert sink.queries() == {QUERY}
+    sink.rewind(QUERY, 0)
+    assert (values(spark, table), sink.last_committed(QUERY).value) == ([0], 0)
+    assert not sink.write(frame(spark, 1), identity(1, "anew")).skipped
+    assert sink.write(frame(spark, 0), identity(0)).skipped
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_commit_in_between_is_kept(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """Before the last look it is seen; after it the rows come back. The query goes on."""
+    table = tmp_path / "table"
+    sink = filled(spark, table, 2)
+    if late:
+        restore = TableCommands.restore
+
+        def beaten(self: TableCommands, version: int, note: Any) -> None:
+            monkeypatch.undo()
+            somebody_else(spark, table)
+            restore(self, version, note)
+
+        monkeypatch.setattr(TableCommands, "restore", beaten)
+    else:
+        point = {"delta.closed": lambda: somebody_else(spark, table)}
+        monkeypatch.setattr(deltatakeback, "reach", lambda name: point.pop(name, int)())
+    with pytest.raises(SinkError, match="version 3 of the table came in between") as caught:
+        sink.rewind(QUERY, 0)
+    assert caught.value.code.number == "HF5011"
+    assert values(spark, table) == [0, 1, 99]
+    assert sink.last_committed(QUERY).value == 1
+    assert sink.write(frame(spark, 1), identity(1)).skipped
+    assert not sink.write(frame(spark, 2), identity(2)).skipped
+
+
+REWINDING = """
+import sys
+from pathlib import Path
+from holdfast.spark.session import SessionWish, open_session
+from tests.spark.sinks.deliveries import QUERY, delta_sink
+
+folder = Path(sys.argv[1])
+wish = SessionWish("rewinding", "local[2]", {}, features=frozenset({"delta"}), folder=folder)
+delta_sink(open_session(wish), folder / "table").rewind(QUERY, 0)
+"""
+
+
+def test_a_process_killed_after_the_rows_went_is_finished(spark: Any, tmp_path: Path) -> None:
+    """Only the new name is missing, whatever was written since; no row is taken back again."""
+    table = tmp_path / "table"
+    old = filled(spark, table, 2)
+    died = subprocess.run(
+        [sys.executable, "-c", REWINDING, str(tmp_path)],
+        env={**os.environ, VARIABLE: "delta.taken-back"},
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        start_new_session=True,
+    )
+    assert died.returncode == -9, died.stderr[-500:]
+    assert values(spark, table) == [0]
+    for number in (1, 2):
+        assert code_of(lambda: old.write(frame(spark, 5), identity(number))) == "HF5060"  # noqa: B023
+    somebody_else(spark, table)
+    sink = delta_sink(spark, table)
+    sink.rewind(QUERY, 0)
+    assert values(spark, table) == [0, 99]
+    assert not sink.write(frame(spark, 1), identity(1, "anew")).skipped
+    assert code_of(lambda: old.write(frame(spark, 2), identity(2))) == "HF5004"
