@@ -18,7 +18,8 @@ from tests.corpus.bench import Bench
 from tests.corpus.facts import read_rows, reading_options
 from tests.corpus.shapes import SHAPES
 from tests.corpus.shapes.shape import Shape
-from tests.state.states import as_spark_shows, asked_by, by_key, rows_of
+from tests.state.states import as_spark_shows, asked_by, rows_of
+from tests.state.truth.digests import by_key
 
 pytestmark = pytest.mark.spark
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,12 +41,3 @@ def as_spark_shows(view: StateView, row: dict[str, Any]) -> dict[str, Any]:
     if "user_map_key" in row:
         return {**shown, "user_map_key": row["user_map_key"], "user_map_value": value}
     return {**shown, "list_element" if view.layout.shown == "list" else "value": value}
-
-
-def by_key(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Group rows by what identifies them; order counts within a key alone."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        parts = (row["key"], row.get("user_map_key"), row.get("expiration_timestamp_ms"))
-        found[json.dumps(parts, sort_keys=True)].append(row)
-    return dict(found)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.corpus.loading import Sample, corpus, sample
-from tests.state.states import as_spark_shows, asked_by, by_key, rows_of, view_of
+from tests.state.states import as_spark_shows, asked_by, rows_of, view_of
+from tests.state.truth.digests import by_key
 
 TWINS = ("4.0.5", "4.1.4", "4.3.0")
 """Spark 3.5 has no reader, and 4.0 refuses checkpoint format 2: inputs are the same everywhere,
