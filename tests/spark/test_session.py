@@ -115,7 +115,7 @@ def test_a_running_session_that_serves_is_used(spark: Any) -> None:
         (SessionWish("x", "local[1]"), "spark.master"),
         (SessionWish("x", "local[2]", {"spark.sql.shuffle.partitions": "7"}), "shuffle.partitions"),
         (SessionWish("x", "local[2]", {"spark.never.set": "1"}), "spark.never.set"),
-        (SessionWish("x", "local[2]", features=frozenset({"postgres"})), "spark.jars"),
+        (SessionWish("x", "local[2]", features=frozenset({"s3"})), "spark.jars"),
     ],
 )
 def test_a_running_session_that_does_not_serve_is_told(

@@ -63,20 +63,20 @@ def test_a_kill_while_a_batch_is_published_on_s3(tmp_path: Path, server: S3Serve
             "region": "us-east-1", "path_style": True,
         }
     }  # fmt: skip
-    sink = {"format": "json", "path": f"s3a://{BUCKET}/raw", "partition_by": ["k"]}
+    sink = {"format": "json", "path": f"s3a://{BUCKET}/files", "partition_by": ["k"]}
     made = Made(tmp_path, {"ingest": ingest() | {"sink": sink}}, storage=storage)
     numbers = made.arrive(3) + made.arrive(3)
     killed = call(tmp_path, "run", "--json", **{VARIABLE: "files.published-one:5"})
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-800:]
     # Files are copied side by side: another one may have been on its way.
-    assert len(keys(server, "raw")) in (5, 6)
+    assert len(keys(server, "files")) in (5, 6)
     numbers += made.arrive(2)
     (job,) = result_of(call(tmp_path, "run", "--json"))["result"]["jobs"]
     assert (job["ended"], job["skipped_batches"]) == ("finished", 1)
-    names = keys(server, "raw")
-    found = [server.client.get_object(Bucket=BUCKET, Key=f"raw/{name}")["Body"] for name in names]
+    names = keys(server, "files")
+    found = [server.client.get_object(Bucket=BUCKET, Key=f"files/{name}")["Body"] for name in names]
     lines = [line for body in found for line in body.read().decode().splitlines()]
     assert Counter(lines) == Counter(f'{{"n":{number}}}' for number in numbers)
-    files = holdfast.committed_files(f"s3a://{BUCKET}/raw", server.settings())
-    assert sorted(file.path for file in files) == [f"s3://{BUCKET}/raw/{name}" for name in names]
+    files = holdfast.committed_files(f"s3a://{BUCKET}/files", server.settings())
+    assert sorted(file.path for file in files) == [f"s3://{BUCKET}/files/{name}" for name in names]
     assert not [one for one in keys(server, ".holdfast") if "/staging/" in one]
