@@ -79,8 +79,8 @@ class JobRun:
         )
         started.gate.open_for(str(query.id))
         self._around.watch(self._announced(started))
-        while query.isActive:
-            if self._around.stopping.wait(_LOOK_SECONDS) or started.lease.lost:
+        while query.isActive and not notes.over.wait(_LOOK_SECONDS):
+            if self._around.stopping.asked or started.lease.lost:
                 stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
                 break
             self._keep_record(started)
