@@ -1,6 +1,6 @@
-"""`make bench`: measures every subject in one run and writes docs/benchmarks.md.
+"""`make bench`: measures every subject and writes docs/benchmarks.md.
 
-`python -m benchmarks doctoring` measures one subject, and writes nothing.
+`python -m benchmarks doctoring` measures one subject, and writes its section anew.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks import doctoring, inspecting, running, sinking, statereading, statusing
 from benchmarks.figures import Figure, Subject, Workshop
 
+_END = "Measured with Python"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 SUBJECTS: Mapping[str, Subject] = {
     "inspecting": inspecting.SUBJECT,
@@ -39,8 +40,7 @@ def main(names: Sequence[str]) -> int:
         measured = {name: SUBJECTS[name].measure(workshop) for name in names or SUBJECTS}
     finally:
         shutil.rmtree(folder)
-    if not names:
-        PAGE.write_text(_page(measured), encoding="utf-8")
+    PAGE.write_text(_page({**_sections_there(), **_sections(measured)}), encoding="utf-8")
     figures = [figure for group in measured.values() for figure in group]
     for figure in figures:
         mark = "kept  " if figure.kept else "BROKEN"
@@ -48,14 +48,27 @@ def main(names: Sequence[str]) -> int:
     return 0 if all(figure.kept for figure in figures) else 1
 
 
-def _page(measured: Mapping[str, Sequence[Figure]]) -> str:
-    sections = "".join(_section(SUBJECTS[name], found) for name, found in measured.items())
+def _page(sections: Mapping[str, str]) -> str:
+    """Put the sections in the order of the subjects."""
+    ordered = [sections[one.title] for one in SUBJECTS.values() if one.title in sections]
     return f"""# Benchmarks
 
-Written by `make bench`.
+Written by `make bench`; what a section compares was measured in one run.
 
-{sections}Measured with Python {platform.python_version()} on {platform.system()}, two cores.
+{"".join(ordered)}{_END} {platform.python_version()} on {platform.system()}, two cores.
 """
+
+
+def _sections_there() -> dict[str, str]:
+    """Give what the page shows, by title."""
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    _, *parts = text.partition(_END)[0].split("\n## ")
+    return {part.partition("\n")[0]: f"## {part.rstrip()}\n\n" for part in parts}
+
+
+def _sections(measured: Mapping[str, Sequence[Figure]]) -> dict[str, str]:
+    subjects = {name: SUBJECTS[name] for name in measured}
+    return {one.title: _section(one, measured[name]) for name, one in subjects.items()}
 
 
 def _section(subject: Subject, figures: Sequence[Figure]) -> str:
