@@ -27,7 +27,7 @@ from holdfast.spark.sinks.deltacommits import commit, create_table, is_conflict
 from holdfast.spark.sinks.deltafit import TableFit
 from holdfast.spark.sinks.deltafolder import strange_names
 from holdfast.spark.sinks.deltatakeback import TakingBack
-from holdfast.spark.sinks.keys import one_row_a_key
+from holdfast.spark.sinks.keys import rows_to_write
 from holdfast.spark.sinks.sink import Delivery
 from holdfast.spark.sinks.skipping import skip
 from holdfast.spark.sinks.tablefit import (
@@ -91,7 +91,9 @@ class DeltaSink:
             return skip(batch)
         self._fit.check_batch(batch.schema, table)
         before = -1 if table.newest_version is None else table.newest_version
-        with self._rows(batch) as rows:
+        with rows_to_write(batch, self._sink) as rows:
+            if self._sink.mode == "upsert":
+                create_table(batch.sparkSession, batch, self._sink)
             self._commit(rows, identity, table)
             with self._asked():
                 table.look()
@@ -213,20 +215,6 @@ class DeltaSink:
                     message = f"batch {identity.batch_id} met other commits {ATTEMPTS} times"
                     raise SinkError("HF5010", message, at=self.identity) from error
                 time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
-
-    @contextmanager
-    def _rows(self, batch: DataFrame) -> Iterator[DataFrame]:
-        """Give the rows to write. Those of an upsert are looked at first, and computed once."""
-        if self._sink.mode != "upsert":
-            yield batch
-            return
-        batch.persist()
-        try:
-            rows = one_row_a_key(batch, self._sink.key, self._sink.order_by, self._sink.at)
-            create_table(batch.sparkSession, batch, self._sink)
-            yield rows
-        finally:
-            batch.unpersist()
 
     def _below(self, folder: str) -> Reader:
         return open_reader(parse_location(f"{self._location.url}/{folder}"), self._sink.settings)

@@ -29,7 +29,7 @@ from holdfast.spark.sinks.jdbcstagingtables import JdbcStagingTables
 from holdfast.spark.sinks.jdbctable import Target, create_target, find_target
 from holdfast.spark.sinks.jdbctakeback import clear_table, take_back
 from holdfast.spark.sinks.jdbctypes import JdbcColumn, jdbc_columns, number_type
-from holdfast.spark.sinks.keys import one_row_a_key
+from holdfast.spark.sinks.keys import rows_to_write
 from holdfast.spark.sinks.postgresledger import HeldBatch
 from holdfast.spark.sinks.postgresstaging import Staged
 from holdfast.spark.sinks.postgrestakeback import rewound_column
@@ -87,7 +87,7 @@ class JdbcSink:
             held = ledger.exists(connection) and ledger.held(connection, identity)
         if held:
             return skip(batch)
-        with self._rows(batch) as rows:
+        with rows_to_write(batch, self._sink) as rows:
             # A connection that idles while Spark loads is one that may be lost.
             with self._connected() as connection:
                 target, ledger = self._made(connection, columns)
@@ -176,18 +176,6 @@ class JdbcSink:
             self._stager = Stager(self._session, self._database)
         names = [target.names.folded(name) for name in staging_names(given)]
         return self._stager.stage(rows, target.beside(staging), given, names, self._sink.at)
-
-    @contextmanager
-    def _rows(self, batch: DataFrame) -> Iterator[DataFrame]:
-        """Give the rows to write. Those of an upsert are looked at first, and computed once."""
-        if self._sink.mode != "upsert":
-            yield batch
-            return
-        batch.persist()
-        try:
-            yield one_row_a_key(batch, self._sink.key, self._sink.order_by, self._sink.at)
-        finally:
-            batch.unpersist()
 
     def _made(
         self, connection: JdbcConnection, columns: tuple[JdbcColumn, ...]

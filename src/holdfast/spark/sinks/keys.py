@@ -5,13 +5,28 @@ Messages hold column names and counts, no values: keys are often personal data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.errors import SinkError
+from holdfast.jobs.ready import ReadySink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+@contextmanager
+def rows_to_write(batch: DataFrame, sink: ReadySink) -> Iterator[DataFrame]:
+    """Give the rows to write. Those of an upsert are looked at first, and computed once."""
+    if sink.mode != "upsert":
+        yield batch
+        return
+    batch.persist()
+    try:
+        yield one_row_a_key(batch, sink.key, sink.order_by, sink.at)
+    finally:
+        batch.unpersist()
 
 
 def one_row_a_key(

@@ -19,7 +19,7 @@ from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.ledgers.postgres import PostgresLedger, schema_of
 from holdfast.ledgers.postgresaddress import PostgresAddress
 from holdfast.ledgers.postgresconnection import connected, psycopg_here, words_of
-from holdfast.spark.sinks.keys import one_row_a_key
+from holdfast.spark.sinks.keys import rows_to_write
 from holdfast.spark.sinks.postgresledger import HeldBatch, LedgerTable
 from holdfast.spark.sinks.postgresmove import Move
 from holdfast.spark.sinks.postgresstaging import ATTEMPT, stage
@@ -71,7 +71,7 @@ class PostgresSink:
         columns = self._columns(batch.schema)
         if self._holds(identity):
             return skip(batch)
-        with self._rows(batch) as rows, self._connected() as connection:
+        with rows_to_write(batch, self._sink) as rows, self._connected() as connection:
             target, ledger = self._made(connection, columns)
             fresh = self._staging_tables.fresh(connection, target.schema, columns, identity)
             with fresh as staging:
@@ -143,18 +143,6 @@ class PostgresSink:
     def _ledger(self, connection: psycopg.Connection[Any]) -> tuple[str, LedgerTable]:
         schema = schema_of(connection, self._address)
         return schema, LedgerTable(schema, self._address.table, self.identity)
-
-    @contextmanager
-    def _rows(self, batch: DataFrame) -> Iterator[DataFrame]:
-        """Give the rows to write. Those of an upsert are looked at first, and computed once."""
-        if self._sink.mode != "upsert":
-            yield batch
-            return
-        batch.persist()
-        try:
-            yield one_row_a_key(batch, self._sink.key, self._sink.order_by, self._sink.at)
-        finally:
-            batch.unpersist()
 
     def _made(
         self, connection: psycopg.Connection[Any], columns: tuple[WrittenColumn, ...]
