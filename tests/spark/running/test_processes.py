@@ -63,10 +63,10 @@ def test_a_second_signal_stops_at_once_and_python_alone_killed_leaves_the_lease_
     numbers = made.arrive(3)
     with started(tmp_path, "run", "--json") as process:
         wait_for((tmp_path / "entered-0").exists, "the delivery")
-        # Two signals of one kind may come as one.
+        # Two signals of one kind may come as one; of two kinds, threads may take either first.
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(240) == 130
+        assert process.wait(240) in (130, 143)
     assert (made.ids("ingest", "offsets"), made.ids("ingest", "commits")) == ([0], [])
 
     (tmp_path / "entered-0").unlink()
