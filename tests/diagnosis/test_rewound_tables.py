@@ -6,8 +6,10 @@ import pytest
 
 from holdfast.diagnosis.doctor import examine
 from holdfast.ledgers.deltaidentity import CLOSED
+from holdfast.records.leasesight import Standing
 from tests.checkpoint.pictures import files_of
-from tests.diagnosis.examining import examinee
+from tests.diagnosis.examining import examinee, found
+from tests.diagnosis.recording import lease, recorded, run_on
 from tests.diagnosis.scenarios import delta_id, delta_output
 
 
@@ -29,3 +31,12 @@ def test_the_newest_name_counts(later: dict[str, int], held: int | None, told: s
     (seen,) = answer.result.targets
     assert seen.sink is not None and seen.sink.last_committed == held
     assert {one.code for one in seen.findings if one.code.startswith("HF241")} == told
+
+
+@pytest.mark.parametrize(("held", "told"), [(3, False), (4, True), (CLOSED, True)])
+def test_a_driver_that_runs_now_may_be_one_batch_further(held: int, told: bool) -> None:
+    """The table is asked after the checkpoint; without a driver one more is one too many."""
+    files, output = files_of("delta", "4.2.0"), delta_output({delta_id(): held})
+    running = recorded(run_on("delta", "4.2.0", ended=None), lease=lease(Standing.HELD))
+    assert ("HF2411" in found(examinee(files, output, recorded=running))) is told
+    assert "HF2411" in found(examinee(files, output))

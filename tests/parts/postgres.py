@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+
+from tests.parts.kafka import free_port
 
 _numbers = itertools.count()
 
@@ -43,19 +44,13 @@ def server_on_a_port() -> Iterator[str]:
             words = ("-w", "-D", str(server.pgdata), *words)
             pgexec("pg_ctl", words, bin_path=server.bin_path, user=server.system_user)
 
-        port = _free_port()
+        port = free_port()
         listening = f"-h 127.0.0.1 -p {port} -k {server.pgdata}"
         control("-l", str(server.log), "-o", listening, "restart")
         try:
             yield f"postgres@127.0.0.1:{port}/postgres"
         finally:
             control("stop")
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
 
 
 def fresh_database(uri: str) -> str:

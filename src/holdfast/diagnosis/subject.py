@@ -64,6 +64,13 @@ class Subject:
         return self.recorded.lease is not None and self.recorded.lease.state is Standing.HELD
 
     @property
+    def may_be_delivered(self) -> int:
+        """The newest batch that the sink may hold, -1 for none."""
+        planned = self.picture.newest_offsets_id
+        # The sink is asked last: a driver that runs now may have planned and delivered meanwhile.
+        return (-1 if planned is None else planned) + (1 if self.runs_now else 0)
+
+    @property
     def named(self) -> str:
         """What commands are given to mean it: the job's name, or the place."""
         return self.job.name if self.job is not None else self.picture.location

@@ -32,11 +32,11 @@ class Feed:
         self._given_back = b""
         try:
             while size > 0 and self.failure is None:
-                piece = next(self._pieces)
+                piece = next(self._pieces, None)
+                if piece is None:
+                    break
                 taken.append(piece)
                 size -= len(piece)
-        except StopIteration:
-            pass
         except DecodeError as error:
             self.failure = error
         return b"".join(taken)

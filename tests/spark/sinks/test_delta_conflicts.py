@@ -13,7 +13,7 @@ import pytest
 from py4j.protocol import Py4JError
 
 from holdfast.errors import SinkError
-from holdfast.spark.sinks import delta, deltacommits
+from holdfast.spark.sinks import delta, deltacommits, keys
 from tests.spark.sinks.deliveries import delta_sink, identity, rows_of
 
 pytestmark = pytest.mark.spark
@@ -99,10 +99,10 @@ def test_a_merge_is_tried_again(
     theirs.write(spark.createDataFrame([("a", 0)], SCHEMA), identity(0))
     before = spark.createDataFrame([("a", 5), ("b", 5)], SCHEMA)
     other = replace(identity(0), query_id="another")
-    monkeypatch.setattr(delta, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
+    monkeypatch.setattr(keys, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
 
     def change() -> None:
-        monkeypatch.setattr(delta, "one_row_a_key", lambda rows, *_: rows)
+        monkeypatch.setattr(keys, "one_row_a_key", lambda rows, *_: rows)
         theirs.write(before, other)
 
     thread = meanwhile(tmp_path, change)

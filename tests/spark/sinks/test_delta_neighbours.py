@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 from deltalake import write_deltalake
 
-from holdfast.spark.sinks import delta, deltacommits
+from holdfast.spark.sinks import delta, deltacommits, keys
 from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
 from tests.spark.sinks.test_delta_conflicts import PATIENCE_SECONDS, SCHEMA, meanwhile, waiting
 
@@ -30,7 +30,7 @@ def test_optimize_and_another_writer_in_between(
     newest = max((table / "_delta_log").glob("*.json")).stem
     second = spark.createDataFrame([("a", 2), ("c", 2)], SCHEMA).coalesce(1)
     if mode == "upsert":
-        monkeypatch.setattr(delta, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
+        monkeypatch.setattr(keys, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
     else:
         second = waiting(second, tmp_path)
 

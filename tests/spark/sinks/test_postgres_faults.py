@@ -10,6 +10,8 @@ import pytest
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.postgres import LEDGER
+from holdfast.spark.sinks import postgres
+from holdfast.spark.sinks.keys import rows_to_write
 from holdfast.spark.sinks.postgresstagingtables import prefix_of
 from tests.parts.kafka import free_port
 from tests.parts.postgres import rows_in
@@ -85,15 +87,14 @@ def test_an_older_driver_is_refused_and_a_newer_one_finds_its_batch(
     """The zombie's commit came first: the successor skips. Afterwards the zombie is refused."""
     zombie, successor = postgres_sink(spark, database), postgres_sink(spark, database)
     zombie.write(numbers(spark), identity(0))
-    original = successor._rows
 
-    def rows(batch: Any) -> Any:
+    def rows(batch: Any, sink: Any) -> Any:
+        monkeypatch.undo()
         assert not zombie.write(numbers(spark), identity(1)).skipped
-        return original(batch)
+        return rows_to_write(batch, sink)
 
-    monkeypatch.setattr(successor, "_rows", rows)
+    monkeypatch.setattr(postgres, "rows_to_write", rows)
     assert successor.write(numbers(spark), identity(1, generation=2)).skipped
-    monkeypatch.undo()
     successor.write(numbers(spark), identity(2, generation=2))
     for number in (2, 3):
         with pytest.raises(SinkError, match="generation 2 wrote batch 2") as caught:

@@ -17,7 +17,7 @@ def check_table_not_ahead(subject: Subject) -> Iterator[Finding]:
     """Report a table that holds later batches of this query than the checkpoint has planned."""
     ledger, planned = _ledger(subject), subject.picture.newest_offsets_id
     version = ledger.transactions.get(subject.query_id or "") if ledger is not None else None
-    if ledger is None or version is None or version <= (-1 if planned is None else planned):
+    if ledger is None or version is None or version <= subject.may_be_delivered:
         return
     held = "is closed for this query" if version == CLOSED else f"holds batches up to {version}"
     ends = "has planned none" if planned is None else f"ends at {planned}"

@@ -19,6 +19,7 @@ from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.ledgers.postgres import LEDGER
+from holdfast.spark.sinks.heldbatch import delivery_of
 from holdfast.spark.sinks.jdbcconnection import JdbcConnection, JdbcDatabase, words_of
 from holdfast.spark.sinks.jdbcfailure import JdbcFailure
 from holdfast.spark.sinks.jdbcfit import check_fit
@@ -30,7 +31,6 @@ from holdfast.spark.sinks.jdbctable import Target, create_target, find_target
 from holdfast.spark.sinks.jdbctakeback import clear_table, take_back
 from holdfast.spark.sinks.jdbctypes import JdbcColumn, jdbc_columns, number_type
 from holdfast.spark.sinks.keys import rows_to_write
-from holdfast.spark.sinks.postgresledger import HeldBatch
 from holdfast.spark.sinks.postgresstaging import Staged
 from holdfast.spark.sinks.postgrestakeback import rewound_column
 from holdfast.spark.sinks.sink import Delivery
@@ -200,7 +200,12 @@ class JdbcSink:
             try:
                 with self._database.connected() as connection:
                     held = move.commit(connection)
-                return _delivery(move, held, asked_again=attempt > 0)
+                return delivery_of(
+                    held,
+                    rows=move.staged.rows,
+                    generation=move.identity.generation,
+                    asked_again=attempt > 0,
+                )
             except JdbcFailure as failure:
                 again = failure.lost or failure.contended
                 if not again or attempt + 1 == ATTEMPTS:
@@ -224,10 +229,3 @@ class JdbcSink:
         elif failure.contended:
             code, what = "HF5010", "kept the batch waiting"
         return SinkError(code, f"{self._shown} {what}: {failure.words}", at=self._sink.at)
-
-
-def _delivery(move: JdbcMove, held: HeldBatch | None, *, asked_again: bool) -> Delivery:
-    if held is None:
-        return Delivery(skipped=False, rows=move.staged.rows)
-    ours = asked_again and held.generation == move.identity.generation
-    return Delivery(skipped=not ours, rows=held.rows if ours else None)

@@ -12,10 +12,10 @@ from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.postgres import LEDGER
+from holdfast.spark.sinks.heldbatch import HeldBatch
 from holdfast.spark.sinks.jdbcconnection import JdbcConnection, JdbcDatabase
 from holdfast.spark.sinks.jdbctable import Target, create_table, tables_like
 from holdfast.spark.sinks.jdbctypes import moment_type, number_type
-from holdfast.spark.sinks.postgresledger import HeldBatch
 
 KEPT_BATCHES = 10_000
 """Batches of a query that are remembered one by one; older ones are known to be there."""

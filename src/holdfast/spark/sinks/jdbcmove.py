@@ -12,13 +12,13 @@ from holdfast.crashpoints import reach
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
+from holdfast.spark.sinks.heldbatch import HeldBatch
 from holdfast.spark.sinks.jdbcconnection import JdbcConnection
 from holdfast.spark.sinks.jdbcfailure import JdbcFailure
 from holdfast.spark.sinks.jdbcledger import JdbcLedger
 from holdfast.spark.sinks.jdbcstaging import staging_names
 from holdfast.spark.sinks.jdbctable import Target
 from holdfast.spark.sinks.jdbctypes import JdbcColumn
-from holdfast.spark.sinks.postgresledger import HeldBatch
 from holdfast.spark.sinks.postgresstaging import Staged
 
 _ATTEMPTS_AT_ONCE = 500

@@ -19,8 +19,9 @@ from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.ledgers.postgres import PostgresLedger, schema_of
 from holdfast.ledgers.postgresaddress import PostgresAddress
 from holdfast.ledgers.postgresconnection import connected, psycopg_here, words_of
+from holdfast.spark.sinks.heldbatch import delivery_of
 from holdfast.spark.sinks.keys import rows_to_write
-from holdfast.spark.sinks.postgresledger import HeldBatch, LedgerTable
+from holdfast.spark.sinks.postgresledger import LedgerTable
 from holdfast.spark.sinks.postgresmove import Move
 from holdfast.spark.sinks.postgresstaging import ATTEMPT, stage
 from holdfast.spark.sinks.postgresstagingtables import StagingTables
@@ -180,7 +181,12 @@ class PostgresSink:
             try:
                 with connected(self._address.conninfo) as connection:
                     held = move.commit(connection)
-                return self._delivery(move, held, asked_again=attempt > 0)
+                return delivery_of(
+                    held,
+                    rows=move.staged.rows,
+                    generation=move.identity.generation,
+                    asked_again=attempt > 0,
+                )
             except self._psycopg.OperationalError as error:
                 if attempt + 1 == ATTEMPTS:
                     raise self._told(error) from error
@@ -188,12 +194,6 @@ class PostgresSink:
             except self._psycopg.Error as error:
                 raise self._told(error) from error
         raise AssertionError("every attempt returns or raises")
-
-    def _delivery(self, move: Move, held: HeldBatch | None, *, asked_again: bool) -> Delivery:
-        if held is None:
-            return Delivery(skipped=False, rows=move.staged.rows)
-        ours = asked_again and held.generation == move.identity.generation
-        return Delivery(skipped=not ours, rows=held.rows if ours else None)
 
     @contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[Any]]:

@@ -5,13 +5,13 @@ All of it happens inside the transaction that moves the batch's rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.postgres import LEDGER
 from holdfast.ledgers.postgresconnection import psycopg_here
+from holdfast.spark.sinks.heldbatch import HeldBatch
 
 if TYPE_CHECKING:
     import psycopg
@@ -31,17 +31,6 @@ create table if not exists {} (
     primary key (table_name, query_id, batch_id)
 )
 """
-
-
-@dataclass(frozen=True)
-class HeldBatch:
-    """A batch that the ledger holds."""
-
-    batch_id: int
-    generation: int
-    offsets_digest: str | None
-    """None where the batch is older than those that are remembered one by one."""
-    rows: int | None
 
 
 class LedgerTable:

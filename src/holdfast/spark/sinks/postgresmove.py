@@ -11,7 +11,8 @@ from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.postgresconnection import psycopg_here
-from holdfast.spark.sinks.postgresledger import HeldBatch, LedgerTable
+from holdfast.spark.sinks.heldbatch import HeldBatch
+from holdfast.spark.sinks.postgresledger import LedgerTable
 from holdfast.spark.sinks.postgresstaging import ATTEMPT, Staged
 from holdfast.spark.sinks.postgrestable import CAST, Target
 from holdfast.spark.sinks.postgrestypes import WrittenColumn
