@@ -9,6 +9,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+"""Whoever installs a package has its bytecode; an editable one keeps it only without this."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -22,13 +25,14 @@ class Run:
 
 def run_cold(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Run:
     """Run a command in a process of its own; a failing one raises."""
+    inherited = {name: value for name, value in os.environ.items() if name != _NO_BYTECODE}
     started = time.perf_counter()
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env={**os.environ, **(environment or {})},
+        env={**inherited, **(environment or {})},
     )
     assert process.stdout is not None
     output = process.stdout.read()

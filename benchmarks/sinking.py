@@ -11,7 +11,7 @@ from benchmarks.figures import Figure, Subject, Workshop, say
 from benchmarks.measuring import run_cold
 from tests.parts.postgres import server_on_a_port
 
-ROWS, ROUNDS, BATCHES = 1_000_000, 3, 10
+ROWS, ROUNDS, BATCHES = 1_000_000, 5, 10
 LEDGER_SECONDS = 0.1
 _LEDGERS = {
     "parquet": "Spark's append",
@@ -26,7 +26,7 @@ Measured = dict[str, list[tuple[float, float]]]
 def measure(workshop: Workshop) -> list[Figure]:
     """Measure every sink."""
     with server_on_a_port() as server:
-        say(f"streaming {ROWS:,} rows {ROUNDS + 1} times nine ways")
+        say(f"streaming {ROWS:,} rows again and again, nine ways")
         measured = _told("sink_streams", workshop.folder / "streams", server)
         say("writing them at once four ways, and batches of one row eight ways")
         measured |= _told("sink_batches", workshop.folder / "batches", server)
@@ -90,8 +90,8 @@ def _middle(runs: list[tuple[float, float]]) -> tuple[float, float]:
 SUBJECT = Subject(
     "Sinks",
     f"{ROWS:,} rows of five columns. Streams read the same files in {BATCHES} batches; every way "
-    "in turns in one session, medians of three after one that warms up. Processor seconds are "
-    "those of the whole machine, with the database server. Batches of one row are written 30 times "
-    "in turns, after ten that warm up.",
+    "in turns in one session, medians of five after two that warm up. Processor seconds are those "
+    "of the whole machine, with the database server. Batches of one row are written 30 times in "
+    "turns, after ten that warm up.",
     measure,
 )

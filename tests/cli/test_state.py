@@ -219,6 +219,39 @@ def test_pandas_is_not_imported(place: str, words: list[str], tmp_path: Path) ->
     subprocess.run([sys.executable, "-c", program, place, *words], check=True, cwd=tmp_path)
 
 
+UNNEEDED = {
+    "hashlib", "pandas", "pyarrow.compute", "pyarrow.csv", "pyarrow.dataset",
+    "pyarrow.parquet", "pydantic", "pyspark", "rich", "tempfile", "yaml", "fsspec", "asyncio",
+    "holdfast.state.conditions", "holdfast.state.exporting", "holdfast.state.summary",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("aggregation-hdfs-snapshots", set()),
+        ("aggregation-hdfs-lz4", set()),
+        ("aggregation-rocksdb-changelog-snapshots", {"rocksdict", "tempfile", "zipfile"}),
+    ],
+)
+@pytest.mark.parametrize("words", [["--limit", "1"], ["--key", '{"key": "birch"}']], ids=str)
+def test_first_rows_wait_for_nothing_that_they_do_not_need(
+    name: str, needed: set[str], words: list[str], tmp_path: Path
+) -> None:
+    """An import takes longer than a hundred thousand rows; only RocksDB's own need RocksDB."""
+    root = sample(name, "4.3.0").extract(tmp_path / "c")
+    unneeded = {"rocksdict", "zipfile", *UNNEEDED} - needed
+    program = (
+        "import sys; from holdfast.cli.main import run\n"
+        "assert run(['state', '--json', *sys.argv[1:]]) == 0\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", program, str(root), *words]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert json.loads(done.stdout)["result"]["rows"]
+    assert not unneeded & set(done.stderr.split())
+
+
 def test_a_secret_in_a_row_is_not_shown(tmp_path: Path) -> None:
     """Neither in text nor in JSON; a file holds the rows as they are."""
     root = sample("join", "4.3.0").extract(tmp_path / "c")

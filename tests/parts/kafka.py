@@ -65,7 +65,7 @@ def wait_for(port: int) -> None:
             return
         except OSError:
             time.sleep(0.2)
-    raise TimeoutError("the broker does not answer")
+    raise TimeoutError(f"nobody answers on port {port}")
 
 
 def create_topic(address: str, topic: str, partitions: int = 2) -> None:

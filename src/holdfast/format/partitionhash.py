@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from holdfast.errors import CheckpointError
 from holdfast.format.arrowarrays import arrow_numbers, numbers_of
+from holdfast.format.arrowkernels import cast, present, taken
 from holdfast.format.keyvalues import typed_row
 from holdfast.format.murmur import Hashes, hash_bytes, hash_ints, hash_longs
 from holdfast.format.spans import Bytes
@@ -51,10 +52,10 @@ def _column(field: pa.Field, column: pa.Array, seeds: Hashes) -> Hashes:
     """Fold a column into hashes, for those rows that are not null in it."""
     if not column.null_count:
         return _present(field, column, seeds)
-    some = np.flatnonzero(numbers_of(column.is_valid()))
+    some = np.flatnonzero(numbers_of(present(column)))
     hashes: Hashes = seeds.copy()
     if len(some):
-        hashes[some] = _present(field, column.take(arrow_numbers(some)), seeds[some])
+        hashes[some] = _present(field, taken(column, arrow_numbers(some)), seeds[some])
     return hashes
 
 
@@ -79,7 +80,7 @@ def _present(field: pa.Field, column: pa.Array, seeds: Hashes) -> Hashes:
 
 
 def _numbers(column: pa.Array, kind: pa.DataType) -> npt.NDArray[Any]:
-    numbers: npt.NDArray[Any] = numbers_of(column.cast(kind))
+    numbers: npt.NDArray[Any] = numbers_of(cast(column, kind))
     return numbers
 
 
@@ -127,6 +128,6 @@ def _lists(field: pa.Field, column: pa.ListArray, seeds: Hashes) -> Hashes:
     counts = np.diff(offsets)
     for index in range(int(counts.max(initial=0))):
         some = np.flatnonzero(counts > index)
-        elements = column.values.take(arrow_numbers(offsets[:-1][some] + index))
+        elements = taken(column.values, arrow_numbers(offsets[:-1][some] + index))
         hashes[some] = _column(field, elements, hashes[some])
     return hashes

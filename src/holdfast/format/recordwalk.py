@@ -1,6 +1,7 @@
 """Finds where records begin in a buffer: a key and a value, each behind its big-endian length.
 
-A million records must not cost a million turns of a Python loop. Where records are short, the
+A million records must not cost a million turns of a Python loop. While records have the lengths of
+the one before, numpy compares thousands at once. Where lengths differ and records are short, the
 buffer is cut into stretches; in each of them a record is guessed by what the first records were
 like, and numpy walks from all guesses in lockstep. What a walk found counts only if the walk before
 it arrives exactly at its guess: luck decides on the speed, never on the result.
@@ -18,9 +19,13 @@ from holdfast.format.spans import DELETE, DELETE_RANGE, MERGE, PUT, Bytes, Posit
 
 _SAMPLE = 64
 """So many records are walked one by one, to know what records are like."""
+_ALIKE = 1 << 14
+"""So many records at most are compared at once with the one before them."""
+_LEAST_ALIKE = 1 << 10
+"""Where fewer are alike, the lengths change too often to go on like this."""
 _LONG_RECORD = 160
 """Where records have more bytes on average, there are so few that one by one is as quick."""
-_STRETCH = 8 << 10
+_STRETCH = 4 << 10
 _STEPS = _STRETCH // 12
 _WINDOW = 512
 """In so many bytes of a stretch its first record is looked for."""
@@ -55,10 +60,19 @@ class Buffer:
 
 def find_records(buffer: Buffer) -> tuple[Positions, int]:
     """Give where each whole record begins, and the byte where no further one does."""
-    starts, byte = _walk(buffer, 0, len(buffer.data), _SAMPLE)
-    found = [np.array(starts, np.int64)]
-    if len(starts) == _SAMPLE and byte < _SAMPLE * _LONG_RECORD:
-        guesses, bounds = _guess(buffer, found[0])
+    found: list[Positions] = []
+    byte, alike = 0, _LEAST_ALIKE
+    while alike >= _LEAST_ALIKE:
+        first = byte
+        starts, byte = _walk(buffer, byte, len(buffer.data), _SAMPLE)
+        found.append(np.array(starts, np.int64))
+        if len(starts) < _SAMPLE:
+            return np.concatenate(found), byte
+        found.append(_walk_alike(buffer, starts[-1], byte))
+        alike = len(found[-1])
+        byte += alike * (byte - starts[-1])
+    if byte - first < (_SAMPLE + alike) * _LONG_RECORD:
+        guesses, bounds = _guess(buffer, byte, found[-2])
         walks = _walk_in_lockstep(buffer, guesses, bounds)
         pieces, byte = _join(buffer, byte, guesses, *walks)
         found += pieces
@@ -88,6 +102,20 @@ def _walk(buffer: Buffer, byte: int, until: int, most: int = -1) -> tuple[list[i
     return starts, byte
 
 
+def _walk_alike(buffer: Buffer, last: int, byte: int) -> Positions:
+    """Give the records from `byte` on that have the kind and the lengths of the last one."""
+    size = byte - last
+    until = min(len(buffer.data) - size + 1, byte + _ALIKE * size)
+    places = np.arange(byte, until, size, dtype=np.int64)
+    integers, key = buffer.integers, last + int(buffer.typed)
+    value = key + 4 + int(integers[key])
+    alike = integers[places + (key - last)] == integers[key]
+    alike &= integers[places + (value - last)] == integers[value]
+    if buffer.typed:
+        alike &= buffer.bytes[places] == buffer.bytes[last]
+    return places if alike.all() else places[: int(alike.argmin())]
+
+
 def _fits(kind: int, length: int) -> bool:
     return length == -1 if kind == DELETE else bool(_KINDS[kind]) and length >= 0
 
@@ -110,9 +138,10 @@ def _step(buffer: Buffer, places: Positions) -> tuple[npt.NDArray[np.bool_], Pos
     return whole, key_lengths, ends
 
 
-def _guess(buffer: Buffer, sample: Positions) -> tuple[Positions, Positions]:
+def _guess(buffer: Buffer, byte: int, sample: Positions) -> tuple[Positions, Positions]:
     """Guess the first record of each stretch by the lengths of the sample; give the next, too."""
-    stretches = np.arange(_STRETCH, len(buffer.data) - _STRETCH - 8, _STRETCH)
+    begin = (byte // _STRETCH + 1) * _STRETCH
+    stretches = np.arange(begin, len(buffer.data) - _STRETCH - 8, _STRETCH)
     _, key_lengths, ends = _step(buffer, sample)
     shortest, longest, most = key_lengths.min(), key_lengths.max(), (ends - sample).max()
     window = np.arange(min(most, _WINDOW), dtype=np.int64)

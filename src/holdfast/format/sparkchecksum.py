@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import google_crc32c
-
 from holdfast.errors import DecodeError
 from holdfast.format.fields import INT32, Fields
 from holdfast.format.log import decode_text
@@ -68,4 +66,7 @@ def encode_spark_checksum(checksum: SparkChecksum) -> bytes:
 
 def matches(checksum: SparkChecksum, data: bytes) -> bool:
     """Tell whether these are the bytes that the checksum was made of."""
+    # Few checkpoints have such files; whoever reads another does not wait for the library.
+    import google_crc32c
+
     return len(data) == checksum.size and google_crc32c.value(data) == checksum.value % 2**32

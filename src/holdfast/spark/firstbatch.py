@@ -7,9 +7,9 @@ only the object's package changed, and parameters were added at its end, which h
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def streaming_type(machine: Any, package: str, name: str) -> Any:
     except Py4JError:
         place = _STREAMING
         _loaded(machine, f"{place}.{name}")
-    return reduce(getattr, f"{place}.{name}".split("."), machine)
+    return _java_class(machine, f"{place}.{name}")
 
 
 def loaded_type(machine: Any, package: str, name: str) -> Any:
@@ -56,11 +56,13 @@ def loaded_type(machine: Any, package: str, name: str) -> Any:
 
 def _first_batch(machine: Any, output_mode: str) -> list[Any]:
     """Give the arguments that say: batch 0, no place, nothing known yet."""
-    mode = getattr(machine.org.apache.spark.sql.streaming.OutputMode, output_mode.title())()
+    modes = _java_class(machine, "org.apache.spark.sql.streaming.OutputMode")
+    mode = getattr(modes, output_mode.title())()
     metadata = streaming_type(machine, "checkpointing", "OffsetSeqMetadata").apply(_NOTHING_YET)
     propagator = streaming_type(machine, "runtime", "WatermarkPropagator").noop()
-    query_id, run_id = (machine.java.util.UUID.randomUUID() for _ in range(2))
-    nothing = machine.scala.Option.empty()
+    identifiers = _java_class(machine, "java.util.UUID")
+    query_id, run_id = (identifiers.randomUUID() for _ in range(2))
+    nothing = _java_class(machine, "scala.Option").empty()
     # Were this True, Spark would write the operators' metadata below the checkpoint's place.
     checked_and_written = False
     return [mode, _NO_PLACE, query_id, run_id, 0, nothing, metadata, propagator,
@@ -68,5 +70,10 @@ def _first_batch(machine: Any, output_mode: str) -> list[Any]:
 
 
 def _loaded(machine: Any, name: str) -> Any:
-    loader = machine.Thread.currentThread().getContextClassLoader()
-    return machine.java.lang.Class.forName(name, True, loader)
+    loader = _java_class(machine, "java.lang.Thread").currentThread().getContextClassLoader()
+    return _java_class(machine, "java.lang.Class").forName(name, True, loader)
+
+
+def _java_class(machine: Any, name: str) -> Any:
+    """Name a class at once: with dots, every part of its name is a question to the JVM."""
+    return JavaClass(name, machine._gateway_client)

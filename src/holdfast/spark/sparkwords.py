@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.redaction import excerpt
 
@@ -25,6 +25,7 @@ _STATE = re.compile(r"\.?\s*SQLSTATE: \w{5};?")
 _CONDITION = re.compile(
     r"(?:^|(?<=: ))\[(?P<kind>[A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] ?(?P<sentence>.*)", re.MULTILINE
 )
+_CAUSE = re.compile(r"^Caused by: (.*)$", re.MULTILINE)
 _JAVA = re.compile(
     r"(?:[a-z][\w$]*\.)+(?P<kind>[A-Z][\w$]*(?:Exception|Error))(?:: (?P<sentence>.*)|$)",
     re.MULTILINE,
@@ -54,7 +55,19 @@ def spark_words(error: BaseException) -> SparkWords:
     for found in _CONDITION.finditer(text):
         if found["kind"].partition(".")[0] not in _AROUND:
             return SparkWords(found["kind"], found["kind"], _sentence(found["sentence"]))
-    return _java_words(text) or SparkWords(None, type(error).__name__, _sentence(_first_line(text)))
+    words = _java_words(text)
+    if words is None:
+        return SparkWords(None, type(error).__name__, _sentence(_first_line(text)))
+    return _with_cause(words, text)
+
+
+def _with_cause(words: SparkWords, text: str) -> SparkWords:
+    """Add what failed at the bottom, where Spark's own sentence only says that something did."""
+    causes = _CAUSE.findall(text)
+    cause = _java_words(causes[-1]) if causes else None
+    if cause is None or cause.sentence in words.sentence or not _CONDITION.search(words.sentence):
+        return words
+    return replace(words, sentence=f"{words.sentence} ({cause.sentence})")
 
 
 def _java_words(text: str) -> SparkWords | None:

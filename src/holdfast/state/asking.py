@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -15,15 +16,16 @@ from holdfast.checkpoint.reading import read_picture
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.state.bounds import COUNTED_ROWS, MEMORY_BYTES
-from holdfast.state.conditions import Condition
 from holdfast.state.keytext import Key, key_columns
 from holdfast.state.plainvalues import plain_rows
 from holdfast.state.reading import StateView, open_state
 from holdfast.state.results import Growth, StateColumn, StateRow, StateRows
 from holdfast.state.rowcolumns import leaf_columns
 from holdfast.state.storefiles import partition_bytes
-from holdfast.state.summary import Summing, growth_since
 from holdfast.storage.reading import Reader
+
+if TYPE_CHECKING:
+    from holdfast.state.conditions import Condition
 
 _ALL_BATCHES = 1_000_000
 
@@ -79,8 +81,12 @@ def open_question(reader: Reader, picture: Picture, question: Question) -> Asked
     view = opening()
     if question.key is not None:
         view = opening(key=key_columns(question.key, view.schema.field("key").type))
-    condition = None if question.where is None else Condition(question.where, view.schema)
-    return Asked(view, condition)
+    if question.where is None:
+        return Asked(view, None)
+    # Conditions take longer to import than the first rows to show.
+    from holdfast.state.conditions import Condition
+
+    return Asked(view, Condition(question.where, view.schema))
 
 
 def show_rows(reader: Reader, question: Question, limit: int) -> Answer[StateRows]:
@@ -132,6 +138,8 @@ def sum_up(
     reader: Reader, question: Question, progress: Progress | None = None
 ) -> Answer[StateRows]:
     """Answer with the numbers of the rows that fit."""
+    from holdfast.state.summary import Summing
+
     picture = read_picture(reader, history=_ALL_BATCHES)
     asked = open_question(reader, picture, question)
     summing = Summing(asked.view)
@@ -152,6 +160,8 @@ def _growth(
     """Look at the oldest batch too; damage there does not spoil the other numbers."""
     if not question.whole_store:
         return None, []
+    from holdfast.state.summary import growth_since
+
     named = replace(question, operator=view.operator, store=view.store)
 
     def open_at(batch: int) -> StateView:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.format.arrowarrays import arrow_numbers
+from holdfast.format.arrowkernels import taken
 from holdfast.format.spans import Bytes, Positions, Spans
 
 
@@ -21,7 +22,7 @@ def gathered(spans: Spans) -> pa.LargeBinaryArray:
     order = np.lexsort((ends, starts))
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
-    return _in_order(spans.data, starts[order], ends[order]).take(arrow_numbers(back))
+    return taken(_in_order(spans.data, starts[order], ends[order]), arrow_numbers(back))
 
 
 def spans_of(array: pa.LargeBinaryArray) -> Spans:
@@ -41,4 +42,4 @@ def _in_order(data: Bytes, starts: Positions, ends: Positions) -> pa.LargeBinary
     whole = pa.LargeBinaryArray.from_buffers(
         pa.large_binary(), len(bounds) - 1, [None, pa.py_buffer(bounds), pa.py_buffer(data)]
     )
-    return whole.take(arrow_numbers(np.arange(0, len(bounds), 2)))
+    return taken(whole, arrow_numbers(np.arange(0, len(bounds), 2)))

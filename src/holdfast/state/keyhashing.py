@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import numpy.typing as npt
 
@@ -25,16 +23,25 @@ def hashed(spans: Spans) -> Hashes:
     padded = np.concatenate([spans.data, np.zeros(8, np.uint8)])
     words: Hashes = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
     short = np.flatnonzero(lengths <= _LONG)
-    for start in range(0, int(lengths[short].max(initial=0)), 8):
+    shared = int(lengths.min()) // 8 * 8 if len(short) == len(lengths) > 0 else 0
+    for start in range(0, shared, 8):
+        hashes = _mixed(hashes ^ words[spans.starts + start])
+    for start in range(shared, int(lengths[short].max(initial=0)), 8):
         active = short[lengths[short] > start]
         word = words[spans.starts[active] + start]
         left = np.minimum(lengths[active] - start, 8).astype(np.uint64)
         word &= np.uint64(0xFFFF_FFFF_FFFF_FFFF) >> (np.uint64(64) - left * np.uint64(8))
         hashes[active] = _mixed(hashes[active] ^ word)
     for index in np.flatnonzero(lengths > _LONG):
-        digest = hashlib.blake2b(spans.at(int(index)), digest_size=8).digest()
-        hashes[index] = np.uint64(int.from_bytes(digest, "little"))
+        hashes[index] = np.uint64(_digest(spans.at(int(index))))
     return _mixed(hashes)
+
+
+def _digest(long: bytes) -> int:
+    # Few stores have strings as long as that, and OpenSSL takes its time to load.
+    from hashlib import blake2b
+
+    return int.from_bytes(blake2b(long, digest_size=8).digest(), "little")
 
 
 def _mixed(hashes: Hashes) -> Hashes:

@@ -9,14 +9,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holdfast.errors import UsageError
 from holdfast.format.arrowarrays import arrow_numbers, numbers_of
+from holdfast.format.arrowkernels import equal, present, taken
 from holdfast.format.keyvalues import typed_row
 from holdfast.format.partitionhash import partition_of
 from holdfast.format.rockskeys import KeyLayout, decode_key_encoder
-from holdfast.format.spans import Spans
 from holdfast.format.unsaferow import encode_row
 from holdfast.state.rowdecoding import RowDecoder
 
@@ -68,7 +67,7 @@ class KeySearch:
         typed = self._typed(list(self.wanted))
         for index, name in enumerate(self.wanted):
             mask &= _equal(keys.field(name), typed.field(index)[0])
-        return batch.filter(arrow_numbers(mask))
+        return taken(batch, arrow_numbers(np.flatnonzero(mask)))
 
     @cached_property
     def _columns(self) -> pa.Schema:
@@ -89,26 +88,13 @@ class KeySearch:
         return ", ".join(f"{field.name} ({field.type})" for field in self._columns) or "no columns"
 
 
-def equal_to(strings: Spans, wanted: bytes) -> npt.NDArray[np.bool_]:
-    """Tell which of the strings are these bytes; eight bytes of all candidates in each turn."""
-    found = np.flatnonzero(strings.lengths == len(wanted))
-    expected = np.frombuffer(wanted, np.uint8)
-    for start in range(0, len(wanted), 8):
-        part = expected[start : start + 8]
-        places = strings.starts[found, np.newaxis] + start + np.arange(len(part))
-        found = found[np.all(strings.data[places] == part, axis=1)]
-    mask = np.zeros(len(strings), np.bool_)
-    mask[found] = True
-    return mask
-
-
 def _equal(column: pa.Array, wanted: pa.Scalar) -> npt.NDArray[np.bool_]:
     if not wanted.is_valid:
-        return numbers_of(column.is_null())
+        return ~numbers_of(present(column))
     if pa.types.is_nested(column.type):
         # Arrow compares no nested values; whoever asks by a part of such a key waits for it.
         expected = wanted.as_py()
         return np.array([one == expected for one in column.to_pylist()], np.bool_)
-    found = pc.equal(column, wanted)
-    equal: npt.NDArray[np.bool_] = numbers_of(found) & numbers_of(found.is_valid())
-    return equal
+    found = equal(column, wanted)
+    same: npt.NDArray[np.bool_] = numbers_of(found) & numbers_of(present(found))
+    return same

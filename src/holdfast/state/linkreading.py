@@ -17,10 +17,9 @@ from holdfast.format.hdfsstate import read_changes
 from holdfast.format.rockskeys import family_prefix
 from holdfast.format.rockslog import read_changelog
 from holdfast.format.spans import DELETE_RANGE, PUT, Changes, Spans
+from holdfast.state.bytematching import equal_to
 from holdfast.state.chains import Link, LinkKind
-from holdfast.state.keysearch import equal_to
 from holdfast.state.rowdecoding import Encoding
-from holdfast.state.sst import open_tables, read_snapshot
 from holdfast.storage.reading import Reader
 from holdfast.storage.showing import place_within
 
@@ -48,6 +47,8 @@ class LinkReader:
 
     def find_family(self, snapshot: Link, family: str) -> bool:
         """Learn what the keys of a column family begin with; False where it is not known yet."""
+        from holdfast.state.sst import read_snapshot
+
         with self._located(snapshot):
             for known in read_snapshot(self.reader, snapshot.path).column_families:
                 if known.name == family:
@@ -80,6 +81,9 @@ class LinkReader:
         return data
 
     def _snapshot(self, link: Link) -> Iterator[Changes]:
+        # RocksDB is not waited for where another store is read.
+        from holdfast.state.sst import open_tables, read_snapshot
+
         snapshot = read_snapshot(self.reader, link.path)
         with open_tables(self.reader, link.path, snapshot) as tables:
             if self.wanted is None:

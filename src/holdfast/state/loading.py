@@ -11,9 +11,9 @@ from itertools import chain as chained
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holdfast.format.arrowarrays import numbers_of
+from holdfast.format.arrowkernels import among, distinct
 from holdfast.format.spans import DELETE_RANGE, MERGE, Changes
 from holdfast.state.chains import Chain, Link
 from holdfast.state.gathering import gathered
@@ -63,8 +63,8 @@ def _take_few(changes: Iterator[Changes], held: list[Changes], most_bytes: int) 
 def _streamed(base: Iterable[Changes], later: list[Changes]) -> Iterator[Changes]:
     """Let entries pass that did not change, then give what the changes left."""
     empty = pa.nulls(0, pa.large_binary())
-    changed = pa.chunked_array([empty, *(gathered(chunk.keys) for chunk in later)]).unique()
+    changed = distinct(pa.chunked_array([empty, *(gathered(chunk.keys) for chunk in later)]))
     for chunk in base:
-        kept = ~numbers_of(pc.is_in(gathered(chunk.keys), value_set=changed))
+        kept = ~numbers_of(among(gathered(chunk.keys), changed))
         yield chunk if kept.all() else chunk.take(kept)
     yield from newest(later)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holdfast.format.arrowarrays import arrow_numbers, numbers_of
+from holdfast.format.arrowkernels import taken
 from holdfast.format.spans import Positions, Spans
 from holdfast.state.gathering import gathered
 from holdfast.state.keyhashing import hashed
@@ -50,7 +50,7 @@ def picked(parts: Sequence[Spans], places: Positions) -> pa.LargeBinaryArray:
     ]
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
-    return pa.concat_arrays(copies).take(arrow_numbers(back))
+    return taken(pa.concat_arrays(copies), arrow_numbers(back))
 
 
 def _all_equal(keys: Sequence[Spans], order: Positions, twins: Positions) -> bool:
@@ -58,7 +58,7 @@ def _all_equal(keys: Sequence[Spans], order: Positions, twins: Positions) -> boo
     for start in range(0, len(twins), _COMPARED_AT_ONCE):
         some = twins[start : start + _COMPARED_AT_ONCE]
         first, second = picked(keys, order[some]), picked(keys, order[some + 1])
-        if not pc.all(pc.equal(first, second)).as_py():
+        if not first.equals(second):
             return False
     return True
 

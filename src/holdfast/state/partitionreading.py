@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from holdfast.checkpoint.layout import Layout
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Place, Severity
+from holdfast.format.spans import Changes
 from holdfast.state.chains import Chain, PartitionHistory
-from holdfast.state.keysearch import KeySearch
 from holdfast.state.linkreading import LinkReader
 from holdfast.state.loading import living_entries
 from holdfast.state.rowdecoding import RowDecoder
@@ -19,8 +20,11 @@ from holdfast.state.showing import shown_batch
 from holdfast.storage.reading import Reader
 from holdfast.storage.showing import place_within
 
+if TYPE_CHECKING:
+    from holdfast.state.keysearch import KeySearch
+
 _HELD_BACK_BYTES = 32 << 20
-"""So much is read before the first row is shown: damage in a snapshot of usual size is met while
+"""So much is read before the first row is decoded: damage in a snapshot of usual size is met while
 another one can still take its place."""
 
 Unloadable = Callable[[str, str], CheckpointError]
@@ -52,7 +56,7 @@ class PartitionReader:
             links = LinkReader(self.reader, self.layout, self.decoder.encoding)
             shown = False
             try:
-                for batch in _held_back(self._rows(chain, links)):
+                for batch in self._rows(chain, links):
                     shown = True
                     yield batch
             except CheckpointError as error:
@@ -81,12 +85,21 @@ class PartitionReader:
             return
         if self.search is not None:
             links.wanted = self.search.stored_bytes
-        for entries in living_entries(chain, links.changes, self.memory_bytes):
+        living = living_entries(chain, links.changes, self.memory_bytes)
+        for entries in _held_back(living) if self._replaceable(chain) else living:
             keys, values = self.decoder.decode(entries)
             batch = shown_batch(self.decoder.layout, self.partition, keys, values)
             batch = batch if self.search is None else self.search.among(batch)
             if len(batch):
                 yield batch
+
+    def _replaceable(self, chain: Chain) -> bool:
+        """Tell whether other files would do, should the chain's snapshot be damaged."""
+        wholes = {link.path for link in chain.links if link.whole}
+        if not wholes or self.history.ids:
+            # With ids, only the headers of changelogs would tell: nobody reads them for this.
+            return bool(wholes)
+        return self.history.chain(self.version, self.damaged | wholes).loadable
 
     def _has_family(self, chain: Chain, links: LinkReader, family: str) -> bool:
         """Ask the snapshot that is read anyway, or any other: numbers are never given anew."""
@@ -108,12 +121,12 @@ class PartitionReader:
             self.findings.append(Finding("HF2747", Severity.WARNING, message, Place(path)))
 
 
-def _held_back(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    held: list[pa.RecordBatch] = []
+def _held_back(living: Iterator[Changes]) -> Iterator[Changes]:
+    held: list[Changes] = []
     used = 0
-    for batch in batches:
-        held.append(batch)
-        used += batch.nbytes
+    for entries in living:
+        held.append(entries)
+        used += int(entries.keys.lengths.sum() + entries.values.lengths.sum())
         if used > _HELD_BACK_BYTES:
             yield from held
             held = []

@@ -11,8 +11,8 @@ from base64 import b64encode
 from itertools import pairwise
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from holdfast.format.arrowkernels import cast, present, replaced, time_texts
 from holdfast.format.sparktypes import spark_type
 
 _MICROS = 1_000_000
@@ -41,10 +41,10 @@ def _structs(values: pa.StructArray) -> list[object]:
     names = [field.name for field in values.type]
     columns = [plain_values(values.field(at), field) for at, field in enumerate(values.type)]
     rows = zip(*columns, strict=True) if columns else (() for _ in range(len(values)))
-    nulls = values.is_null().to_pylist() if values.null_count else [False] * len(values)
+    kept = present(values).to_pylist() if values.null_count else [True] * len(values)
     return [
-        None if null else dict(zip(names, row, strict=True))
-        for null, row in zip(nulls, rows, strict=True)
+        dict(zip(names, row, strict=True)) if there else None
+        for there, row in zip(kept, rows, strict=True)
     ]
 
 
@@ -64,25 +64,24 @@ def _maps(values: pa.MapArray) -> list[object]:
 
 
 def _spans(values: pa.ListArray) -> list[tuple[int, int] | None]:
-    nulls = values.is_null().to_pylist()
+    kept = present(values).to_pylist()
     spans = pairwise(values.offsets.to_pylist())
-    return [None if null else span for null, span in zip(nulls, spans, strict=True)]
+    return [span if there else None for there, span in zip(kept, spans, strict=True)]
 
 
 def _scalars(values: pa.Array, field: pa.Field) -> list[object]:
     kind = values.type
     if pa.types.is_timestamp(kind):
         form = "%Y-%m-%dT%H:%M:%SZ" if kind.tz is not None else "%Y-%m-%dT%H:%M:%S"
-        text = pc.strftime(values, format=form)
-        return _listed(pc.replace_substring_regex(text, _WHOLE_SECONDS, r"\1"))
+        return _listed(replaced(time_texts(values, form), _WHOLE_SECONDS, r"\1"))
     if pa.types.is_date(kind) or pa.types.is_decimal(kind) or pa.types.is_time(kind):
-        return _listed(values.cast(pa.string()))
+        return _listed(cast(values, pa.string()))
     if pa.types.is_floating(kind):
         return _numbers(values)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return [None if one is None else b64encode(one).decode() for one in values.to_pylist()]
     if pa.types.is_duration(kind):
-        micros = values.cast(pa.duration("us")).cast(pa.int64())
+        micros = cast(cast(values, pa.duration("us")), pa.int64())
         return [None if one is None else _seconds_text(one) for one in micros.to_pylist()]
     if (spark_type(field) or "").startswith(("interval year", "interval month")):
         return [None if one is None else _months_text(one) for one in values.to_pylist()]
@@ -99,7 +98,7 @@ def _texts(values: pa.Array) -> list[object]:
     try:
         return _listed(values)
     except UnicodeDecodeError:
-        raw = values.cast(pa.binary()).to_pylist()
+        raw = cast(values, pa.binary()).to_pylist()
         return [None if one is None else one.decode(errors="backslashreplace") for one in raw]
 
 
@@ -108,7 +107,7 @@ def _numbers(values: pa.Array) -> list[object]:
         found = values.to_pylist()
     else:
         # A float has fewer digits than the double that Python would show.
-        texts = values.cast(pa.string()).to_pylist()
+        texts = cast(values, pa.string()).to_pylist()
         found = [None if one is None else float(one) for one in texts]
     return [one if one is None or math.isfinite(one) else _odd_number(one) for one in found]
 

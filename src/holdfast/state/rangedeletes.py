@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holdfast.format.arrowarrays import numbers_of
 from holdfast.format.spans import Positions
@@ -20,6 +19,9 @@ def covered(
 
     A range holds its begin and not its end. `places` ascend.
     """
+    # Few stores delete ranges, and these kernels take their time to import.
+    import pyarrow.compute as pc
+
     together = pa.concat_arrays([keys, begins, ends])
     ranks = numbers_of(pc.rank(together, sort_keys="ascending", tiebreaker="dense"))
     order = np.argsort(ranks[: len(keys)], kind="stable")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -14,13 +15,15 @@ from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding
 from holdfast.state.bounds import MEMORY_BYTES
 from holdfast.state.chains import PartitionHistory, loadable_batches, nearest_batch
-from holdfast.state.keysearch import KeySearch
 from holdfast.state.layouts import StoreLayout, layouts_of
 from holdfast.state.partitionreading import PartitionReader
 from holdfast.state.rowdecoding import RowDecoder
 from holdfast.state.showing import shown_schema
 from holdfast.state.statelog import StateLog
 from holdfast.storage.reading import Reader
+
+if TYPE_CHECKING:
+    from holdfast.state.keysearch import KeySearch
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ def open_state(
     layout = _chosen(layouts, store, picture, files.id)
     store_files = files.stores[layout.store]
     decoder = RowDecoder(layout, log.encoding(batch_id, store_files))
-    search = None if key is None else KeySearch(decoder, key)
+    search = None if key is None else _search(decoder, key)
     count = log.partitions(batch_id, files.id, store_files)
     return StateView(
         layout,
@@ -170,6 +173,13 @@ def _chosen(
     message = f"operator {operator_id} has no store {store or 'at all'!r}; there are: {names}"
     message = "; ".join([message, *sorted(unknown)])
     raise UsageError("HF2742", message, at=picture.location)
+
+
+def _search(decoder: RowDecoder, key: Mapping[str, object]) -> KeySearch:
+    # Who looks at rows does not wait for what finds one key.
+    from holdfast.state.keysearch import KeySearch
+
+    return KeySearch(decoder, key)
 
 
 def _partitions(count: int, asked: int | None, search: KeySearch | None) -> tuple[int, ...]:

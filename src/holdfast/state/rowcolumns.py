@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holdfast.errors import UsageError
 
@@ -29,6 +28,9 @@ class RowColumn:
 
     def values(self, batch: pa.RecordBatch) -> pa.Array:
         """Give its values; null wherever a struct around it is."""
+        # Most who ask for columns only name them, and do not wait for Arrow's kernels.
+        import pyarrow.compute as pc
+
         column = batch.column(self.indices[0])
         inner = list(self.indices[1:])
         return pc.struct_field(column, inner) if inner else column

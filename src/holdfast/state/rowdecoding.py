@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.format.arrowarrays import arrow_numbers
+from holdfast.format.arrowkernels import cast, taken
 from holdfast.format.avrostate import decode_avro, decode_avro_versions
 from holdfast.format.rockskeys import KeyEncoder, KeyLayout, decode_key_encoder, split_keys
 from holdfast.format.rocksordered import ordered_columns
@@ -69,7 +70,7 @@ class RowDecoder:
             row_checksum=self.encoding.row_checksum,
         )
         if self.layout.multi_value:
-            keys = keys.take(arrow_numbers(values.owners))
+            keys = taken(keys, arrow_numbers(values.owners))
         return keys, self._rows(values.rows)
 
     @cached_property
@@ -140,7 +141,7 @@ def _some(columns: pa.Schema, indices: Sequence[int]) -> pa.Schema:
 
 
 def _as_bytes(spans: Spans) -> pa.StructArray:
-    array = gathered(spans).cast(pa.binary())
+    array = cast(gathered(spans), pa.binary())
     return pa.StructArray.from_arrays([array], fields=list(_ONLY_BYTES))
 
 

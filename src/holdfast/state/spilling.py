@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from typing import Final
 
 import numpy as np
@@ -31,6 +30,9 @@ _SCHEMA = pa.schema(
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Make a folder for what does not fit into memory, and remove it with everything in it."""
+    # Most states fit into memory.
+    from tempfile import TemporaryDirectory, gettempdir
+
     with _disk(Path(gettempdir())):
         folder = TemporaryDirectory(prefix="holdfast-state-")
     with folder as name:

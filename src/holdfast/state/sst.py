@@ -90,7 +90,7 @@ class Tables:
         self._database = database
         self._border = border
 
-    def entries(self, prefix: bytes = b"", *, chunk_bytes: int = 8 << 20) -> Iterator[Changes]:
+    def entries(self, prefix: bytes = b"", *, chunk_bytes: int = 4 << 20) -> Iterator[Changes]:
         """Give the entries whose keys begin with `prefix`, in chunks of about so many bytes.
 
         Raise CheckpointError where tables are damaged, and, behind the last of all entries, where

@@ -38,6 +38,11 @@ def divided(source):
 
 def joined(left, right):
     return left.union(right)
+
+
+def filled(source):
+    text = "array_join(transform(sequence(1, 28), i -> sha2(concat(n, ':', i), 256)), '')"
+    return source.selectExpr("n", "k", f"{text} as filling")
 '''
 
 ROWS = "n long, k string"

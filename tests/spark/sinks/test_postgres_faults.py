@@ -202,6 +202,23 @@ def test_a_server_that_does_not_answer(spark: Any) -> None:
         assert "hunter-two-2" not in text
 
 
+def test_a_full_disk_is_told_at_once(spark: Any, database: str) -> None:
+    """The server answers: it is not called unreachable, and not asked again and again."""
+    sink = postgres_sink(spark, database)
+    sink.write(numbers(spark, 0), identity(0))
+    rows_in(database, "create sequence tries")
+    rows_in(database, "create function full_disk() returns trigger language plpgsql as "
+            "$$begin perform nextval('tries'); raise exception 'no room' "
+            "using errcode = '53100'; end$$")  # fmt: skip
+    rows_in(database, "create trigger full_disk after insert on readings "
+            "for each statement execute function full_disk()")  # fmt: skip
+    with pytest.raises(SinkError) as caught:
+        sink.write(numbers(spark), identity(1))
+    assert caught.value.code.number == "HF5044" and "no room" in caught.value.message
+    assert rows_in(database, "select last_value from tries") == [(1,)]
+    assert ids(database) == []
+
+
 def test_a_serialization_failure_is_tried_again(spark: Any, database: str) -> None:
     """As a stricter server raises it in the middle of the transaction: once more, and once."""
     sink = postgres_sink(spark, database)

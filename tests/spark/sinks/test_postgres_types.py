@@ -179,4 +179,23 @@ def test_bytes_that_are_no_text_are_told(spark: Any, database: str) -> None:
     with pytest.raises(SinkError) as caught:
         sink.write(batch, identity(0))
     assert caught.value.code.number == "HF5044"
+    assert "for the column name: invalid byte sequence" in caught.value.message
+    assert rows_in(database, "select count(*) from readings") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "date_add(date'1970-01-01', -2147483648)",
+        "date_add(date'1970-01-01', 2147483647)",
+        "timestamp_micros(-9223372036854775807 - 1)",
+        "array(timestamp_micros(-9223372036854775807 - 1))",
+    ],
+)
+def test_what_is_out_of_range_is_told(spark: Any, database: str, expression: str) -> None:
+    """By column; PostgreSQL's -infinity is no day and no moment of Spark."""
+    sink = postgres_sink(spark, database)
+    with pytest.raises(SinkError, match=r"for the column far: .* out of range") as caught:
+        sink.write(spark.range(1).selectExpr("id", f"{expression} as far"), identity(0))
+    assert caught.value.code.number == "HF5044"
     assert rows_in(database, "select count(*) from readings") == [(0,)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli.numpystart import start_numpy_without_threads
 from holdfast.cli.options import Output, output_options, target_options
 from holdfast.library import COMPARED_BATCHES, SHOWN_ROWS
 
@@ -73,6 +74,7 @@ def command(
     operators and the newest states of two checkpoints are. Nothing is written. The exit status is
     0 whether they differ or not; `identical` in the JSON tells.
     """
+    start_numpy_without_threads()
     answer = library.diff(
         target,
         other,

@@ -8,6 +8,7 @@ import click
 
 from holdfast import library
 from holdfast.cli.drawing.progress import ByteProgress
+from holdfast.cli.numpystart import start_numpy_without_threads
 from holdfast.cli.options import Output, output_options, target_options
 from holdfast.state.bounds import FIRST_ROWS, MEMORY_BYTES
 
@@ -100,6 +101,7 @@ def command(
     = != < <= > >=, in (…), like and is null, joined by and, or, not and brackets; where key and
     value have a column of the same name, the key's is meant, and value.NAME is the other.
     """
+    start_numpy_without_threads()
     with ByteProgress("reading", silent=quiet or as_json) as progress:
         answer = library.read_state(
             target,

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from holdfast.errors import DecodeError
 from holdfast.format.arrowarrays import Valid, arrow_numbers
+from holdfast.format.arrowkernels import taken
 from holdfast.format.spans import Bytes, Positions, Spans
 
 WORD = 8
@@ -91,5 +92,5 @@ def packed_values(
         pa.large_binary(), max(2 * count - 1, 0), [None, pa.py_buffer(bounds), pa.py_buffer(data)]
     )
     if valid is None:
-        return both.take(arrow_numbers(np.arange(0, 2 * count, 2)))
-    return both.take(arrow_numbers(2 * (np.cumsum(valid) - 1), valid=valid))
+        return taken(both, arrow_numbers(np.arange(0, 2 * count, 2)))
+    return taken(both, arrow_numbers(2 * (np.cumsum(valid) - 1), valid=valid))

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.format.arrowarrays import Valid, arrow_bits, arrow_numbers
+from holdfast.format.arrowkernels import taken
 from holdfast.format.spans import Positions
 from holdfast.format.unsaferow.buffer import WORD, RowBuffer, row_error
 
@@ -88,7 +89,7 @@ def spread(values: pa.Array, valid: Valid) -> pa.Array:
     """Put nulls between values that were decoded without them."""
     if valid.all():
         return values
-    return values.take(arrow_numbers(np.cumsum(valid) - 1, valid=valid))
+    return taken(values, arrow_numbers(np.cumsum(valid) - 1, valid=valid))
 
 
 def first_invalid(array: pa.Array) -> int | None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from holdfast.format.arrowarrays import Valid, numbers_of
+from holdfast.format.arrowkernels import present
 from holdfast.format.spans import Positions, Spans
 from holdfast.format.sparktypes import CALENDAR_INTERVAL, VARIANT, spark_type
 from holdfast.format.unsaferow.buffer import WORD, aligned
@@ -113,7 +114,7 @@ def _maps(kind: pa.DataType, blocks: Blocks, name: str) -> pa.Array:
 
 def _any_null(items: pa.Array, offsets: npt.NDArray[np.int32]) -> Valid:
     """Tell which lists have a null among their items."""
-    nulls = np.concatenate(([0], np.cumsum(numbers_of(items.is_null()))))
+    nulls = np.concatenate(([0], np.cumsum(~numbers_of(present(items)))))
     any_null: Valid = nulls[offsets[1:]] > nulls[offsets[:-1]]
     return any_null
 

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.format.arrowarrays import arrow_numbers
+from holdfast.format.arrowkernels import cast
 from holdfast.format.spans import Bytes
 from holdfast.format.unsaferow.buffer import packed_values
 from holdfast.format.unsaferow.cells import Blocks, Cells, first_invalid, refuse_invalid, spread
@@ -18,7 +19,7 @@ def decode_bytes(kind: pa.DataType, cells: Cells) -> pa.Array:
     targets = cells.targets()
     valid = None if cells.valid.all() else cells.valid
     packed = packed_values(targets.buffer.data, targets.starts, targets.lengths, valid)
-    array = packed.cast(pa.binary())
+    array = cast(packed, pa.binary())
     return _text(array) if pa.types.is_string(kind) else array
 
 
@@ -58,7 +59,7 @@ def decode_variants(kind: pa.DataType, cells: Cells) -> pa.Array:
     values = packed_values(targets.buffer.data, targets.starts + 4, sizes)
     rest = targets.lengths - 4 - sizes
     metadata = packed_values(targets.buffer.data, targets.starts + 4 + sizes, rest)
-    parts = [values.cast(pa.binary()), metadata.cast(pa.binary())]
+    parts = [cast(values, pa.binary()), cast(metadata, pa.binary())]
     return spread(pa.Array.from_buffers(kind, len(targets), [None], children=parts), cells.valid)
 
 

@@ -23,9 +23,12 @@ from holdfast.records.moments import moment_now
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_COMMITTER = {
+_OPTIONS = {
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    # On this machine's disk Hadoop would write a checksum beside every file. The manifest has one.
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl.disable.cache": "true",
 }
 _CHUNK = 1 << 20
 
@@ -73,7 +76,7 @@ def _forget(output: FileOutput, folder: str) -> None:
 
 
 def _write(batch: DataFrame, sink: ReadySink, output: FileOutput, folder: str) -> None:
-    writer = batch.write.format(sink.format).options(**{**sink.options, **_COMMITTER})
+    writer = batch.write.format(sink.format).options(**{**sink.options, **_OPTIONS})
     if sink.partition_by:
         writer = writer.partitionBy(*sink.partition_by)
     writer.save(spark_path(below(output.around, folder), sink.settings))

@@ -188,7 +188,7 @@ class PostgresSink:
                     asked_again=attempt > 0,
                 )
             except self._psycopg.OperationalError as error:
-                if attempt + 1 == ATTEMPTS:
+                if attempt + 1 == ATTEMPTS or self._is_full(error):
                     raise self._told(error) from error
                 time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
             except self._psycopg.Error as error:
@@ -205,9 +205,13 @@ class PostgresSink:
             raise self._told(error) from error
 
     def _told(self, error: psycopg.Error) -> SinkError:
-        lost = isinstance(error, self._psycopg.OperationalError)
+        lost = isinstance(error, self._psycopg.OperationalError) and not self._is_full(error)
         code, what = ("HF5041", "can't be reached") if lost else ("HF5044", "refused")
         errors = self._psycopg.errors
         if isinstance(error, errors.LockNotAvailable | errors.DeadlockDetected):
             code, what = "HF5010", "kept the batch waiting"
         return SinkError(code, f"{self.identity} {what}: {words_of(error)}", at=self._sink.at)
+
+    def _is_full(self, error: psycopg.Error) -> bool:
+        """Tell whether the server has no room: it answers, and asking again changes nothing."""
+        return isinstance(error, self._psycopg.errors.DiskFull)

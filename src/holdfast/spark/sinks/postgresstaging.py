@@ -18,7 +18,6 @@ from pyspark.errors import PySparkException
 from holdfast.errors import SinkError
 from holdfast.ledgers.postgresconnection import column_of, connected, psycopg_here, words_of
 from holdfast.redaction import redact
-from holdfast.spark.sinks.copytext import copy_lines, count_nul
 from holdfast.spark.sinks.postgrestypes import JSON, WrittenColumn, as_written
 
 if TYPE_CHECKING:
@@ -28,10 +27,6 @@ if TYPE_CHECKING:
 ATTEMPT = "holdfast_attempt"
 _RESULT = "attempt bigint, rows bigint, trouble string"
 _MARK = "staging failed: "
-_SETTINGS = (
-    "select set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true), "
-    "set_config('synchronous_commit', 'off', true)"
-)
 
 Stager = Callable[[Iterator[Any]], Iterator[Any]]
 
@@ -77,7 +72,7 @@ def stage(
 def stager(conninfo: str, table: tuple[str, str], columns: Sequence[WrittenColumn]) -> Stager:
     """Give what a task runs on its rows."""
     names = [column.name for column in columns]
-    are_json = [column.type == JSON for column in columns]
+    kinds = [column.type for column in columns]
 
     def load(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         import pyarrow
@@ -85,7 +80,7 @@ def stager(conninfo: str, table: tuple[str, str], columns: Sequence[WrittenColum
 
         context = TaskContext.get()
         attempt = 0 if context is None else context.taskAttemptId()
-        task = _Task(attempt, conninfo, table, names, are_json)
+        task = _Task(attempt, conninfo, table, names, kinds)
         yield pyarrow.RecordBatch.from_pylist(
             task.loaded(batches),
             pyarrow.schema([("attempt", "int64"), ("rows", "int64"), ("trouble", "string")]),
@@ -100,7 +95,7 @@ class _Task:
     conninfo: str
     table: tuple[str, str]
     names: list[str]
-    are_json: list[bool]
+    kinds: list[str]
     rows: int = 0
 
     def loaded(self, batches: Iterator[pyarrow.RecordBatch]) -> list[dict[str, Any]]:
@@ -126,29 +121,39 @@ class _Task:
         return [{"attempt": self.attempt, "rows": self.rows, "trouble": text}]
 
     def _copy(self, first: pyarrow.RecordBatch, others: Iterator[pyarrow.RecordBatch]) -> None:
-        sql = psycopg_here().sql
-        columns = sql.SQL(", ").join(map(sql.Identifier, (ATTEMPT, *self.names)))
-        statement = sql.SQL("copy {} ({}) from stdin").format(sql.Identifier(*self.table), columns)
+        from holdfast.spark.sinks.copyrows import HEADER, TRAILER, copy_rows
+
         with (
             connected(self.conninfo) as connection,
             connection.transaction(),
             connection.cursor() as cursor,
         ):
-            cursor.execute(_SETTINGS)
+            cursor.execute("set local synchronous_commit = off")
             # Otherwise what the server has not taken yet piles up in libpq, which then moves all
             # of it after every packet: a second of work for a million rows.
             connection.pgconn.nonblocking = 0
-            with cursor.copy(statement) as copy:
+            with cursor.copy(self._statement()) as copy:
+                copy.write(HEADER)
                 for batch in _chained(first, others):
                     if found := self._nul_in(batch):
                         raise _Unstorable(found)
-                    copy.write(copy_lines(self.attempt, batch.columns))
+                    copy.write(copy_rows(self.attempt, batch.columns, self.kinds))
                     self.rows += batch.num_rows
+                copy.write(TRAILER)
+
+    def _statement(self) -> Any:
+        sql = psycopg_here().sql
+        columns = sql.SQL(", ").join(map(sql.Identifier, (ATTEMPT, *self.names)))
+        return sql.SQL("copy {} ({}) from stdin with (format binary)").format(
+            sql.Identifier(*self.table), columns
+        )
 
     def _nul_in(self, batch: pyarrow.RecordBatch) -> Counter[str]:
+        from holdfast.spark.sinks.nulcounting import count_nul
+
         found: Counter[str] = Counter()
-        for name, column, is_json in zip(self.names, batch.columns, self.are_json, strict=True):
-            if count := count_nul(column, is_json=is_json):
+        for name, column, kind in zip(self.names, batch.columns, self.kinds, strict=True):
+            if count := count_nul(column, is_json=kind == JSON):
                 found[name] += count
         return found
 

@@ -1,7 +1,7 @@
 """Delivers a batch whose tasks fail and are tried again: in a Spark of its own, which does that.
 
-Copies of slow tasks can't be had here: Spark starts one only on another host. Called with a folder,
-a database and the names of sinks; prints one line of JSON for each.
+Copies of slow tasks, which Spark starts on another host alone, are tried in `speculating`. Called
+with a folder, a database and the names of sinks; prints one line of JSON for each.
 """
 
 from __future__ import annotations
