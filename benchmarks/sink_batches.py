@@ -79,16 +79,17 @@ def _small(session: Any, row: Any, folder: Path, server: str) -> dict[str, Write
     def held(name: str, sink: dict[str, object]) -> Write:
         return _held(session, row, folder / f"{name}.checkpoint", sink)
 
-    def append(kind: str, place: str) -> Write:
-        return lambda _: row.write.format(kind).mode("append").save(str(folder / place))
+    def append(kind: str, **options: str) -> None:
+        writer = row.write.format(kind).mode("append").options(**options)
+        writer.save(str(folder / f"{kind}-spark"))
 
     parquet, delta = str(folder / "parquet-ours"), str(folder / "delta-ours")
     known = once_per_batch(deliver)
     return {
         "small-parquet-ours": held("parquet", {"format": "parquet", "path": parquet}),
-        "small-parquet-spark": append("parquet", "parquet-spark"),
+        "small-parquet-spark": lambda _: append("parquet"),
         "small-delta-ours": held("delta", {"format": "delta", "path": delta}),
-        "small-delta-spark": append("delta", "delta-spark"),
+        "small-delta-spark": lambda turn: append("delta", txnAppId="it", txnVersion=str(turn)),
         "small-postgres-ours": held("postgres", postgres_sink(server, "small_ours")),
         "small-postgres-spark": lambda _: append_by_jdbc(row, server, "small_spark"),
         "small-custom-ours": held("custom", {"format": "custom", "function": known}),
