@@ -21,7 +21,7 @@ from tests.diagnosis.scenarios import delta_id, delta_output
         ({"#1:from": 2}, 1, {"HF2414"}),
         ({"#1:from": 1, "#1": CLOSED, "#2:from": 3}, 2, set()),
         ({"#1:from": 0}, None, {"HF2412"}),
-        ({}, CLOSED, {"HF2411"}),
+        ({}, None, {"HF2411"}),
     ],
 )
 def test_the_newest_name_counts(later: dict[str, int], held: int | None, told: set[str]) -> None:

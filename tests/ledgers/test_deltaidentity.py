@@ -69,10 +69,11 @@ def test_a_reader_of_the_log_sees_one_query() -> None:
         log.append(more)
         ledger = read_delta_ledger(MemoryReader(files(*log)))
         assert ledger is not None
-        told.append(ledger.last_committed(QUERY).value)
+        last = ledger.last_committed(QUERY)
+        told.append((last.value, last.closed))
         transactions.append(ledger.transactions)
-    assert told == [CLOSED, 1, 2]
-    assert transactions == [{QUERY: one} for one in told]
+    assert told == [(None, True), (1, False), (2, False)]
+    assert transactions == [{QUERY: one} for one in (CLOSED, 1, 2)]
 
 
 def test_the_page_tells_the_format() -> None:

@@ -110,6 +110,13 @@ def test_a_sink_ahead(stateful: Inspection) -> None:
     assert refused(start, *ACCEPTABLE).code.number == "HF3005"
 
 
+def test_a_sink_that_is_closed(stateful: Inspection) -> None:
+    """HF3005: whatever is written next is skipped."""
+    error = refused(starting(stateful, sink=LastCommitted(None, "read", closed=True)))
+    assert error.code.number == "HF3005"
+    assert "the sink is closed for this query" in error.message
+
+
 def test_a_sink_ahead_of_a_checkpoint_without_batches(stateful: Inspection) -> None:
     """A lost checkpoint under the same query id."""
     batches = replace(stateful.batches, last_planned=None, last_committed=None)

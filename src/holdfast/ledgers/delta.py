@@ -67,7 +67,7 @@ class DeltaLedger:
         version = self.transactions.get(query_id or "")
         if version == CLOSED:
             basis = "the Delta log is closed for this query: its batches are or were taken back"
-            return LastCommitted(version, basis)
+            return LastCommitted(None, basis, closed=True)
         if version is not None:
             return LastCommitted(version, "read from the txn actions of the Delta log")
         if current_application(self.identifiers, query_id or "").number:

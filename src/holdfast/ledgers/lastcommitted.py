@@ -13,3 +13,5 @@ class LastCommitted:
     """The batch id, None where the sink holds none or does not tell."""
     basis: str
     """How it is known, or why not."""
+    closed: bool = False
+    """The sink takes nothing more of the query: its batches are being taken back, or were."""

@@ -104,9 +104,11 @@ def guard_sink_ahead(start: Start) -> Iterator[Finding]:
     """Refuse where the sink holds a batch that this checkpoint would plan anew."""
     planned = start.inspection.batches.last_planned
     held = start.sink.value
-    if held is not None and held > (-1 if planned is None else planned):
+    is_ahead = held is not None and held > (-1 if planned is None else planned)
+    if is_ahead or start.sink.closed:
         shown = "none" if planned is None else f"batch {planned}"
-        message = f"the sink holds batch {held}; the newest that the checkpoint knows is {shown}"
+        has = f"holds batch {held}" if is_ahead else "is closed for this query"
+        message = f"the sink {has}; the newest that the checkpoint knows is {shown}"
         evidence = {"sink": held, "planned": planned, "basis": start.sink.basis}
         yield Finding("HF3005", Severity.FATAL, message, _HERE, evidence)
 

@@ -19,6 +19,7 @@ from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.ledgers.postgres import LEDGER
+from holdfast.spark.sinks.batchcolumn import rewound_column
 from holdfast.spark.sinks.heldbatch import delivery_of
 from holdfast.spark.sinks.jdbcconnection import JdbcConnection, JdbcDatabase, words_of
 from holdfast.spark.sinks.jdbcfailure import JdbcFailure
@@ -31,10 +32,9 @@ from holdfast.spark.sinks.jdbctable import Target, create_target, find_target
 from holdfast.spark.sinks.jdbctakeback import clear_table, take_back
 from holdfast.spark.sinks.jdbctypes import JdbcColumn, jdbc_columns, number_type
 from holdfast.spark.sinks.keys import rows_to_write
-from holdfast.spark.sinks.postgresstaging import Staged
-from holdfast.spark.sinks.postgrestakeback import rewound_column
 from holdfast.spark.sinks.sink import Delivery
 from holdfast.spark.sinks.skipping import skip
+from holdfast.spark.sinks.staged import Staged
 from holdfast.spark.sinks.tablefit import check_columns
 
 if TYPE_CHECKING:

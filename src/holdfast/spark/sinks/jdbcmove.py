@@ -19,7 +19,7 @@ from holdfast.spark.sinks.jdbcledger import JdbcLedger
 from holdfast.spark.sinks.jdbcstaging import staging_names
 from holdfast.spark.sinks.jdbctable import Target
 from holdfast.spark.sinks.jdbctypes import JdbcColumn
-from holdfast.spark.sinks.postgresstaging import Staged
+from holdfast.spark.sinks.staged import Staged
 
 _ATTEMPTS_AT_ONCE = 500
 """Databases bound how many values a list in a statement has."""

@@ -17,7 +17,7 @@ from holdfast.spark.sinks.jdbcconnection import H2, JdbcDatabase, thrown_by
 from holdfast.spark.sinks.jdbcfailure import failure_of, sql_exception_in
 from holdfast.spark.sinks.jdbctypes import JdbcColumn
 from holdfast.spark.sinks.keys import quoted
-from holdfast.spark.sinks.postgresstaging import ATTEMPT, Staged
+from holdfast.spark.sinks.staged import ATTEMPT, Staged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

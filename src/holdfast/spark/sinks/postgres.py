@@ -19,17 +19,19 @@ from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.ledgers.postgres import PostgresLedger, schema_of
 from holdfast.ledgers.postgresaddress import PostgresAddress
 from holdfast.ledgers.postgresconnection import connected, psycopg_here, words_of
+from holdfast.spark.sinks.batchcolumn import rewound_column
 from holdfast.spark.sinks.heldbatch import delivery_of
 from holdfast.spark.sinks.keys import rows_to_write
 from holdfast.spark.sinks.postgresledger import LedgerTable
 from holdfast.spark.sinks.postgresmove import Move
-from holdfast.spark.sinks.postgresstaging import ATTEMPT, stage
+from holdfast.spark.sinks.postgresstaging import stage
 from holdfast.spark.sinks.postgresstagingtables import StagingTables
 from holdfast.spark.sinks.postgrestable import Target, check_fit, create_table, find_table
-from holdfast.spark.sinks.postgrestakeback import clear_table, rewound_column, take_back
+from holdfast.spark.sinks.postgrestakeback import clear_table, take_back
 from holdfast.spark.sinks.postgrestypes import WrittenColumn, check_name, written_columns
 from holdfast.spark.sinks.sink import Delivery
 from holdfast.spark.sinks.skipping import skip
+from holdfast.spark.sinks.staged import ATTEMPT
 from holdfast.spark.sinks.tablefit import check_columns
 
 if TYPE_CHECKING:

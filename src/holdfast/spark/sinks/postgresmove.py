@@ -13,9 +13,9 @@ from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.postgresconnection import psycopg_here
 from holdfast.spark.sinks.heldbatch import HeldBatch
 from holdfast.spark.sinks.postgresledger import LedgerTable
-from holdfast.spark.sinks.postgresstaging import ATTEMPT, Staged
 from holdfast.spark.sinks.postgrestable import CAST, Target
 from holdfast.spark.sinks.postgrestypes import WrittenColumn
+from holdfast.spark.sinks.staged import ATTEMPT, Staged
 
 if TYPE_CHECKING:
     import psycopg

@@ -19,12 +19,12 @@ from holdfast.errors import SinkError
 from holdfast.ledgers.postgresconnection import column_of, connected, psycopg_here, words_of
 from holdfast.redaction import redact
 from holdfast.spark.sinks.postgrestypes import JSON, WrittenColumn, as_written
+from holdfast.spark.sinks.staged import ATTEMPT, Staged
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame
 
-ATTEMPT = "holdfast_attempt"
 _RESULT = "attempt bigint, rows bigint, trouble string"
 _MARK = "staging failed: "
 
@@ -37,14 +37,6 @@ class StagingError(Exception):
 
 class _Unstorable(Exception):  # noqa: N818 - never leaves this module
     """Ends a COPY whose rows nobody wants any more."""
-
-
-@dataclass(frozen=True)
-class Staged:
-    """What the winning attempts loaded."""
-
-    attempts: tuple[int, ...]
-    rows: int
 
 
 def stage(

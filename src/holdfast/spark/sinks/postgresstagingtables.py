@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from holdfast.crashpoints import reach
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.postgresconnection import connected, psycopg_here
-from holdfast.spark.sinks.postgresstaging import ATTEMPT
 from holdfast.spark.sinks.postgrestable import create_table
 from holdfast.spark.sinks.postgrestypes import WrittenColumn
+from holdfast.spark.sinks.staged import ATTEMPT
 
 if TYPE_CHECKING:
     import psycopg
