@@ -202,16 +202,21 @@ def test_a_server_that_does_not_answer(spark: Any) -> None:
         assert "hunter-two-2" not in text
 
 
+def disturb(database: str, words: str, state: str, *, tries: str) -> None:
+    """Let the server raise an error in the middle of the transactions that move rows."""
+    rows_in(database, "create sequence tries")
+    rows_in(database, "create function disturbed() returns trigger language plpgsql as "
+            f"$$begin if nextval('tries') {tries} then raise exception '{words}' "
+            f"using errcode = '{state}'; end if; return null; end$$")  # fmt: skip
+    rows_in(database, "create trigger disturbed after insert on readings "
+            "for each statement execute function disturbed()")  # fmt: skip
+
+
 def test_a_full_disk_is_told_at_once(spark: Any, database: str) -> None:
     """The server answers: it is not called unreachable, and not asked again and again."""
     sink = postgres_sink(spark, database)
     sink.write(numbers(spark, 0), identity(0))
-    rows_in(database, "create sequence tries")
-    rows_in(database, "create function full_disk() returns trigger language plpgsql as "
-            "$$begin perform nextval('tries'); raise exception 'no room' "
-            "using errcode = '53100'; end$$")  # fmt: skip
-    rows_in(database, "create trigger full_disk after insert on readings "
-            "for each statement execute function full_disk()")  # fmt: skip
+    disturb(database, "no room", "53100", tries=">= 1")
     with pytest.raises(SinkError) as caught:
         sink.write(numbers(spark), identity(1))
     assert caught.value.code.number == "HF5044" and "no room" in caught.value.message
@@ -223,12 +228,7 @@ def test_a_serialization_failure_is_tried_again(spark: Any, database: str) -> No
     """As a stricter server raises it in the middle of the transaction: once more, and once."""
     sink = postgres_sink(spark, database)
     sink.write(numbers(spark, 0), identity(0))
-    rows_in(database, "create sequence tries")
-    rows_in(database, "create function unlucky() returns trigger language plpgsql as "
-            "$$begin if nextval('tries') = 1 then raise exception 'could not serialize access' "
-            "using errcode = '40001'; end if; return null; end$$")  # fmt: skip
-    rows_in(database, "create trigger unlucky after insert on readings "
-            "for each statement execute function unlucky()")  # fmt: skip
+    disturb(database, "could not serialize access", "40001", tries="= 1")
     assert sink.write(numbers(spark), identity(1)).rows == 10
     assert rows_in(database, "select last_value from tries") == [(2,)]
     assert ids(database) == list(range(10))
