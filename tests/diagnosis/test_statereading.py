@@ -6,7 +6,10 @@ from random import Random
 
 import pytest
 
+from holdfast.checkpoint.reading import read_picture
+from holdfast.diagnosis.statereading import read_state
 from holdfast.findings import Severity
+from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of
 from tests.diagnosis.examining import Files, examined, examinee
 
@@ -60,3 +63,13 @@ def test_a_file_cut_in_half_is_always_told(name: str) -> None:
         findings = examined(examinee(broken), verified=True).findings
         told = [one for one in findings if one.severity.rank >= Severity.WARNING.rank]
         assert any("state/0" in one.place.file for one in told), path
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_progress_is_told_while_state_is_decoded(name: str) -> None:
+    """Bytes of state done, of those in all; the last word is that nothing is left."""
+    reader = MemoryReader(files_of(name))
+    seen: list[tuple[int, int]] = []
+    read_state(reader, read_picture(reader), frozenset(), lambda *told: seen.append(told))
+    assert len(seen) > 1 and seen == sorted(seen)
+    assert seen[0][0] < seen[-1][0] == seen[-1][1]

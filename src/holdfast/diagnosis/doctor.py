@@ -121,7 +121,7 @@ def _read(examinee: Examinee | Unopened, verified: bool, progress: Progress | No
             picture = verify(examinee.reader, picture, progress)
     except HoldfastError as error:
         return _Read(examinee, error=error)
-    return _Read(examinee, _subject(examinee, picture, recorded, verified))
+    return _Read(examinee, _subject(examinee, picture, recorded, verified, progress))
 
 
 def _picture(examinee: Examinee, verified: bool) -> Picture:
@@ -135,7 +135,13 @@ def _picture(examinee: Examinee, verified: bool) -> Picture:
     return read_picture(MemoryReader({}, location=examinee.reader.location), history=history)
 
 
-def _subject(examinee: Examinee, picture: Picture, recorded: Recorded, verified: bool) -> Subject:
+def _subject(
+    examinee: Examinee,
+    picture: Picture,
+    recorded: Recorded,
+    verified: bool,
+    progress: Progress | None,
+) -> Subject:
     sink, output = _sink(examinee.sink, picture, verified)
     read = examinee.reader.read_many(snapshots_to_read(picture, everything=verified))
     snapshots = {path: data for path, data in read.items() if isinstance(data, bytes)}
@@ -149,7 +155,7 @@ def _subject(examinee: Examinee, picture: Picture, recorded: Recorded, verified:
         snapshots,
         recorded,
         look_at_kept(recorded, picture, examinee.reader),
-        look_at_state(examinee.reader, picture, snapshots, verified=verified),
+        look_at_state(examinee.reader, picture, snapshots, verified=verified, progress=progress),
         output,
     )
 

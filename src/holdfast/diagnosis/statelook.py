@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.statefiles import PartitionFiles
+from holdfast.checkpoint.verification import Progress
 from holdfast.diagnosis.checks.rockssnapshots import all_snapshots, broken_snapshots
 from holdfast.diagnosis.stateseen import (
     NOTHING_SEEN,
@@ -20,7 +21,12 @@ from holdfast.storage.reading import Listed, Reader
 
 
 def look_at_state(
-    reader: Reader, picture: Picture, snapshots: Mapping[str, bytes], *, verified: bool
+    reader: Reader,
+    picture: Picture,
+    snapshots: Mapping[str, bytes],
+    *,
+    verified: bool,
+    progress: Progress | None = None,
 ) -> StateSeen:
     """Tell what the state files are like; their rows are read where everything is verified."""
     if not picture.layout.state.operators:
@@ -36,7 +42,7 @@ def look_at_state(
     # Only here are the libraries needed that decode rows, and their import takes its time.
     from holdfast.diagnosis.statereading import read_state
 
-    return read_state(reader, picture, broken)
+    return read_state(reader, picture, broken, progress)
 
 
 def _by_name(

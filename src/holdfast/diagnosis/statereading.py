@@ -11,6 +11,7 @@ import numpy as np
 from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.statefiles import OperatorFiles, PartitionFiles, StoreFiles
+from holdfast.checkpoint.verification import Progress
 from holdfast.diagnosis.stateseen import (
     StateDamage,
     StateSeen,
@@ -31,14 +32,22 @@ from holdfast.state.statelog import StateLog
 from holdfast.storage.reading import Reader
 
 
-def read_state(reader: Reader, picture: Picture, broken: frozenset[str]) -> StateSeen:
+def read_state(
+    reader: Reader, picture: Picture, broken: frozenset[str], progress: Progress | None = None
+) -> StateSeen:
     """Decode every state file but those that are known to be broken; nothing is kept of the rows.
 
     Memory stays bounded by the largest file and one chunk of its rows.
     """
     reading = _Reading(reader, picture, StateLog(reader, picture), broken)
-    for operator, store, partition, files in every_partition(picture):
+    partitions = list(every_partition(picture))
+    sizes = [sum(link.size for link in _links(files)) for _, _, _, files in partitions]
+    done = 0
+    for (operator, store, partition, files), size in zip(partitions, sizes, strict=True):
         reading.take(operator, store, partition, files)
+        done += size
+        if progress is not None:
+            progress(done, sum(sizes))
     return reading.seen()
 
 
