@@ -46,7 +46,7 @@ def delta_rows(place: Place, columns: Sequence[str]) -> Rows:
     """Read a Delta table by deltalake."""
     from deltalake import DeltaTable
 
-    if not (place.output / "_delta_log").is_dir():
+    if not any((place.output / "_delta_log").glob("*.json")):
         return Counter()
     table = DeltaTable(str(place.output)).to_pyarrow_table(columns=list(columns))
     return _counted(table.to_pylist(), columns)
