@@ -23,10 +23,13 @@ from holdfast.records.moments import moment_now
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_OPTIONS = {
+_COMMITTER = {
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-    # On this machine's disk Hadoop would write a checksum beside every file. The manifest has one.
+}
+# On local folders Hadoop would write a checksum beside every file, and the manifest has one. Not
+# elsewhere: a client of S3 buffers on the disk, and takes Hadoop's own local file system for given.
+_WITHOUT_CHECKSUMS = {
     "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "fs.file.impl.disable.cache": "true",
 }
@@ -76,7 +79,9 @@ def _forget(output: FileOutput, folder: str) -> None:
 
 
 def _write(batch: DataFrame, sink: ReadySink, output: FileOutput, folder: str) -> None:
-    writer = batch.write.format(sink.format).options(**{**sink.options, **_OPTIONS})
+    of_place = _WITHOUT_CHECKSUMS if output.around.is_local else {}
+    options = {**sink.options, **_COMMITTER, **of_place}
+    writer = batch.write.format(sink.format).options(**options)
     if sink.partition_by:
         writer = writer.partitionBy(*sink.partition_by)
     writer.save(spark_path(below(output.around, folder), sink.settings))
