@@ -18,7 +18,7 @@ from holdfast.storage.options import StorageSettings
 from tests.checkpoint.pictures import files_of
 from tests.cli.running import holdfast as command
 from tests.ledgers.test_postgres import CREATE
-from tests.parts.kafka import free_port
+from tests.parts.ports import free_port
 from tests.parts.postgres import rows_in
 from tests.storage.places import write_tree
 

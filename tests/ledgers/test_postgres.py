@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.ledgers.postgres import LEDGER, PostgresLedger
 from holdfast.ledgers.postgresaddress import postgres_address
-from tests.parts.kafka import free_port
+from tests.parts.ports import free_port
 from tests.parts.postgres import rows_in
 
 CREATE = f"""create table {LEDGER} (table_name text, query_id text, batch_id bigint,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyspark
 
-from tests.parts.kafka import free_port, wait_for
+from tests.parts.ports import free_port, wait_for
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 """Spark copies a slow task to another host alone; each loopback address is one to it."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.parts.kafka import free_port
 from tests.parts.libraries import jars_for
+from tests.parts.ports import free_port
 
 _START_SECONDS = 60
 

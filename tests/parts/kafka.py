@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.parts.libraries import jars_for
+from tests.parts.ports import free_port, wait_for
 
 CLUSTER = "aG9sZGZhc3QtY29ycHVzLQ"
 PATIENCE_SECONDS = 60
@@ -48,24 +48,6 @@ def running_broker(folder: Path) -> Iterator[str]:
     finally:
         server.kill()
         server.wait()
-
-
-def free_port() -> int:
-    """Give a port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
-def wait_for(port: int) -> None:
-    """Wait until the port answers."""
-    limit = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < limit:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            time.sleep(0.2)
-    raise TimeoutError(f"nobody answers on port {port}")
 
 
 def create_topic(address: str, topic: str, partitions: int = 2) -> None:

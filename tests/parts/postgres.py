@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 
-from tests.parts.kafka import free_port
+from tests.parts.ports import free_port
 
 _numbers = itertools.count()
 

@@ -42,12 +42,12 @@ def read_state(
     reading = _Reading(reader, picture, StateLog(reader, picture), broken)
     partitions = list(every_partition(picture))
     sizes = [sum(link.size for link in _links(files)) for _, _, _, files in partitions]
-    done = 0
+    total, done = sum(sizes), 0
     for (operator, store, partition, files), size in zip(partitions, sizes, strict=True):
         reading.take(operator, store, partition, files)
         done += size
         if progress is not None:
-            progress(done, sum(sizes))
+            progress(done, total)
     return reading.seen()
 
 

@@ -18,7 +18,7 @@ from holdfast.ledgers.postgres import LEDGER
 from holdfast.spark.sinks.jdbcfailure import shown
 from holdfast.spark.sinks.jdbctable import find_target
 from holdfast.spark.sinks.postgresstagingtables import prefix_of
-from tests.parts.kafka import free_port
+from tests.parts.ports import free_port
 from tests.spark.sinks.deliveries import QUERY, identity
 from tests.spark.sinks.jdbcplaces import Place, h2_place, postgres_place
 

@@ -13,7 +13,7 @@ from holdfast.ledgers.postgres import LEDGER
 from holdfast.spark.sinks import postgres
 from holdfast.spark.sinks.keys import rows_to_write
 from holdfast.spark.sinks.postgresstagingtables import prefix_of
-from tests.parts.kafka import free_port
+from tests.parts.ports import free_port
 from tests.parts.postgres import rows_in
 from tests.spark.sinks.deliveries import QUERY, identity, postgres_sink
 

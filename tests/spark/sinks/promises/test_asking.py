@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts.kafka import free_port
+from tests.parts.ports import free_port
 from tests.spark.sinks.deliveries import QUERY
 from tests.spark.sinks.promises.delivering import Tried, every_subject
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,12 +11,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.parts import classarchive
 from tests.parts.cluster import running_cluster
 from tests.parts.door import Door, door_to
 from tests.parts.postgres import fresh_database
 from tests.spark.sinks.plainreading import Place
 from tests.spark.sinks.promises import speculating
+from tests.spark.sinks.promises.ownspark import told_by
 from tests.spark.sinks.subjects import SUBJECT_BY_NAME
 
 pytestmark = pytest.mark.spark
@@ -38,29 +35,6 @@ def patient_door(uri: str) -> Iterator[Door]:
     with door_to(f"{folder}/.s.PGSQL.5432") as door:
         door.hold_answer_to(b"COMMIT\0", mark=speculating.MARK.encode())
         yield door
-
-
-def deliver(folder: Path, places: dict[str, str]) -> list[list[object]]:
-    """Deliver the batch on a cluster of its own, and give what was told."""
-    here = Path(__file__).parents[4]
-    path = f"{here}:{here / 'src'}"
-    with running_cluster(folder / "cluster") as master:
-        done = subprocess.run(
-            [sys.executable, "-m", speculating.__name__, str(folder), master, json.dumps(places)],
-            cwd=here,
-            env={
-                **os.environ,
-                "PYTHONPATH": path,
-                "PYSPARK_PYTHON": sys.executable,
-                classarchive.VARIABLE: classarchive.quick_java(),
-            },
-            capture_output=True,
-            text=True,
-            timeout=400,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def copied_tasks(events: Path) -> Counter[str]:
@@ -85,7 +59,8 @@ def test_a_task_and_its_copy_make_one(tmp_path: Path, postgres: str) -> None:
             name: address.format(port=doors[name].port, name=urlsplit(databases[name]).path)
             for name, address in DATABASES.items()
         }
-        told = deliver(tmp_path, places)
+        with running_cluster(tmp_path / "cluster") as master:
+            told = told_by(speculating, str(tmp_path), master, json.dumps(places))
         assert {name for name in DATABASES if doors[name].paired.is_set()} == set(DATABASES)
     copies = copied_tasks(tmp_path / "events")
     assert {name for name in NAMES if copies[name]} == set(NAMES)

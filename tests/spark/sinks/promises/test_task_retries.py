@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.parts import classarchive
 from tests.spark.sinks.plainreading import Place
 from tests.spark.sinks.promises import retrying
+from tests.spark.sinks.promises.ownspark import told_by
 from tests.spark.sinks.subjects import SUBJECT_BY_NAME
 
 pytestmark = pytest.mark.spark
@@ -23,22 +19,8 @@ NAMES = ("parquet-append", "postgres-append", "delta-append")
 
 def test_attempts_that_lost_leave_no_row(tmp_path: Path, database: str) -> None:
     """Real retries, in a Spark of its own."""
-    here = Path(__file__).parents[4]
-    done = subprocess.run(
-        [sys.executable, "-m", retrying.__name__, str(tmp_path), database, *NAMES],
-        cwd=here,
-        env={
-            **os.environ,
-            "PYTHONPATH": f"{here}:{here / 'src'}",
-            classarchive.VARIABLE: classarchive.quick_java(),
-        },
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert list(map(json.loads, done.stdout.splitlines())) == [[name, False] for name in NAMES]
+    told = told_by(retrying, str(tmp_path), database, *NAMES)
+    assert told == [[name, False] for name in NAMES]
     wanted = Counter((n, str(n)) for n in range(retrying.ROWS))
     for name in NAMES:
         subject = SUBJECT_BY_NAME[name]
