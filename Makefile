@@ -6,10 +6,12 @@ STAMP := $(VENV)/.installed
 FUZZ_COUNT ?= 50000
 FUZZ_SEED ?= 20261116
 AUDIT_SEED ?= 20261116
+SIMULATION_MINUTES ?= 60
 CORPUS_ENVIRONMENTS ?= build/environments
+RESTARTED_SPARKS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers unit audit bench fuzz docs lock corpus restarts clean
+.PHONY: help demo test check lint types layers core spark coverage audit bench fuzz docs lock corpus restarts clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -34,10 +36,15 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.core
 demo: $(VENV)/.demo ## Run the sensor pipeline on real Spark, kill it twice, count: nothing lost or doubled
 	@$(BIN)/holdfast demo
 
-test: $(STAMP) lint types layers unit ## Everything: lint, types, layers, tests
+# Two lanes side by side: one needs a JVM, the other needs none. Each keeps one of two cores busy.
+test: $(STAMP) ## Everything a change has to pass: lint, types, layers, tests
+	@mkdir -p build
+	@$(MAKE) --no-print-directory lint types layers core > build/core.log 2>&1 & core=$$!; \
+	$(MAKE) --no-print-directory spark; spark=$$?; \
+	wait $$core; core=$$?; cat build/core.log; exit $$((spark | core))
 
 check: $(STAMP) lint types layers ## The fast part: lint, types, layers, and tests without Spark
-	$(BIN)/pytest -q -m "not spark and not s3" --ignore tests/fuzz
+	$(BIN)/pytest -q -m "not spark and not s3" --ignore tests/fuzz -n 2
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -49,11 +56,20 @@ types: $(STAMP)
 layers: $(STAMP)
 	$(BIN)/lint-imports
 
-unit: $(STAMP)
-	$(BIN)/pytest --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
+core: $(STAMP)
+	$(BIN)/pytest -q -m "not spark and not s3" --durations=20
 
-audit: $(STAMP) ## Kill real runs at every moment of every sink, run them again, and judge what is there
+spark: $(STAMP)
+	$(BIN)/pytest -q -m "spark or s3" --durations=40
+
+coverage: $(STAMP) ## Run the tests without Spark under coverage, and fail below the floor
+	$(BIN)/pytest -q -m "not spark and not s3" --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
+
+audit: $(STAMP) ## Run every matrix whole: all promises of all sinks, real kills at every moment, simulated schedules
+	$(BIN)/pytest -q tests/spark/sinks/promises --whole
 	$(BIN)/python -m tests.crashes --seed $(AUDIT_SEED) --report build/audit.md
+	$(BIN)/python -m tests.simulation --minutes $(SIMULATION_MINUTES) --processes 2 --resume build/simulation --seed $(AUDIT_SEED)
+	$(BIN)/python -m tests.simulation.postgres --minutes $(SIMULATION_MINUTES) --processes 2 --progress build/simulation-postgres
 
 bench: $(STAMP) ## Measure the ratios and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
@@ -71,8 +87,13 @@ lock: $(STAMP) ## Resolve the Java libraries anew and write the lock
 corpus: $(STAMP) ## Make the real checkpoints of tests/corpus anew, with five Sparks (an hour)
 	$(BIN)/python tests/corpus/make.py --environments $(CORPUS_ENVIRONMENTS)
 
-restarts: $(STAMP) ## Ask five Sparks anew what they do with damaged checkpoints (an hour)
-	$(BIN)/python tests/restarts/make.py --environments $(CORPUS_ENVIRONMENTS)
+restarts: $(STAMP) ## Ask five Sparks anew what they do with damaged checkpoints, and follow all advice (an hour)
+	for spark in $(RESTARTED_SPARKS); do \
+	  $(BIN)/python tests/restarts/make.py --environments $(CORPUS_ENVIRONMENTS) --spark $$spark || exit 1; \
+	done
+	$(BIN)/python -m tests.advice.filerecord
+	$(BIN)/python -m tests.advice.record
+	$(BIN)/python -m tests.fieldcases.record
 
 clean: ## Remove what was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

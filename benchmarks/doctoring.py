@@ -9,8 +9,9 @@ from benchmarks.figures import BATCHES, HOLDFAST, PARTITIONS, Figure, Subject, W
 from benchmarks.measuring import Run, middle, run_cold
 from benchmarks.slowstorage import BUCKET, DELAY_SECONDS, slow_storage
 
-OF_THE_PLACE = {"HF2302", "HF2337"}
-"""Findings about a folder among temporary files, and about object stores."""
+OF_THE_PLACE = {"HF2302", "HF2320", "HF2337"}
+"""Findings about a folder among temporary files, about state that was not read for its time, and
+about object stores."""
 
 
 def measure(workshop: Workshop) -> list[Figure]:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from docs.generating.advice import advice_page
 from docs.generating.codes import codes_page
 from docs.generating.commands import commands_page
 from docs.generating.exitstatuses import exit_statuses_page
@@ -26,6 +27,7 @@ WRITTEN_BY_HAND = frozenset(
         "file-manifests.md",
         "jdbc-ledger.md",
         "postgres-ledger.md",
+        "storage-support.md",
     }
 )
 """Formats of files that others may read; tests hold them against the code."""
@@ -37,6 +39,7 @@ def pages() -> dict[str, str]:
         "commands.md": commands_page(),
         "results.md": results_page(),
         "codes.md": codes_page(),
+        "advice.md": advice_page(),
         "field-cases.md": field_cases_page(),
         "exit-statuses.md": exit_statuses_page(),
         "spark-errors.md": spark_errors_page(),

@@ -8,10 +8,21 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.redaction import known
+from tests import drawing
 from tests.parts.postgres import fresh_database, running_server
 
 # A JVM that lives for seconds spends most of them on compiling what it will never run again.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `make audit` run what a change need not pass."""
+    parser.addoption("--whole", action="store_true", help="run every matrix whole, draw nothing")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Draw from every matrix the part that this run has to pass."""
+    drawing.select(config, items)
 
 
 @pytest.fixture(autouse=True)

@@ -27,8 +27,8 @@ MEANINGS = {
     52: "Spark can't be started",
     53: "a job failed while it ran",
     CONVICTED: "`demo` found a row lost or doubled",
-    130: "interrupted (Ctrl-C); `run` let deliveries finish and stopped",
-    143: "terminated (SIGTERM); `run` let deliveries finish and stopped",
+    130: "interrupted (Ctrl-C); `run` let deliveries finish, or a second signal stopped it at once",
+    143: "terminated (SIGTERM); `run` let deliveries finish, or a second signal stopped it at once",
 }
 
 RESERVED = {

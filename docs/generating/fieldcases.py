@@ -1,29 +1,65 @@
-"""The page of field cases: which check tells each of them, what will, or why nothing can."""
+"""The page of field cases: what reports each of them, what will, or why nothing can."""
 
 from __future__ import annotations
 
 from docs.generating.markdown import page, sentence, table
 from holdfast.diagnosis.fieldcases import FIELD_CASES, FieldCase
 
+_HEAD = ("case", "symptom", "reported by", "needs", "executed")
+_MOST_NAMED = 4
+
 
 def field_cases_page() -> str:
-    """Give the page: every case with its answer."""
-    told = sum(bool(case.codes) for case in FIELD_CASES)
+    """Return the page: every case with its answer."""
+    told = [case for case in FIELD_CASES if case.command is not None]
+    executed = sum(bool(case.executed) for case in told)
     brought = sum(case.brought_by is not None for case in FIELD_CASES)
-    untold = len(FIELD_CASES) - told - brought
+    untold = len(FIELD_CASES) - len(told) - brought
     intro = (
         f"{len(FIELD_CASES)} cases that people met around checkpoints, state, restarts and sinks. "
-        f"`holdfast doctor` tells {told} of them before a start, from the checkpoint, the log of "
-        f"its sink and the project file alone; {brought} need something that is still to come, "
-        f"and {untold} can't be told from these, for the reason given."
+        f"Holdfast reports {len(told)} of them before a start; {executed} of these were made and "
+        f"started on real Spark. {brought} need something that is still to come, and {untold} "
+        "cannot be reported, for the reason given."
     )
-    rows = ((str(case.number), sentence(case.symptom), _answer(case)) for case in FIELD_CASES)
-    return page("Field cases", intro, table(("case", "symptom", "told by"), rows))
+    legend = (
+        "*Needs* says what has to be known besides the checkpoint, and where only a part of such "
+        "cases is reported. *Executed* names the recorded starts by release: those with two "
+        "slashes are in `tests/restarts`, the others in `tests/diagnosis/trials` and, where "
+        "`holdfast` was run on the very situation before the start, in `tests/fieldcases`."
+    )
+    rows = (
+        (str(case.number), sentence(case.symptom), _answer(case), _needs(case), _executed(case))
+        for case in FIELD_CASES
+    )
+    return page("Field cases", intro, legend, table(_HEAD, rows))
 
 
 def _answer(case: FieldCase) -> str:
-    if case.codes:
-        return ", ".join(f"[{code}](codes.md#{code.lower()})" for code in case.codes)
+    if case.command is not None:
+        codes = ", ".join(map(_linked, case.codes))
+        told = f"`{case.command}`: {codes}" if codes else f"`{case.command}`"
+        return f"{told}; `run` refuses: {_linked(case.refused)}" if case.refused else told
     if case.brought_by is not None:
         return f"To come: {case.brought_by}."
-    return f"Can't be told: {case.untold_because}."
+    return f"Cannot be reported: {case.untold_because}."
+
+
+def _linked(code: str) -> str:
+    return f"[{code}](codes.md#{code.lower()})"
+
+
+def _needs(case: FieldCase) -> str:
+    if case.command is None:
+        return ""
+    needs = sentence(case.needs or "the checkpoint alone")
+    return f"{needs} {sentence(case.limits)}" if case.limits else needs
+
+
+def _executed(case: FieldCase) -> str:
+    if case.command is None:
+        return ""
+    if not case.executed:
+        return sentence(f"not executed: {case.not_executed}")
+    named = ", ".join(f"`{name}`" for name in case.executed[:_MOST_NAMED])
+    more = len(case.executed) - _MOST_NAMED
+    return f"{named} and {more} more" if more > 0 else named

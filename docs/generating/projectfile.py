@@ -7,9 +7,10 @@ from typing import Any
 from docs.generating.markdown import code, page, table
 from docs.generating.projectkeys import EXAMPLE, KEYS
 from holdfast.jobs.declaration import Declaration
-from holdfast.jobs.job import Job, Trigger
-from holdfast.jobs.places import Storage
-from holdfast.jobs.project import Project, Spark
+from holdfast.jobs.job import Job, OnFailure, Restart, Trigger
+from holdfast.jobs.places import Spark, Storage
+from holdfast.jobs.profiles import Profile
+from holdfast.jobs.project import Project
 from holdfast.jobs.sink import Sink
 from holdfast.jobs.source import Source
 
@@ -21,6 +22,9 @@ MODELS: dict[str, type[Declaration]] = {
     "A source": Source,
     "A sink": Sink,
     "A trigger": Trigger,
+    "A profile": Profile,
+    "A restart": Restart,
+    "On failure": OnFailure,
 }
 """Heading to the model whose keys stand below it."""
 
@@ -37,12 +41,21 @@ def project_file_page() -> str:
         "- Relative paths are relative to the file's folder.\n"
         "- A key that is not known is an error that names the line and the nearest key.\n"
         "- A key that stands twice is an error.\n"
-        "- `${env:NAME}` and `${file:PATH}` are the only substitutions. What comes from them is a "
-        "secret and is never shown; it is looked up when it is used.\n"
+        "- `${env:NAME}` and `${file:PATH}` are the only substitutions, looked up when they are "
+        "used. What comes from them is a secret and is never shown, except in a path, in the name "
+        "of a table or topic, in a host and as a number; urls and other options of sources and "
+        "sinks are always secrets.\n"
         "- The checkpoint of a job is `<checkpoints>/<job>`, a fixed text: no substitution may "
         "stand in it, and no two jobs may share one.\n"
-        "- `run` writes every sink but `kafka`, which it refuses before anything is touched; "
+        "- `run` writes every sink but `kafka`, which it refuses before anything is touched unless "
+        "it is `native`; "
         "[Choose a sink](../how-to/choose-a-sink.md) compares them."
+    )
+    profiles = (
+        "`--profile NAME`, `HOLDFAST_PROFILE=NAME` or `profile=` in Python lays a profile over the "
+        "rest of the file. Mappings merge by key; text, lists and triggers replace; `null` removes "
+        "a key. All profiles are checked whenever the file is read. [Use one project in dev and "
+        "prod](../how-to/use-profiles.md) shows it by example."
     )
     schema = (
         "Editors can use the [JSON Schema](schemas/project.json); `holdfast init` writes it "
@@ -50,7 +63,7 @@ def project_file_page() -> str:
     )
     parts = [part for title, model in MODELS.items() for part in _section(title, model)]
     example = f"```yaml\n{EXAMPLE}```"
-    return page("Project file", intro, example, "## Rules", rules, schema, *parts)
+    return page("Project file", intro, example, "## Rules", rules, schema, *parts, profiles)
 
 
 def keys_of(model: type[Declaration]) -> list[str]:
@@ -79,4 +92,4 @@ def _value(schema: dict[str, Any]) -> str:
         return "list of text"
     if schema.get("type") == "object" or "$ref" in schema:
         return "mapping"
-    return "true or false" if schema.get("type") == "boolean" else "text"
+    return {"boolean": "true or false", "integer": "number"}.get(schema.get("type", ""), "text")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.findings import Finding, Severity
     from holdfast.jobs.built import Job
     from holdfast.ledgers.batchledger import BatchLedger
-    from holdfast.ledgers.identity import BatchIdentity
+    from holdfast.ledgers.identity import BatchId, BatchIdentity
     from holdfast.ledgers.manifests import CommittedFile, committed_files
     from holdfast.ledgers.onceperbatch import once_per_batch
     from holdfast.library import (
@@ -53,6 +53,7 @@ _HOMES = {
     "Answer": "holdfast.answers",
     "BackupList": "holdfast.backup.results",
     "BackupReport": "holdfast.backup.results",
+    "BatchId": "holdfast.ledgers.identity",
     "BatchIdentity": "holdfast.ledgers.identity",
     "BatchLedger": "holdfast.ledgers.batchledger",
     "CommittedFile": "holdfast.ledgers.manifests",
@@ -94,6 +95,7 @@ __all__ = [
     "Answer",
     "BackupList",
     "BackupReport",
+    "BatchId",
     "BatchIdentity",
     "BatchLedger",
     "CommittedFile",

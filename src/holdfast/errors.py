@@ -7,12 +7,13 @@ HoldfastError
 │   │                     HF25xx  evidence can't be bundled
 │   │                     HF45xx  a backup or restore that can't or mustn't be done
 │   └── DecodeError       HF21xx  bytes that are not what Spark writes; knows line and byte
-├── LeaseError            HF26xx  another driver holds the checkpoint, or took it over
+├── LeaseError            HF26xx  somebody else holds the checkpoint, or took it over
 ├── RefusedError          HF30xx  a start that would lose or double rows
 ├── SinkError             HF50xx  the sink can't or mustn't be written
 ├── SourceError           HF51xx  a source can't be loaded, a transform not be applied
 ├── SparkStartError       HF52xx  Spark can't start: Java, pyspark, jars, the session
 ├── RunError              HF53xx  a job failed while it ran
+│   └── JvmDiedError      HF5304  Spark's JVM ended under the jobs (HF5305, HF5306: out of memory)
 └── StorageError          HF70xx  the place can't be reached, listed, read or written
     └── NotFoundError     HF7001  nothing is there (any more)
 
@@ -27,7 +28,11 @@ resort).
 
 from __future__ import annotations
 
+import re
+
 from holdfast.codes import Code, code_of
+
+_EXPLAIN = re.compile(r"holdfast explain (\S+)")
 
 
 class HoldfastError(Exception):
@@ -51,11 +56,19 @@ class HoldfastError(Exception):
         self.next_steps = self.code.next_steps if next_steps is None else next_steps
         self.trace = trace
         """The whole story as Python or Java told it, without secrets; shown only when asked for."""
+        self.unrecorded: HoldfastError | None = None
+        """Why the attempt to start that this error ended could not be recorded."""
 
     @property
     def exit_status(self) -> int:
         """The status that a command ends with when this error stops it."""
         return self.code.exit_status
+
+    @property
+    def page(self) -> str:
+        """What `holdfast explain` is given to explain it: what a next step names, or the code."""
+        named = (_EXPLAIN.fullmatch(step) for step in self.next_steps)
+        return next((step[1] for step in named if step is not None), self.code.number)
 
 
 class UsageError(HoldfastError):
@@ -112,6 +125,10 @@ class SparkStartError(HoldfastError):
 
 class RunError(HoldfastError):
     """A job failed while it ran."""
+
+
+class JvmDiedError(RunError):
+    """Spark's JVM ended while jobs ran: no job runs any more, and none can start in it."""
 
 
 class StorageError(HoldfastError):

@@ -55,12 +55,14 @@ class Finding:
     evidence: Mapping[str, object] = field(default_factory=dict)
     why: str = ""
     next_steps: tuple[str, ...] = ()
+    accepted: bool = False
+    """The user accepted it by name: it is a note, and there is nothing left to do."""
 
     def __post_init__(self) -> None:
         registered = code_of(self.code)
         if not self.why:
             object.__setattr__(self, "why", registered.why)
-        if not self.next_steps:
+        if not self.next_steps and not self.accepted:
             object.__setattr__(self, "next_steps", registered.next_steps)
 
 

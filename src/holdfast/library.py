@@ -12,6 +12,7 @@ from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.verification import Progress
 from holdfast.codes import CODES
 from holdfast.errors import UsageError
+from holdfast.jobs.discovery import ProjectChoice
 from holdfast.spark.stopping import GRACE_SECONDS
 from holdfast.state.bounds import FIRST_ROWS, MEMORY_BYTES
 from holdfast.targets import (
@@ -70,6 +71,7 @@ def inspect(
     spark: str | None = None,
     verify: bool = False,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
     progress: Progress | None = None,
@@ -80,7 +82,10 @@ def inspect(
     """
     from holdfast.diagnosis.inspecting import inspect_checkpoint
 
-    found, reader, recall = open_recorded(target, project, storage_options, timeout)
+    if spark is not None:
+        _require_release(spark)
+    chosen = ProjectChoice.of(project, profile)
+    found, reader, recall = open_recorded(target, chosen, storage_options, timeout)
     asked = ledger_place(found, declared_sink_of(found), timeout)
     return inspect_checkpoint(
         reader,
@@ -107,6 +112,7 @@ def diff(
     logs_only: bool = False,
     batches: int = COMPARED_BATCHES,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
 ) -> Answer[Comparison]:
@@ -120,10 +126,11 @@ def diff(
     from holdfast.diagnosis.comparing import Asked, compare_batches, compare_checkpoints
 
     asked = Asked(from_batch, to_batch, operator, store, limit, logs_only)
-    found, left = open_target(target, project, storage_options, timeout)
+    chosen = ProjectChoice.of(project, profile)
+    found, left = open_target(target, chosen, storage_options, timeout)
     if other is None:
         return compare_batches(left, asked, formats=found.source_formats)
-    _, right = open_target(other, project, storage_options, timeout)
+    _, right = open_target(other, chosen, storage_options, timeout)
     return compare_checkpoints(left, right, asked, formats=found.source_formats, most=batches)
 
 
@@ -133,6 +140,7 @@ def evidence(
     sink: str | Path | None = None,
     bundle: str | Path | None = None,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
 ) -> Answer[Evidence]:
@@ -145,7 +153,10 @@ def evidence(
     from holdfast.diagnosis.collecting import BundlePlace, collect_evidence
     from holdfast.records.history import KEPT_RUNS
 
-    found, reader, recall = open_recorded(target, project, storage_options, timeout, runs=KEPT_RUNS)
+    chosen = ProjectChoice.of(project, profile)
+    found, reader, recall = open_recorded(
+        target, chosen, storage_options, timeout, runs=KEPT_RUNS, all_attempts=True
+    )
     declared = declared_sink_of(found)
     place, folder = sink_place(found, sink, declared, storage_options, timeout)
     kept = tuple(one for one in (local_folder(found.location), folder) if one is not None)
@@ -163,6 +174,7 @@ def evidence(
 def status(
     *jobs: str,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
 ) -> Answer[Status]:
@@ -172,7 +184,8 @@ def status(
     """
     from holdfast.diagnosis.status import status_of
 
-    name, places = job_places(jobs, project, storage_options, timeout)
+    chosen = ProjectChoice.of(project, profile)
+    name, places = job_places(jobs, chosen, storage_options, timeout)
     return status_of(name, places)
 
 
@@ -181,8 +194,10 @@ def doctor(
     sink: str | Path | None = None,
     only: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    spark: str | None = None,
     verify: bool = False,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
     progress: Progress | None = None,
@@ -190,20 +205,24 @@ def doctor(
     """Tell what is wrong with checkpoints, their sinks and their jobs; nothing is written.
 
     A target is a checkpoint, a base folder whose checkpoints are all examined, or a job; without
-    any, all jobs of the project are. `only` and `ignore` are codes. Raises HoldfastError.
+    any, all jobs of the project are. `only` and `ignore` are codes. `spark` is the release of the
+    next start; without it, every release that may have written a checkpoint. Raises HoldfastError.
     """
     from holdfast.diagnosis.doctor import Choice, examine
 
+    if spark is not None:
+        _require_release(spark)
     choice = Choice(frozenset(map(_known_code, only)), frozenset(map(_known_code, ignore)))
-    texts = [str(one) for one in targets] or jobs_of(project)
+    chosen = ProjectChoice.of(project, profile)
+    texts = [str(one) for one in targets] or jobs_of(chosen)
     examinees: list[Examinee | Unopened] = []
     for text in texts:
-        examinees += examinees_of(text, sink, project, storage_options, timeout)
+        examinees += examinees_of(text, sink, chosen, storage_options, timeout)
     examinees = each_once(examinees)
     if sink is not None and len(examinees) > 1:
         message = f"--sink belongs to one checkpoint, and {len(examinees)} are asked about"
         raise UsageError("HF1001", message, next_steps=("examine them one by one",))
-    return examine(examinees, choice=choice, verified=verify, progress=progress)
+    return examine(examinees, choice=choice, spark=spark, verified=verify, progress=progress)
 
 
 def read_state(
@@ -217,16 +236,19 @@ def read_state(
     where: str | None = None,
     limit: int | None = None,
     output: str | Path | None = None,
+    force: bool = False,
     summary: bool = False,
     memory_bytes: int = MEMORY_BYTES,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
     progress: Progress | None = None,
 ) -> Answer[StateRows]:
     """Show rows of the state at a batch, write them all to `output`, or sum them up.
 
-    Without `limit` the first 20 rows are shown, and all are written. The checkpoint stays as it is.
+    Without `limit` the first 20 rows are shown, and all are written. An existing `output` is
+    replaced only with `force`. The checkpoint stays as it is.
     """
     from holdfast.state.extras import require_state_extra
 
@@ -235,7 +257,8 @@ def read_state(
 
     if summary and (output is not None or limit is not None):
         raise UsageError("HF1001", "a summary is of all rows: it takes neither output nor limit")
-    found, reader = open_target(target, project, storage_options, timeout)
+    chosen = ProjectChoice.of(project, profile)
+    found, reader = open_target(target, chosen, storage_options, timeout)
     question = Question(operator, store, batch, partition, key, where, memory_bytes)
     if summary:
         return sum_up(reader, question, progress)
@@ -243,7 +266,13 @@ def read_state(
         return show_rows(reader, question, FIRST_ROWS if limit is None else limit)
     folder = local_folder(found.location)
     return write_file(
-        reader, question, Path(output), limit=limit, checkpoint=folder, progress=progress
+        reader,
+        question,
+        Path(output),
+        limit=limit,
+        checkpoint=folder,
+        force=force,
+        progress=progress,
     )
 
 
@@ -251,13 +280,15 @@ def open_checkpoint(
     target: str | Path,
     *,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
 ) -> OpenedCheckpoint:
     """Open a checkpoint whose state is to be read as Arrow: `open_checkpoint(path).state()`."""
     from holdfast.state.opened import OpenedCheckpoint
 
-    _, reader = open_target(target, project, storage_options, timeout)
+    chosen = ProjectChoice.of(project, profile)
+    _, reader = open_target(target, chosen, storage_options, timeout)
     return OpenedCheckpoint(reader)
 
 
@@ -269,6 +300,7 @@ def back_up(
     keep_last: int | None = None,
     keep_within_days: float | None = None,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Answer[BackupReport]:
@@ -279,7 +311,8 @@ def back_up(
     from holdfast.backup.calling import Caller
     from holdfast.backup.retention import Retention
 
-    caller = Caller(project, storage_options)
+    chosen = ProjectChoice.of(project, profile)
+    caller = Caller(chosen, storage_options)
     if verify:
         return caller.verify(str(target), progress=progress)
     return caller.back_up(
@@ -294,12 +327,14 @@ def list_backups(
     target: str | Path | None = None,
     *,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
 ) -> Answer[BackupList]:
     """List the backups of a checkpoint, or of every job of the project; nothing is written."""
     from holdfast.backup.calling import Caller
 
-    caller = Caller(project, storage_options)
+    chosen = ProjectChoice.of(project, profile)
+    caller = Caller(chosen, storage_options)
     return caller.list_backups(None if target is None else str(target))
 
 
@@ -310,19 +345,25 @@ def restore(
     sink_log_to: str | Path | None = None,
     files: Sequence[str] = (),
     even_if_running: bool = False,
-    confirm: Callable[[str], bool] = lambda _: True,
+    confirm: Callable[[str], bool] | None = None,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     progress: Progress | None = None,
+    waiting: Callable[[str], None] | None = None,
 ) -> Answer[Restoration]:
     """Put a backup (`TARGET@ID` or `TARGET@newest`) back; what is there is backed up first.
 
     With `sink_log_to`, the log of the sink is written out to that empty place, and nothing else is.
-    `confirm` is told what will be done, and nothing is written if it says no.
+    `confirm` is told what will be done, and nothing is written if it says no; it is asked before
+    the lease is taken, and HF4505 is raised where files changed meanwhile. Raises HF2601 where
+    somebody holds the lease on the checkpoint; `waiting` is called with who that is where it takes
+    up to 30 seconds to find out whether they are alive.
     """
     from holdfast.backup.calling import Caller
 
-    caller = Caller(project, storage_options)
+    chosen = ProjectChoice.of(project, profile)
+    caller = Caller(chosen, storage_options, waiting=waiting)
     if sink_log_to is not None:
         return caller.write_sink_log(
             backup, to=str(sink_log_to), files=files, confirm=confirm, progress=progress
@@ -342,22 +383,31 @@ def settle_restore(
     *,
     finish: bool,
     project: str | Path | None = None,
+    profile: str | None = None,
     storage_options: Sequence[str] = (),
     progress: Progress | None = None,
+    waiting: Callable[[str], None] | None = None,
 ) -> Answer[Restoration]:
-    """Finish the restore that was interrupted on a checkpoint, or take it back."""
+    """Finish the restore that was interrupted on a checkpoint, or take it back.
+
+    Takes the lease on the checkpoint as `restore` does.
+    """
     from holdfast.backup.calling import Caller
 
-    caller = Caller(project, storage_options)
+    chosen = ProjectChoice.of(project, profile)
+    caller = Caller(chosen, storage_options, waiting=waiting)
     return caller.settle(str(target), finish=finish, progress=progress)
 
 
 def run(
     *jobs: str | Job,
     project: str | Path | None = None,
+    profile: str | None = None,
     grace_seconds: float = GRACE_SECONDS,
     pending_delivered: bool | None = None,
     accept: Sequence[str] = (),
+    keep_running: bool = False,
+    fail_fast: bool = False,
     offline: bool = False,
     ui: bool = False,
     verbose: bool = False,
@@ -369,23 +419,35 @@ def run(
 
     A job is a name in the project file, or one that is declared in Python; without any, all jobs
     of the project are run. A Spark session that this process has already is used and left open.
-    `stopping` is asked from another thread to stop, `watch` is told what happens. What ends one
-    job is in its report and among the findings; raises HoldfastError for what concerns all.
+    With `keep_running` a job that failed for a reason that passes is started again; with
+    `fail_fast` all jobs stop when one has failed for good. `stopping` is asked from another thread
+    to stop, `watch` is told what happens. What ends one job is in its report and among the
+    findings; raises HoldfastError for what concerns all.
     """
-    from holdfast.spark.running import run_wanted
+    from holdfast.spark.release import installed_spark
     from holdfast.spark.stopping import Stopping
-    from holdfast.spark.surroundings import Wishes
     from holdfast.spark.wanting import wanted_jobs
 
     ready, session = wanted_jobs(
         jobs,
-        project,
+        ProjectChoice.of(project, profile),
         working_folder=working_folder(),
         offline=offline,
         ui=ui,
         verbose=verbose,
     )
-    wishes = Wishes(frozenset(accept), pending_delivered, grace_seconds, session.conf)
+    installed_spark()
+    from holdfast.spark.running import run_wanted
+    from holdfast.spark.surroundings import Wishes
+
+    wishes = Wishes(
+        accepted=frozenset(accept),
+        pending=pending_delivered,
+        grace_seconds=grace_seconds,
+        settings=session.conf,
+        keep_running=keep_running,
+        fail_fast=fail_fast,
+    )
     told = watch or (lambda _event: None)
     asked = stopping or Stopping()
     return run_wanted(ready, session, wishes, stopping=asked, watch=told, progress=progress)
@@ -397,6 +459,7 @@ def start(
     job: str,
     checkpoint: str | Path,
     sink: Mapping[str, object] | Callable[..., None],
+    native: bool = False,
     output_mode: str | None = None,
     trigger: Mapping[str, object] | None = None,
     accept: Sequence[str] = (),
@@ -407,15 +470,21 @@ def start(
 ) -> HeldQuery:
     """Start a program's own streaming DataFrame as a job, on the checkpoint that it has.
 
-    `sink` is declared as in the project file, or is a function of `(batch, identity)`. The query
-    runs under a lease and leaves records beside the checkpoint. Raises HoldfastError.
+    `sink` is declared as in the project file, or is a function of `(batch, batch_id)`. With
+    `native`, Spark's own sink of this format writes. The query runs under a lease and leaves
+    records beside the checkpoint. Raises HoldfastError.
     """
     from holdfast.jobs.built import job_of_program
     from holdfast.spark.guard import ACCEPTABLE
+    from holdfast.spark.release import installed_spark
+
+    installed_spark()
     from holdfast.spark.program import start_query
     from holdfast.spark.surroundings import Wishes
 
     declared = {"format": "custom", "function": sink} if callable(sink) else sink
+    if native:
+        declared = {**declared, "native": True}
     ready = job_of_program(
         job,
         checkpoint=checkpoint,
@@ -428,6 +497,14 @@ def start(
     accepted = frozenset(name for name in accept if name in ACCEPTABLE)
     wishes = Wishes(accepted, pending_delivered, grace_seconds)
     return start_query(frame, ready, wishes, watch or (lambda _event: None))
+
+
+def _require_release(spark: str) -> None:
+    from holdfast.checkpoint.releases import RELEASES
+
+    if spark not in RELEASES:
+        message = f"{spark} is not a known Spark release; known are {', '.join(RELEASES)}"
+        raise UsageError("HF1001", message)
 
 
 def _known_code(number: str) -> str:

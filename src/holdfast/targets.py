@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
@@ -13,10 +13,12 @@ from holdfast.errors import (
     HoldfastError,
     NotFoundError,
     ProjectError,
+    SinkError,
     StorageError,
     UsageError,
 )
-from holdfast.jobs.discovery import find_project, load_project
+from holdfast.jobs.discovery import ProjectChoice
+from holdfast.jobs.substitution import has_reference
 from holdfast.jobs.target import Target, job_target, resolve_place, resolve_target
 from holdfast.storage.beside import beside, part_of
 from holdfast.storage.location import Location
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
     from holdfast.diagnosis.doctor import Examinee, Unopened
     from holdfast.diagnosis.recorded import Recall
     from holdfast.diagnosis.sinkplace import SinkPlace
+    from holdfast.diagnosis.sourcesseen import SourcePlaces
     from holdfast.diagnosis.status import JobPlace
     from holdfast.jobs.declaredsink import DeclaredSink
     from holdfast.jobs.project import Project
     from holdfast.ledgers.asking import SinkMemory
+    from holdfast.ledgers.sinksight import SinkSight
 
 
 _NO_FOLDERS = frozenset({"postgres", "jdbc", "custom"})
@@ -57,14 +61,14 @@ def each_once(examinees: list[Examinee | Unopened]) -> list[Examinee | Unopened]
     return list(reversed(by_place.values()))
 
 
-def jobs_of(project: str | Path | None) -> list[str]:
+def jobs_of(project: ProjectChoice) -> list[str]:
     """Name every job of the project, in its order."""
     return list(_project_with_jobs(project).jobs)
 
 
 def job_places(
     names: Sequence[str],
-    project: str | Path | None,
+    project: ProjectChoice,
     storage_options: Sequence[str],
     timeout: float | None,
 ) -> tuple[str, list[JobPlace]]:
@@ -91,7 +95,7 @@ def _job_place(
     sink = declared_sink(project, name)
     trigger = project.jobs[name].trigger.processing_time or "available now"
     described = partial(JobPlace, job=name, sink=sink.format, sink_identity=sink.identity,
-                        trigger=trigger)  # fmt: skip
+                        trigger=trigger, native=sink.native)  # fmt: skip
     try:
         options = [parse_storage_option(option) for option in storage_options]
         target = job_target(name, project, options)
@@ -102,19 +106,30 @@ def _job_place(
         open_checkpoint=partial(opening.reader, target.location, target.settings),
         recall=recall_of(target, opening, runs=SHOWN_RUNS, lease=True),
         ledger=ledger_place(target, sink, opening.timeout),
+        output=_file_output(target, sink, storage_options, opening.timeout),
     )
+
+
+def _file_output(
+    target: Target,
+    declared: DeclaredSink,
+    storage_options: Sequence[str],
+    timeout: float | None,
+) -> SinkPlace | None:
+    """Return the output folder of a file sink, None for any other sink."""
+    from holdfast.ledgers.sparkfilesink import FORMATS
+
+    if declared.native or declared.format not in FORMATS or declared.path is None:
+        return None
+    return sink_place(target, None, declared, storage_options, timeout)[0]
 
 
 def _raise(error: HoldfastError) -> NoReturn:
     raise error
 
 
-def _project_with_jobs(project: str | Path | None) -> Project:
-    file = Path(project) if project is not None else find_project(working_folder())
-    if file is None:
-        message = "no target is given, and there is no project here whose jobs could be examined"
-        raise UsageError("HF1002", message)
-    loaded = load_project(file, working_folder=working_folder())
+def _project_with_jobs(project: ProjectChoice) -> Project:
+    loaded = project.load_required(working_folder())
     if not loaded.jobs:
         raise UsageError("HF1002", "no target is given, and the project declares no job")
     return loaded
@@ -130,7 +145,7 @@ def _no_such_job(name: str, jobs: list[str]) -> UsageError:
 def examinees_of(
     text: str,
     sink: str | Path | None,
-    project: str | Path | None,
+    project: ProjectChoice,
     storage_options: Sequence[str],
     timeout: float | None,
 ) -> Iterator[Examinee | Unopened]:
@@ -172,20 +187,80 @@ def _examinee(
         reader,
         target.location.url,
         target.location.scheme,
-        _parent_opener(target, opening),
+        _folder_opener(target, opening),
         place,
         declared_job(project, job) if project and job else None,
         recall_of(target, opening, runs=EXAMINED_RUNS, lease=True),
+        partial(_exists_at, target, storage_options, opening),
+        source_places(target, storage_options, opening),
     )
 
 
-def _parent_opener(target: Target, opening: Opening) -> Callable[[], Reader] | None:
-    """Give what opens the folder around a target; None for one that lies in no folder."""
+def _exists_at(
+    target: Target, storage_options: Sequence[str], opening: Opening, path: str
+) -> bool | None:
+    """Tell whether a file exists at a path in the target's own storage; None where unknown."""
+    folder, _, name = path.rpartition("/")
+    try:
+        location, settings = resolve_place(
+            folder, target, storage_options=storage_options, relative_to=working_folder()
+        )
+        if location.scheme != target.location.scheme:
+            return None
+        return name in opening.reader(location, settings).names("")
+    except HoldfastError:
+        return None
+
+
+def source_places(target: Target, storage_options: Sequence[str], opening: Opening) -> SourcePlaces:
+    """Give where the sources of a target are; of a target that is no job the records tell it."""
+    from holdfast.diagnosis.sourcesseen import SourcePlaces
+    from holdfast.ledgers.delta import LOG_FOLDER
+
+    project, job = target.project, target.job
+    relative_to = project.folder if project is not None else working_folder()
+
+    def open_table(path: str) -> tuple[str, Reader]:
+        table, _ = resolve_place(
+            path, target, storage_options=storage_options, relative_to=relative_to
+        )
+        log, settings = resolve_place(
+            f"{path.rstrip('/')}/{LOG_FOLDER}",
+            target,
+            storage_options=storage_options,
+            relative_to=relative_to,
+        )
+        return table.shown, opening.reader(log, settings)
+
+    if project is None or job is None:
+        return SourcePlaces(open_table)
+    declared = project.shown_job(job).named_sources.values()
+    paths = [
+        path
+        for one in declared
+        if one.format.lower() == "delta" and (path := one.path or one.options.get("path"))
+        if not has_reference(path)
+    ]
+    has_kafka = any(one.format.lower() == "kafka" for one in declared)
+    kafka = partial(_kafka_options, project, job) if has_kafka else None
+    return SourcePlaces(open_table, tuple(paths), kafka)
+
+
+def _kafka_options(project: Project, job: str) -> tuple[Mapping[str, str], ...]:
+    filled = project.filled_job(job).named_sources.values()
+    return tuple(one.options for one in filled if one.format.lower() == "kafka")
+
+
+def _folder_opener(target: Target, opening: Opening) -> Callable[[str], Reader] | None:
+    """Give what opens another folder of the same storage; None for one that lies in no folder."""
     parent = target.location.url.rpartition("/")[0]
     if not target.location.is_local and (parent.endswith("/") or "://" not in parent):
         return None
-    around = replace(target.location, url=parent or "/")
-    return partial(opening.reader, around, target.settings)
+
+    def open_folder(path: str) -> Reader:
+        return opening.reader(replace(target.location, url=path), target.settings)
+
+    return open_folder
 
 
 def _below(location: Location, name: str) -> Location:
@@ -206,6 +281,8 @@ def sink_place(
 
     text = str(given) if given is not None else declared.path if declared is not None else None
     if text is None:
+        return _unfilled_place(target) or ledger_place(target, declared, timeout), None
+    if given is None and _is_unread(declared):
         return ledger_place(target, declared, timeout), None
     project = target.project if given is None else None
     relative_to = project.folder if project is not None else working_folder()
@@ -230,8 +307,46 @@ def sink_place(
             raise
         # Spark may reach what this machine can't read; what is declared still counts.
         return None, None
-    place = SinkPlace(location.shown, open_below, given is not None, open_beside)
+    sees = None if given is not None or declared is None else _seeing(declared, *resolve(text))
+    place = SinkPlace(location.shown, open_below, given is not None, open_beside, sees=sees)
     return place, local_folder(location)
+
+
+def _unfilled_place(target: Target) -> SinkPlace | None:
+    """Return a sink whose path cannot be filled in here, with the reason; None for any other."""
+    from holdfast.diagnosis.sinkplace import SinkPlace
+    from holdfast.ledgers.asking import SinkMemory
+
+    project, job = target.project, target.job
+    written = project.jobs[job].sink.path if project is not None and job is not None else None
+    if project is None or job is None or written is None:
+        return None
+    try:
+        project.filled_in(written, "jobs", job, "sink", "path")
+    except ProjectError as error:
+        memory = SinkMemory(written, failure=error)
+        return SinkPlace(written, asked=lambda: memory, kind=project.jobs[job].sink.format)
+    return None
+
+
+def _seeing(
+    declared: DeclaredSink, location: Location, settings: StorageSettings
+) -> Callable[[str], SinkSight] | None:
+    """Return how a start looks at a sink that is a folder, None for formats that are not ours."""
+    from holdfast.ledgers.deltasight import look_at_delta_table
+    from holdfast.ledgers.fileoutput import FileOutput
+    from holdfast.ledgers.filesight import look_at_folder
+    from holdfast.ledgers.manifests import log_of
+    from holdfast.ledgers.sparkfilesink import FORMATS
+
+    if declared.native:
+        return None
+    if declared.format == "delta":
+        return partial(look_at_delta_table, location, settings)
+    if declared.format in FORMATS:
+        output = FileOutput(location, settings)
+        return lambda query_id: look_at_folder(output, log_of(output), query_id)
+    return None
 
 
 def declared_sink_of(target: Target) -> DeclaredSink | None:
@@ -247,15 +362,19 @@ def ledger_place(
     target: Target, declared: DeclaredSink | None, timeout: float | None
 ) -> SinkPlace | None:
     """Give a sink that is no folder and can be asked by one question, None for any other."""
-    if declared is None or declared.format not in _NO_FOLDERS:
+    if declared is None or not (declared.format in _NO_FOLDERS or _is_unread(declared)):
         return None
     from holdfast.diagnosis.sinkplace import SinkPlace
     from holdfast.ledgers.asking import ask_function, untold
     from holdfast.ledgers.batchledger import PART
 
     name = declared.identity or declared.format
+    if declared.native:
+        told = f"what Spark's own {declared.format} sink holds cannot be read without Spark"
+        return SinkPlace(name, asked=partial(untold, name, told), kind=declared.format)
     if declared.format == "postgres":
-        return SinkPlace(name, asked=partial(_ask_database, target, name), kind=declared.format)
+        asked, sees = partial(_ask_database, target, name), partial(_see_database, target)
+        return SinkPlace(name, asked=asked, kind=declared.format, sees=sees)
     if declared.format == "jdbc":
         told = "a jdbc sink's ledger can't be asked without Spark: it is asked when the job starts"
         return SinkPlace(name, asked=partial(untold, name, told), kind=declared.format)
@@ -266,6 +385,15 @@ def ledger_place(
         return None
     opened = partial(opening.reader, ledger, target.settings)
     return SinkPlace(name, asked=partial(ask_function, name, opened), kind=declared.format)
+
+
+def _is_unread(declared: DeclaredSink | None) -> bool:
+    """Tell whether it is a sink of Spark's own whose log nobody here reads."""
+    from holdfast.ledgers.sparkfilesink import FORMATS
+
+    if declared is None or not declared.native:
+        return False
+    return declared.path is None or declared.format.lower() not in FORMATS | {"delta"}
 
 
 def _ask_database(target: Target, name: str) -> SinkMemory:
@@ -282,6 +410,25 @@ def _ask_database(target: Target, name: str) -> SinkMemory:
     return ask_postgres(sink.url, sink.table, sink.options, project.at("jobs", job, "sink"))
 
 
+def _see_database(target: Target, query_id: str) -> SinkSight:
+    """Look at a PostgreSQL table as a start does; raise SinkError where that is not possible."""
+    from holdfast.ledgers.asking import ASKED_SECONDS
+    from holdfast.ledgers.postgres import PostgresLedger
+    from holdfast.ledgers.postgresaddress import postgres_address
+
+    project, job = target.project, target.job
+    assert project is not None and job is not None
+    try:
+        sink = project.filled_job(job).sink
+    except ProjectError as error:
+        raise SinkError("HF5041", error.message, at=error.at) from error
+    assert sink.url is not None and sink.table is not None
+    at = project.at("jobs", job, "sink")
+    return PostgresLedger(postgres_address(sink.url, sink.table, sink.options, at)).sight(
+        query_id, ASKED_SECONDS
+    )
+
+
 def local_folder(location: Location) -> Path | None:
     """Give the folder of a place on this machine, None elsewhere."""
     return Path(location.url) if location.is_local else None
@@ -289,20 +436,28 @@ def local_folder(location: Location) -> Path | None:
 
 def open_recorded(
     target: str | Path,
-    project: str | Path | None,
+    project: ProjectChoice,
     storage_options: Sequence[str],
     timeout: float | None,
     *,
     runs: int = 1,
+    all_attempts: bool = False,
 ) -> tuple[Target, Reader, Recall]:
     """Find out which checkpoint is meant; open it, and what is recorded beside it."""
     opening = Opening(timeout)
     found = _resolved(target, project, storage_options)
     reader = opening.reader(found.location, found.settings)
-    return found, reader, recall_of(found, opening, runs=runs)
+    return found, reader, recall_of(found, opening, runs=runs, all_attempts=all_attempts)
 
 
-def recall_of(target: Target, opening: Opening, *, runs: int = 1, lease: bool = False) -> Recall:
+def recall_of(
+    target: Target,
+    opening: Opening,
+    *,
+    runs: int = 1,
+    lease: bool = False,
+    all_attempts: bool = False,
+) -> Recall:
     """Give what looks at the records of a target; nothing can be recorded beside a root."""
     from holdfast.diagnosis.recorded import nothing, recall
     from holdfast.records.folder import records_of
@@ -313,13 +468,21 @@ def recall_of(target: Target, opening: Opening, *, runs: int = 1, lease: bool = 
     except StorageError:
         return nothing
     folder = replace(folder, open_reader=opening.reader)
-    place = canonical(target.location)
-    return partial(recall, folder, checkpoint=place, runs=runs, lease=lease)
+    project, name = target.project, target.job
+    return partial(
+        recall,
+        folder,
+        checkpoint=canonical(target.location),
+        runs=runs,
+        lease=lease,
+        job=(name, project.project) if project is not None and name is not None else None,
+        all_attempts=all_attempts,
+    )
 
 
 def open_target(
     target: str | Path,
-    project: str | Path | None,
+    project: ProjectChoice,
     storage_options: Sequence[str],
     timeout: float | None,
 ) -> tuple[Target, Reader]:
@@ -328,12 +491,10 @@ def open_target(
     return found, open_reader(found.location, found.settings, timeout=timeout)
 
 
-def _resolved(
-    target: str | Path, project: str | Path | None, storage_options: Sequence[str]
-) -> Target:
+def _resolved(target: str | Path, project: ProjectChoice, storage_options: Sequence[str]) -> Target:
     return resolve_target(
         str(target),
-        project=Path(project) if project is not None else None,
+        project=project,
         storage_options=storage_options,
         working_folder=working_folder(),
     )

@@ -94,7 +94,7 @@ def restore_now(
     snapshot = source.store.snapshot(backup_id)
     place = source if target is None else target
     wish = Wish(snapshot, source.store, place, target is not None, files, even_if_running)
-    return restore_backup(wish, now_ms=now_ms, confirm=lambda _: True)
+    return restore_backup(wish, now_ms=now_ms, confirm=None)
 
 
 def assert_store_is_sound(records: Records, *, tidy: bool = False) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import tracemalloc
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,8 @@ from holdfast.backup.making import make_backup
 from holdfast.backup.records import Records
 from holdfast.backup.store import read_catalogue
 from holdfast.errors import CheckpointError, HoldfastError, NotFoundError, StorageError
-from holdfast.storage.reading import Listing, Reader
+from holdfast.storage.local import LocalReader
+from holdfast.storage.reading import Kind, Listed, Listing, Reader
 from tests.backup.folders import (
     NOW_MS,
     aged,
@@ -260,3 +263,47 @@ def test_a_large_file_is_copied_within_bounded_memory(
         tracemalloc.stop()
     assert peak < size / 4
     assert (tmp_path / "copy/state/large").read_bytes() == (root / "state/large").read_bytes()
+
+
+class WholeSeconds(LocalReader):
+    """Lists as S3 does, in whole seconds, and lets a file be written again while it is copied."""
+
+    def __init__(self, root: Path, *, tags: bool) -> None:
+        super().__init__(str(root))
+        self._path, self._tags = root, tags
+        self._lists = 0
+
+    def list(self) -> Listing:
+        """List with one time for all files, and their tags."""
+        self._lists += 1
+        listing = super().list()
+        return Listing(tuple(self._told(item) for item in listing.items), {})
+
+    def read_many(self, paths: Iterable[str]) -> Mapping[str, bytes | StorageError]:
+        """Read, and let offsets/1 be written at once afterwards."""
+        read = super().read_many(paths)
+        # The picture lists once before the copy begins.
+        if self._lists == 2:
+            self._lists += 1
+            content = (self._path / "offsets/1").read_bytes()
+            (self._path / "offsets/1").write_bytes(content[:-1] + b"!")
+        return read
+
+    def _told(self, item: Listed) -> Listed:
+        if item.kind is not Kind.FILE:
+            return item._replace(mode=None)
+        digest = hashlib.md5((self._path / item.path).read_bytes()).hexdigest()
+        tag = digest if self._tags else None
+        return item._replace(modified_ms=1_577_836_800_000, mode=None, tag=tag)
+
+
+@pytest.mark.parametrize("tags", [True, False])
+def test_a_file_written_twice_in_a_second_is_told_by_its_tag(tmp_path: Path, tags: bool) -> None:
+    root = make_tree(tmp_path / "ckpt", small())
+    records = replace(records_of(root), checkpoint=WholeSeconds(root, tags=tags))
+    made = make_backup(records.checkpoint, records.store, identity=str(root), now_ms=NOW_MS)
+    copied = made.snapshot.checkpoint.by_path["offsets/1"].sha256
+    now = hashlib.sha256((root / "offsets/1").read_bytes()).hexdigest()
+    assert (copied == now) is tags
+    again = make_backup(records.checkpoint, records.store, identity=str(root), now_ms=NOW_MS + 1)
+    assert (again.copied_bytes == 0) is tags

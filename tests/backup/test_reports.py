@@ -9,7 +9,15 @@ import pytest
 from holdfast.backup.reports import list_backups, verify
 from holdfast.errors import HoldfastError
 from holdfast.records.journal import Act
-from tests.backup.folders import NOW_MS, back_up_now, make_tree, records_of, small, tree_of
+from tests.backup.folders import (
+    NOW_MS,
+    back_up_now,
+    make_tree,
+    records_of,
+    restore_now,
+    small,
+    tree_of,
+)
 
 
 @pytest.fixture
@@ -79,6 +87,11 @@ def test_a_damaged_list_is_told_and_hides_no_other(root: Path, position: int) ->
     assert [one.code for one in answer.findings] == ["HF4511"]
     assert len(answer.result.places[0].backups) == 1
     assert verify(records_of(root), None).findings[0].code == "HF4511"
+    (other,) = answer.result.places[0].backups
+    restore_now(records_of(root), other.id, target=records_of(root.parent / "restored"))
+    assert tree_of(root.parent / "restored") == tree_of(root)
+    back_up_now(records_of(root), now_ms=NOW_MS + 2)
+    assert len(list_backups([records_of(root)]).result.places[0].backups) == 2
 
 
 def test_a_list_under_another_name_is_damaged(root: Path) -> None:

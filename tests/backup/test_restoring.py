@@ -13,6 +13,7 @@ from holdfast.backup.restoring import Wish, restore_backup
 from holdfast.backup.results import RestoreAct
 from holdfast.backup.settling import settle_restore
 from holdfast.errors import HoldfastError
+from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.storage.options import StorageSettings
 from tests.backup.folders import (
     NOW_MS,
@@ -91,11 +92,12 @@ def test_over_nothing_it_tells_that_the_sink_may_know_more(
     assert [(one.code, one.severity.value) for one in answer.findings] == [("HF4517", "warning")]
 
 
-def next_batch(root: Path) -> None:
-    """Let the query have planned one batch more."""
+def next_batch(root: Path) -> int:
+    """Let the query have planned one batch more; return which."""
     newest = max(int(path.name) for path in (root / "offsets").iterdir() if path.name.isdigit())
     shutil.copy(root / f"offsets/{newest}", root / f"offsets/{newest + 1}")
     aged(root)
+    return newest + 1
 
 
 def test_an_older_backup_is_refused(root: Path, records: Records, backup: str) -> None:
@@ -242,7 +244,7 @@ def test_nothing_is_written_when_nobody_confirms(root: Path, records: Records, b
     with pytest.raises(HoldfastError) as caught:
         restore_backup(wish, now_ms=LATER, confirm=refuse)
     assert caught.value.code.number == "HF4508"
-    assert "write 1 files" in told[0]
+    assert "write 1 file" in told[0]
     assert tree_of(root) == tree
     assert records.store.snapshot_ids() == [backup]
 
@@ -270,20 +272,94 @@ def test_an_interrupted_restore_to_another_place_can_be_settled_there(
     assert_store_is_sound(records)
 
 
-@pytest.mark.parametrize("finish", [True, False], ids=["finish", "undo"])
-def test_a_query_that_was_started_on_a_half_restore_is_not_wiped_out(
-    root: Path, records: Records, backup: str, finish: bool
-) -> None:
-    (root / "commits/2").unlink()
+def half_restored(root: Path, records: Records, backup: str, *lost: str) -> None:
+    """Lose files, and kill a restore right after its intent is written."""
+    for path in lost:
+        (root / path).unlink()
     aged(root)
     moment = 0
     while records.journal.unfinished() is None:
         moment += 1
         assert killed_in_child(lambda opener: restore_now(records_of(root, opener), backup), moment)
-    next_batch(root)
+
+
+@pytest.mark.parametrize("finish", [True, False], ids=["finish", "undo"])
+def test_a_query_that_was_started_on_a_half_restore_is_not_wiped_out(
+    root: Path, records: Records, backup: str, finish: bool
+) -> None:
+    half_restored(root, records, backup, "commits/2")
+    batch = next_batch(root)
+    shutil.copy(root / "commits/1", root / f"commits/{batch}")
+    aged(root)
     tree = tree_of(root)
     with pytest.raises(HoldfastError) as caught:
         settle_restore(records, finish=finish, open_store=lambda _: records.store)
     assert caught.value.code.number == "HF4518"
+    assert f"batch {batch} was planned and committed" in caught.value.message
     assert tree_of(root) == tree
     assert refusal(records, backup) == "HF4506"
+
+
+@pytest.mark.parametrize("finish", [True, False], ids=["finish", "undo"])
+def test_a_batch_that_a_late_driver_only_planned_is_kept(
+    root: Path, records: Records, backup: str, finish: bool
+) -> None:
+    whole = tree_of(root)
+    half_restored(root, records, backup, "commits/2")
+    path = f"offsets/{next_batch(root)}"
+    planned = {path: (root / path).read_bytes()}
+    settle_restore(records, finish=finish, open_store=lambda _: records.store)
+    without = {path: data for path, data in whole.items() if path != "commits/2"}
+    assert tree_of(root) == (whole if finish else without) | planned
+    assert records.journal.unfinished() is None
+
+
+def test_what_a_late_driver_wrote_instead_of_the_restore_is_kept_by_undo(
+    root: Path, records: Records, backup: str
+) -> None:
+    half_restored(root, records, backup, "commits/2")
+    late = (root / "commits/1").read_bytes() + b" "
+    (root / "commits/2").write_bytes(late)
+    aged(root)
+    tree = tree_of(root)
+    with pytest.raises(HoldfastError) as caught:
+        settle_restore(records, finish=True, open_store=lambda _: records.store)
+    assert (caught.value.code.number, caught.value.exit_status) == ("HF4524", 40)
+    assert f"restore --undo {root}" in caught.value.next_steps[0]
+    settle_restore(records, finish=False, open_store=lambda _: records.store)
+    assert tree_of(root) == tree
+    assert records.journal.unfinished() is None
+
+
+def write_every_minute(root: Path, newest_ms: int) -> None:
+    """Let the entries be as old as those of a query with a trigger of one minute."""
+    newest = max(int(path.name) for path in (root / "offsets").iterdir() if path.name.isdigit())
+    for number in range(newest + 1):
+        seconds = newest_ms / 1000 - 60 * (newest - number)
+        os.utime(root / f"offsets/{number}", (seconds, seconds))
+
+
+def test_a_query_with_a_slow_trigger_is_noticed(root: Path, records: Records, backup: str) -> None:
+    (root / "commits/2").unlink()
+    write_every_minute(root, LATER - 50_000)
+    tree = tree_of(root)
+    with pytest.raises(HoldfastError) as caught:
+        restore_now(records, backup, now_ms=LATER)
+    assert (caught.value.code.number, caught.value.exit_status) == ("HF4505", 22)
+    assert "offsets/3 changed 50 s ago, and batches come about every 60 s" in caught.value.message
+    assert "180 s (in 130 s)" in caught.value.next_steps[0]
+    assert tree_of(root) == tree
+    assert restore_now(records, backup, now_ms=LATER + 131_000).result.act is RestoreAct.RESTORED
+
+
+def test_after_a_run_of_our_own_the_lease_is_enough(
+    root: Path, records: Records, backup: str
+) -> None:
+    query_id = records.store.snapshot(backup).query_id
+    assert query_id is not None
+    OffsetCopies(records.folder).keep(query_id, 3, (root / "offsets/3").read_bytes())
+    (root / "commits/2").unlink()
+    write_every_minute(root, LATER - 9_000)
+    assert refusal(records, backup) == "HF4505"
+    write_every_minute(root, LATER - 11_000)
+    assert restore_now(records, backup, now_ms=LATER).result.act is RestoreAct.RESTORED

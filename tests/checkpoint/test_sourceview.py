@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from holdfast.checkpoint.sourceview import advance, explained, movement_back
+from holdfast.checkpoint.sourcefolders import in_order
+from holdfast.checkpoint.sourceview import advance, evidence_of, explained, movement_back
+from holdfast.diagnosis.inspection import inspection_of
+from holdfast.format.offsets import OffsetsEntry, SourceOffset
 from holdfast.format.sources import ExplainedOffset
 from tests.checkpoint.pictures import files_of, picture_of
 from tests.corpus.loading import Sample, corpus
@@ -28,6 +33,36 @@ def test_kinds_are_told_from_the_checkpoint_alone(one: Sample) -> None:
     found = explained(picture, picture.newest_offsets, 0, {})
     assert isinstance(found, ExplainedOffset)
     assert found.kind == KINDS[one.name]
+
+
+def test_sources_of_version_2_are_shown_in_the_order_of_their_ids() -> None:
+    """Spark writes them in the order of a hash table."""
+    picture = picture_of(files_of("offsets-v2-two-sources"))
+    assert picture.newest_offsets is not None
+    assert [one.name for one in picture.newest_offsets.sources] == ["1", "0"]
+    found = inspection_of(picture, formats={}, shown=3, spark=None, verified=False)
+    assert [(one.index, one.name) for one in found.sources] == [(0, "0"), (1, "1")]
+    offsets = [one.offset for one in found.sources]
+    assert offsets == [{"logOffset": 2}, {"logOffset": 1}]
+    (amounts,) = [batch.advances for batch in found.timeline if batch.id == 2]
+    assert [one.total for one in amounts if one is not None] == [1, 0]
+
+
+def test_ids_are_numbers_before_they_are_texts() -> None:
+    """Ten comes after two; names come in their own order."""
+    names = ("10", "refunds", "2", "orders")
+    entry = OffsetsEntry(2, None, tuple(SourceOffset(name, "{}") for name in names))
+    assert [names[at] for at in in_order(entry)] == ["2", "10", "orders", "refunds"]
+    assert in_order(replace(entry, version=1)) == (0, 1, 2, 3)
+
+
+def test_a_format_is_declared_for_the_source_of_that_number() -> None:
+    """Not for the one on that line of a version 2 entry."""
+    picture = picture_of(files_of("offsets-v2-two-sources"))
+    entry = picture.newest_offsets
+    assert entry is not None
+    declared = [evidence_of(picture, entry, at, {"a": "csv", "b": "json"}) for at in (0, 1)]
+    assert [one.declared_format for one in declared if one is not None] == ["json", "csv"]
 
 
 def test_a_declared_format_decides_what_the_shape_leaves_open() -> None:

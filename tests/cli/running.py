@@ -25,6 +25,11 @@ class Printed:
         parsed: dict[str, Any] = json.loads(self.out)
         return parsed
 
+    def fits(self, width: int) -> bool:
+        """Whether no line is longer, but for a path that stands in one piece beside its label."""
+        long = [line for line in self.out.splitlines() if len(line) > width]
+        return all(len(line[7:].split()) == 1 for line in long)
+
 
 def holdfast(*words: str) -> Printed:
     """Run `holdfast` with these words."""

@@ -15,6 +15,7 @@ from tests.backup.folders import aged, extracted, tree_of
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
 from tests.diagnosis.filesinks import manifest
+from tests.records.drivers import driver
 
 
 @pytest.fixture
@@ -71,6 +72,32 @@ def test_retention(root: Path) -> None:
     kept = holdfast("backup", str(root), "--keep-last", "2", "--json").document["result"]
     assert len(kept["removed_backups"]) == 2
     assert len(holdfast("backups", str(root), "--json").document["result"]["places"][0]["backups"])
+
+
+def test_single_files_go_to_any_folder(root: Path, tmp_path: Path) -> None:
+    """No metadata is needed there, and nothing that is there is copied or replaced."""
+    holdfast("backup", str(root))
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "readme").write_text("mine", encoding="utf-8")
+    for file in ("sources/0/1", "offsets/3", "offsets/2"):
+        words = ("--to", str(notes), "--file", file, "--yes", "--json")
+        done = holdfast("restore", f"{root}@newest", *words)
+        assert done.status == 0, done.out
+        assert done.document["result"]["safety_backup"] is None
+        assert (notes / file).read_bytes() == (root / file).read_bytes()
+    assert (notes / "readme").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_single_file_does_not_replace_another(root: Path, tmp_path: Path) -> None:
+    holdfast("backup", str(root))
+    (tmp_path / "notes" / "offsets").mkdir(parents=True)
+    (tmp_path / "notes" / "offsets" / "3").write_text("v1\nmine", encoding="utf-8")
+    words = ("--to", str(tmp_path / "notes"), "--file", "offsets/3", "--yes")
+    refused = holdfast("restore", f"{root}@newest", *words)
+    assert refused.status != 0
+    assert "HF4503" in refused.err
+    assert (tmp_path / "notes" / "offsets" / "3").read_text(encoding="utf-8") == "v1\nmine"
 
 
 def test_to_another_place_warns(root: Path, tmp_path: Path) -> None:
@@ -169,8 +196,6 @@ def test_a_folder_that_is_gone_is_still_named(root: Path, monkeypatch: pytest.Mo
     [
         (["restore", "ROOT", "--yes"], "HF4509"),
         (["restore", "ROOT@newest", "--yes"], "HF4509"),
-        (["restore", "20260101T000000000Z-00000000", "--yes"], "HF4509"),
-        (["backups"], "HF4509"),
         (["backup", "--verify", "ROOT@20260101"], "HF4509"),
         (["backup", "/"], "HF4514"),
         (["backup", "--verify", "--keep-last", "1", "ROOT"], "HF1001"),
@@ -186,3 +211,60 @@ def test_what_cannot_be_is_refused_with_status_two(
     said = holdfast(*[word.replace("ROOT", str(root)) for word in words], "--json")
     assert said.status == 2
     assert said.document["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ROOT@newest"],
+        ["ROOT@newest", "--even-if-running"],
+        ["ROOT", "--finish"],
+        ["ROOT", "--undo"],
+    ],
+)
+def test_while_a_driver_holds_the_lease_nothing_is_restored(root: Path, words: list[str]) -> None:
+    assert holdfast("backup", str(root)).status == 0
+    (root / "offsets/3").unlink()
+    aged(root)
+    tree = tree_of(root)
+    with driver(root.parent, name=root.name) as (process, _):
+        spelled = [word.replace("ROOT", str(root)) for word in words]
+        refused = holdfast("restore", *spelled, "--yes", "--json")
+    assert refused.status == 22
+    assert refused.document["error"]["code"] == "HF2601"
+    assert f"process {process.pid}" in refused.document["error"]["message"]
+    assert tree_of(root) == tree
+
+
+def test_the_sinks_log_is_not_written_into_the_output_of_a_job_that_runs(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold/_spark_metadata").mkdir(parents=True)
+    (tmp_path / "gold/_spark_metadata/0").write_bytes(b"v1")
+    assert holdfast("backup", str(root), "--sink-log", "gold").status == 0
+    (tmp_path / "holdfast.yaml").write_text(
+        "project: shop\njobs:\n  silver:\n    source: {format: rate}\n"
+        "    sql: select * from source\n    sink: {format: parquet, path: ./silver}\n"
+    )
+    words = ("restore", f"{root}@newest", "--yes", "--json", "--sink-log-to")
+    with driver(tmp_path / "checkpoints", name="silver"):
+        for place in ("silver", "silver/below"):
+            refused = holdfast(*words, place)
+            assert (refused.status, refused.document["error"]["code"]) == (22, "HF2601")
+            assert not (tmp_path / "silver").exists()
+        assert holdfast(*words, "silver-then").status == 0
+    assert holdfast(*words, "silver/below").status == 0
+
+
+def test_a_project_that_cannot_be_read_does_not_stop_it_unless_it_is_named(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold/_spark_metadata").mkdir(parents=True)
+    (tmp_path / "gold/_spark_metadata/0").write_bytes(b"v1")
+    assert holdfast("backup", str(root), "--sink-log", "gold").status == 0
+    (tmp_path / "holdfast.yaml").write_text("jobs: [")
+    words = ("restore", f"{root}@newest", "--yes", "--sink-log-to")
+    assert holdfast(*words, "./one").status == 0
+    assert holdfast(*words, "./two", "--project", "holdfast.yaml").status == 10

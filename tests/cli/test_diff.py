@@ -66,7 +66,7 @@ def test_two_queries(tmp_path: Path) -> None:
     assert "spark.sql.streaming.stateStore.providerClass" in result["settings"]
     shown = holdfast("diff", str(left), str(right))
     assert "Two different queries" in shown.out
-    assert max(len(line) for line in shown.out.splitlines()) <= 80
+    assert shown.fits(80)
 
 
 def test_damage_on_one_side_is_told(tmp_path: Path) -> None:

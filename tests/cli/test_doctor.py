@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from holdfast import doctor, inspect
+from holdfast.diagnosis import kafkaasking
+from holdfast.errors import UsageError
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
 from tests.corpus.loading import Sample, corpus, sample
+from tests.parts.ports import free_port
 
 WITH_OUTPUT = [one for one in corpus() if one.spark in ("4.3.0", "4.2.0")]
 
@@ -25,7 +32,7 @@ def test_the_page_fits_80_columns_and_writes_nothing(
     words = ["doctor", str(root), "--sink", str(tmp_path / "output")]
     shown = holdfast(*words)
     assert shown.status in (0, 3), shown.err
-    assert max(len(line) for line in shown.out.splitlines()) <= 80
+    assert shown.fits(80)
     document = holdfast(*words, "--json", "--verify").document
     (target,) = document["result"]["targets"]
     assert target["query_id"] == one.facts["query_id"]
@@ -47,6 +54,20 @@ def test_findings_set_the_exit_status_and_name_wrong_fixes(tmp_path: Path) -> No
     ignored = holdfast("doctor", str(root), "--sink", str(tmp_path / "output"),
                        "--ignore", "HF2402", "--quiet")  # fmt: skip
     assert (ignored.status, ignored.out) == (0, "")
+
+
+def test_a_path_is_not_broken_between_two_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """People copy it from there, into a command."""
+    monkeypatch.setenv("COLUMNS", "60")
+    root = sample("stateless", "4.3.0").extract(tmp_path / ("long-name-" * 8))
+    (root / "offsets/2").unlink()
+    shown = holdfast("doctor", str(root))
+    assert shown.status == 3
+    findings = shown.out[shown.out.index("fatal HF") :].splitlines()
+    assert any(line.startswith(f"  at   {root}/offsets") for line in findings)
+    assert shown.fits(60)
 
 
 def test_a_base_folder_is_examined_as_a_whole(tmp_path: Path) -> None:
@@ -100,12 +121,10 @@ def test_all_jobs_of_a_project_are_examined(
     assert "HF2326" in {one["code"] for one in returns["findings"]}
 
 
-def test_without_target_and_project_it_is_a_wrong_usage(
+def test_unknown_codes_and_watching_for_a_document_are_wrong_usage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And so are unknown codes, and watching for a document."""
     monkeypatch.chdir(tmp_path)
-    assert holdfast("doctor").status == 2
     root = str(sample("stateless", "4.3.0").extract(tmp_path))
     unknown = holdfast("doctor", root, "--only", "HF2410")
     assert unknown.status == 2
@@ -195,3 +214,80 @@ def test_a_base_folder_in_another_storage_is_examined() -> None:
     serious = {one["code"] for one in document["findings"] if one["severity"] != "info"}
     assert serious == {"HF2305", "HF2421"}
     storage.rm("/doctor-base", recursive=True)
+
+
+def test_the_next_start_is_judged_with_the_release_that_is_asked(tmp_path: Path) -> None:
+    """Spark 4.2 refuses to start without a query id, 4.1 makes a new one."""
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    (root / "metadata").unlink()
+    told = {}
+    for release in ("4.1", "4.2"):
+        document = holdfast("doctor", str(root), "--spark", release, "--json").document
+        (told[release],) = _of_code(document, "HF2201")
+    assert (told["4.1"]["severity"], told["4.2"]["severity"]) == ("error", "fatal")
+    assert holdfast("doctor", str(root), "--spark", "9.9").status == 2
+
+
+@pytest.mark.parametrize("ask", [doctor, inspect])
+def test_a_release_that_is_not_known_is_refused(ask: Callable[..., object], tmp_path: Path) -> None:
+    """From Python too, with the ones that are."""
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    with pytest.raises(UsageError, match=r"9\.9 is not a known Spark release; known are 3\.5"):
+        ask(root, spark="9.9")
+
+
+def test_a_moved_checkpoint_whose_old_schema_is_gone_is_fatal(tmp_path: Path) -> None:
+    """Spark reads the schema at the path where the query first ran; a copy leaves it there."""
+    root = sample("transform-pandas", "4.3.0").extract(tmp_path / "first")
+    metadata = root / "state/0/_metadata/v2/0"
+    (metadata.parent / ".0.crc").unlink()
+    recorded = re.sub(rb"file:[^\"]*?/state/0/", f"file:{root}/state/0/".encode(),
+                      metadata.read_bytes())  # fmt: skip
+    metadata.write_bytes(recorded)
+    copy = shutil.copytree(root, tmp_path / "copy")
+    (finding,) = _of_code(holdfast("doctor", str(copy), "--json").document, "HF2225")
+    assert (finding["severity"], finding["evidence"]["exists"]) == ("error", True)
+    moved = root.rename(tmp_path / "moved")
+    (finding,) = _of_code(holdfast("doctor", str(moved), "--json").document, "HF2225")
+    assert (finding["severity"], finding["evidence"]["exists"]) == ("fatal", False)
+    assert "does not exist any more" in finding["message"]
+
+
+def _of_code(document: dict[str, Any], code: str) -> list[dict[str, Any]]:
+    return [one for one in document["findings"] if one["code"] == code]
+
+
+SOURCES = """
+project: shop
+jobs:
+  table:
+    source: {format: delta, path: ./table}
+    sql: select * from source
+    sink: {format: console}
+    checkpoint: ./table-checkpoint
+  topics:
+    source: {format: kafka, options: {kafka.bootstrap.servers: "SERVERS", subscribe: orders}}
+    transform: pipeline:transform
+    sink: {format: console}
+    checkpoint: ./topics-checkpoint
+"""
+COUNTING = "def transform(source):\n    return source.groupBy('value').count()\n"
+
+
+def test_the_sources_of_a_job_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table by its log, the broker by its address; a transform is read and never executed."""
+    monkeypatch.setattr(kafkaasking, "ASKED_SECONDS", 0.2)
+    sample("delta", "4.2.0").extract(tmp_path).rename(tmp_path / "table-checkpoint")
+    sample("kafka", "4.2.0").extract(tmp_path).rename(tmp_path / "topics-checkpoint")
+    project = SOURCES.replace("SERVERS", f"127.0.0.1:{free_port()}")
+    (tmp_path / "holdfast.yaml").write_text(project)
+    (tmp_path / "pipeline.py").write_text(COUNTING)
+    log = tmp_path / "table/_delta_log"
+    log.mkdir(parents=True)
+    (log / f"{0:020}.json").write_text('{"metaData":{"id":"another"}}')
+    before = digest_tree(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    table, topics = holdfast("doctor", "--json").document["result"]["targets"]
+    assert "HF2366" in {one["code"] for one in table["findings"]}
+    assert {"HF2362", "HF2368"} <= {one["code"] for one in topics["findings"]}
+    assert digest_tree(tmp_path) == before

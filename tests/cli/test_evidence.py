@@ -45,7 +45,7 @@ def test_every_real_checkpoint_is_answered_and_left_alone(
     before = digest_tree(tmp_path / "given")
     shown = holdfast("evidence", str(root), *sink)
     assert shown.status in (0, 3), shown.err
-    assert max(len(line) for line in shown.out.splitlines()) <= 80
+    assert shown.fits(80)
     answered = holdfast("evidence", str(root), *sink, "--json", "--bundle", str(tmp_path / "b.zip"))
     document = answered.document
     assert [error.message for error in validator().iter_errors(document)] == []

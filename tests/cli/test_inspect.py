@@ -32,8 +32,7 @@ def test_the_page_fits_80_columns_and_writes_nothing(
     before = digest_tree(tmp_path)
     shown = holdfast("inspect", str(root))
     assert shown.status in (0, 3), shown.err
-    # Only a single long word, such as the path itself, may be folded at the edge.
-    assert max(len(line) for line in shown.out.splitlines()) <= 80
+    assert shown.fits(80)
     answered = holdfast("inspect", str(root), "--json", "--verify")
     assert answered.document["result"]["query_id"] == one.facts["query_id"]
     assert digest_tree(tmp_path) == before

@@ -77,6 +77,15 @@ def test_a_missing_argument_is_a_usage_error_in_json_too() -> None:
     assert answered.document["error"]["code"] == "HF1001"
 
 
+def test_without_words_the_help_is_printed() -> None:
+    """On standard output, and nothing is wrong."""
+    shown = holdfast()
+    assert shown == holdfast("--help")
+    assert shown.status == 0
+    assert "Usage: holdfast" in shown.out
+    assert shown.err == ""
+
+
 def test_the_version_is_told() -> None:
     """As `holdfast --version`."""
     assert holdfast("--version").out.startswith("holdfast, version ")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import holdfast as library
+from holdfast.cli.commandtable import COMMANDS
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
 
@@ -66,3 +71,69 @@ def test_a_broken_project_file_is_located(project: Path) -> None:
     assert "HF1103" in shown.err
     assert "holdfast.yaml:2" in shown.err
     assert "checkpoints" in shown.err
+
+
+def test_whatever_reads_the_project_takes_a_profile() -> None:
+    """Commands and public functions alike."""
+    for name in COMMANDS:
+        command = import_module(f"holdfast.cli.commands.{name}").command
+        options = {option for one in command.params for option in one.opts}
+        assert ("--project" in options) == ("--profile" in options), name
+    functions = [one for one in library.__all__ if inspect.isfunction(getattr(library, one))]
+    assert {"run", "doctor", "restore"} <= {*functions}
+    for name in functions:
+        parameters = inspect.signature(getattr(library, name)).parameters
+        assert ("project" in parameters) == ("profile" in parameters), name
+
+
+def test_a_profile_decides_where_a_job_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The option wins over the environment."""
+    monkeypatch.chdir(tmp_path)
+    Path("holdfast.yaml").write_text(
+        "project: p\njobs:\n  a: {source: {format: rate}, sql: select 1, sink: {format: console}}\n"
+        "profiles:\n  dev: {checkpoints: ./of-dev}\n  prod: {checkpoints: ./of-prod}\n"
+    )
+    monkeypatch.setenv("HOLDFAST_PROFILE", "dev")
+    for words, place in (((), "of-dev"), (("--profile", "prod"), "of-prod")):
+        told = json.loads(holdfast("inspect", "a", *words, "--json").out)
+        assert told["result"]["location"].endswith(f"/{place}/a")
+    told = json.loads(holdfast("inspect", "a", "--profile", "", "--json").out)
+    assert told["result"]["location"].endswith("/checkpoints/a")
+    assert holdfast("status", "--profile", "none-such").status == 2
+
+
+def test_a_directory_stands_for_the_project_file_in_it(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one without a project file says so."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    found = holdfast("inspect", "readings", "--project", str(project), "--json")
+    assert found.document["result"]["location"] == str(project / "places" / "readings")
+    assert holdfast("status", "--project", str(project)).status == 0
+    refused = holdfast("status", "--project", str(elsewhere))
+    assert refused.status == 10
+    assert f"the directory {elsewhere} holds no holdfast.yaml" in refused.err
+
+
+@pytest.mark.parametrize("command", ["inspect", "doctor", "status", "evidence", "state", "backup"])
+def test_a_file_in_place_of_a_checkpoint(project: Path, command: str) -> None:
+    """It is called a file, and what was expected is named."""
+    (project / "places" / "never-ran").write_text("x", encoding="utf-8")
+    shown = holdfast(command, "never-ran")
+    assert shown.status == (3 if command == "status" else 21)
+    text = " ".join((shown.out + shown.err).split())
+    assert "HF7016" in text
+    assert "this is a file, not a directory" in text
+    assert "give the directory that holds offsets/ and commits/" in text
+
+
+def test_a_delta_table_that_is_gone_is_not_a_file_sink(project: Path) -> None:
+    """The doctor speaks of the table, not of _spark_metadata."""
+    delta = PROJECT.replace("sink: {format: console}", "sink: {format: delta, path: ./gold}", 1)
+    (project / "holdfast.yaml").write_text(delta)
+    found = holdfast("doctor", "readings", "--json").document["findings"]
+    (finding,) = [one for one in found if one["code"] in ("HF2248", "HF2407")]
+    assert finding["code"] == "HF2248"
+    assert "no Delta table here" in finding["message"]
+    assert "_spark_metadata" not in str(finding)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.liverun import LiveRun, line_of
+from holdfast.cli.drawing.liverun import LiveRun, _block, line_of
 from holdfast.cli.drawing.run import draw
 from holdfast.cli.eventlines import EventLines
 from holdfast.errors import StorageError
@@ -22,7 +25,20 @@ from holdfast.records.holder import this_holder
 from holdfast.records.lease import take_lease
 from holdfast.records.run import BatchNote, Ended
 from holdfast.redaction import remember_secret
-from holdfast.spark.events import BatchDone, Event, JobEnded, JobStarted, JobStarting, JobWaiting
+from holdfast.spark.events import (
+    BatchDone,
+    Event,
+    JobEnded,
+    JobRestarting,
+    JobsFailed,
+    JobStarted,
+    JobStarting,
+    JobStopping,
+    JobWaiting,
+    JobWaitingForUpstream,
+    RecordFailing,
+    RunStep,
+)
 from holdfast.spark.report import JobReport, RunReport
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
@@ -38,11 +54,17 @@ jobs:
 NOTE = BatchNote(7, 1200, "2026-11-16T05:00:00.000Z", 1.25)
 FINDING = Finding("HF3008", Severity.INFO, "spark.x is 1 here and 2 in the checkpoint", Place(""))
 EVENTS: dict[str, Event] = {
+    "step": RunStep("starting Spark 4.2.0…"),
     "starting": JobStarting("orders"),
     "waiting": JobWaiting("orders", "job orders of anna on host-7"),
+    "waiting-for-upstream": JobWaitingForUpstream("orders", ("raw", "rates")),
     "started": JobStarted("orders", "an-id", "a-run", 3, 7, (FINDING,), "once, or so"),
     "batch": BatchDone("orders", NOTE, 2, 2400, 960.4, "5 records"),
+    "record-failing": RecordFailing("orders", "no space left", "./.holdfast/orders/runs"),
+    "stopping": JobStopping("orders", 8, signal.SIGINT),
     "ended": JobEnded("orders", Ended.FAILED, 2, 2400, 12.34, "it broke", "the whole trace"),
+    "restarting": JobRestarting("orders", 2, 10, 10.0, "HF5041", "PostgreSQL can't be reached"),
+    "jobs-failed": JobsFailed("orders", ("orders (HF5301)",), 3),
 }
 
 
@@ -60,7 +82,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_held_job_is_refused_before_spark_starts(project: Path) -> None:
-    """Status 22, who holds it, and nothing written."""
+    """Status 22, who holds it; nothing but the attempt is written, and the job stays healthy."""
     shown = holdfast("run", "--json")
     assert shown.status == 22
     document = json.loads(shown.out)
@@ -71,6 +93,11 @@ def test_a_held_job_is_refused_before_spark_starts(project: Path) -> None:
     assert document["findings"][0]["code"] == "HF2601"
     assert not (project / "checkpoints/orders").exists()
     assert not (project / ".holdfast").exists()
+    status = holdfast("status", "--json")
+    (shown_job,) = status.document["result"]["jobs"]
+    assert (status.status, shown_job["state"]) == (0, "running")
+    assert shown_job["last_attempt"]["code"] == "HF2601"
+    assert status.document["findings"][0]["code"] == "HF2617"
 
 
 def test_the_same_for_people(project: Path) -> None:
@@ -79,7 +106,7 @@ def test_the_same_for_people(project: Path) -> None:
     assert shown.status == 22
     assert "orders: refused after" in shown.err
     assert "refused" in shown.out and "HF2601" in shown.out
-    assert all(len(line) <= 80 for line in shown.out.splitlines())
+    assert shown.fits(80)
 
 
 def test_events_are_written_also_for_a_refusal(project: Path) -> None:
@@ -96,11 +123,76 @@ def test_a_job_that_there_is_not(project: Path) -> None:
     assert shown.status == 2 and "is orders meant?" in shown.err
 
 
-def test_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [("run",), ("run", "orders"), ("status",), ("status", "orders"), ("doctor",), ("backups",),
+     ("restore", "20260101T000000000Z-00000000", "--yes")],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_command_that_needs_a_project_gives_one_answer_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
     """Status 10, with the way to one."""
     monkeypatch.chdir(tmp_path)
-    shown = holdfast("run")
-    assert shown.status == 10 and "holdfast init" in shown.err
+    shown = holdfast(*words)
+    assert shown.status == 10 and "HF1101" in shown.err
+    assert "holdfast init" in shown.err and "--project FILE" in shown.err
+
+
+def test_a_spark_that_cannot_start_is_an_attempt_of_every_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the code, the page and the exit status that `run` ended with; nothing else is made."""
+    (tmp_path / "holdfast.yaml").write_text(PROJECT)
+    (tmp_path / "checkpoints").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
+    ran = holdfast("run", "--json")
+    assert ran.status == 52
+    status = holdfast("status", "--json")
+    (job,) = status.document["result"]["jobs"]
+    assert (status.status, job["state"], job["exists"]) == (3, "failed", False)
+    attempt, error = job["last_attempt"], ran.document["error"]
+    assert (attempt["code"], attempt["message"]) == (error["code"], error["message"])
+    assert (attempt["next"], attempt["exit_status"]) == (error["next"], 52)
+    assert attempt["spark"] is None and str(os.getpid()) in attempt["holder"]
+    assert f"holdfast explain {error['code']}" in status.document["next"]
+    assert [one.name for one in (tmp_path / "checkpoints").iterdir()] == [".holdfast"]
+
+
+def test_a_checkpoint_at_a_mistyped_place_is_refused_and_leaves_nothing_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "holdfast.yaml").write_text(f"{PROJECT}checkpoints: ./chekpoints\n")
+    (tmp_path / ".holdfast").mkdir()
+    known = {"version": 1, "checkpoints": {"orders": f"file://{tmp_path}/checkpoints/orders"}}
+    (tmp_path / ".holdfast/checkpoints.json").write_text(json.dumps(known))
+    monkeypatch.chdir(tmp_path)
+    assert holdfast("run", "--json").status == 10
+    assert not (tmp_path / "chekpoints").exists()
+    assert holdfast("status", "--json").document["result"]["jobs"][0]["state"] == "new"
+    (tmp_path / "chekpoints").mkdir()
+    refused = holdfast("run", "--json").document["result"]["jobs"][0]
+    assert refused["ended"] == "refused"
+    status = holdfast("status", "--json")
+    (job,) = status.document["result"]["jobs"]
+    assert (status.status, job["state"]) == (3, "refused")
+    assert job["last_attempt"]["code"] == refused["failure"]["code"]
+
+
+def test_an_attempt_that_cannot_be_recorded_does_not_hide_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "holdfast.yaml").write_text(PROJECT)
+    records = tmp_path / "checkpoints/.holdfast/orders"
+    intent = records / "journal/20261116T050000Z-ab/intent.json"
+    intent.parent.mkdir(parents=True)
+    intent.write_text(json.dumps({"id": intent.parent.name, "kind": "restore", "intent": {}}))
+    (records / "attempts").write_text("a file in the way")
+    monkeypatch.chdir(tmp_path)
+    shown = holdfast("run", "--json")
+    assert shown.status == 42
+    assert [one["code"] for one in shown.document["findings"]] == ["HF2616", "HF4506"]
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -110,25 +202,86 @@ def test_every_event_is_a_line_that_people_read(name: str) -> None:
     wanted = {
         "starting": ["starting"],
         "waiting": ["waiting", "anna on host-7"],
+        "waiting-for-upstream": ["waiting for the first output of upstream jobs raw, rates"],
         "started": ["an-id", "generation 3", "batch 7 is run again", "HF3008"],
-        "batch": ["batch 7", "2,400 rows", "960 a second", "behind by 5 records"],
+        "batch": ["batch 7, 1,200 rows, 960 rows/s, behind by 5 records; so far 2 batches, 2,400"],
+        "record-failing": ["goes on", "no space left"],
+        "step": ["starting Spark 4.2.0"],
+        "stopping": ["finishing batch 8, press Ctrl-C again to stop now"],
         "ended": ["failed after 12.3 s", "2 batches", "it broke"],
+        "restarting": ["restarting in 10 s", "restart 2 of 10", "HF5041 PostgreSQL"],
+        "jobs-failed": ["1 of 3 jobs failed: orders (HF5301)"],
     }[name]
     assert [part for part in wanted if part not in line] == []
+
+
+def test_the_line_about_all_jobs_stays_while_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is nobody's own line: in a pipe it has no job before it, live it stands below all."""
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    with LiveRun(silent=False, no_color=True) as live:
+        live.show(EVENTS["ended"])
+        live.show(EVENTS["jobs-failed"])
+    assert written.getvalue().splitlines()[-1] == "1 of 3 jobs failed: orders (HF5301)"
+    block = _block({"": "1 of 3 jobs failed", "orders": "orders: failed", "b": "b: batch 3"})
+    assert block.plain.splitlines() == ["orders: failed", "b: batch 3", "1 of 3 jobs failed"]
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (JobStopping("a", 3, signal.SIGTERM), "finishing batch 3, send the signal again to stop"),
+        (JobStopping("a", None, signal.SIGINT), "stopping; no batch is being written"),
+        (JobStopping("a", 3, None), "finishing batch 3, then stopping"),
+    ],
+)
+def test_a_stop_says_what_is_finished_first(event: Event, line: str) -> None:
+    """And how to stop now, for whoever sent a signal."""
+    assert line_of(event).startswith(line)
+
+
+def test_steps_and_stops_are_lines_that_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In a pipe as well, and in the events."""
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    shown = [EVENTS["step"], EVENTS["stopping"]]
+    with LiveRun(silent=False, no_color=True) as live, EventLines(tmp_path / "events") as lines:
+        for event in shown:
+            live.show(event)
+            lines.write(event)
+    assert written.getvalue().splitlines() == [
+        "starting Spark 4.2.0…",
+        "orders: finishing batch 8, press Ctrl-C again to stop now",
+    ]
+    kept = [json.loads(line) for line in (tmp_path / "events").read_text().splitlines()]
+    assert [one["event"] for one in kept] == ["step", "stopping"]
+    assert (kept[0]["message"], kept[1]["batch"]) == ("starting Spark 4.2.0…", 8)
 
 
 def test_plain_lines_come_at_most_once_a_second_but_ends_always(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A quick stream does not flood a log."""
+    """A quick stream does not flood a log, and what has no line of its own is counted."""
     written = io.StringIO()
     monkeypatch.setattr(sys, "stderr", written)
     with LiveRun(silent=False, no_color=True) as live:
         for _ in range(50):
             live.show(EVENTS["batch"])
         live.show(EVENTS["ended"])
-    assert written.getvalue().count("batch 7") == 1
-    assert written.getvalue().count("failed") == 1
+    first, skipped, last = written.getvalue().splitlines()
+    assert first.startswith("orders: batch 7, 1,200 rows")
+    assert skipped == "orders: … 49 more batches, 58,800 rows"
+    assert last.startswith("orders: failed after")
+
+
+def test_a_batch_that_the_sink_has_and_numbers_of_one() -> None:
+    note = replace(NOTE, batch_id=1, rows=1, skipped=True)
+    line = line_of(BatchDone("orders", note, 1, 1, 3.2, None))
+    assert line == "batch 1 skipped (already in the sink), 1 row, 3 rows/s; so far 1 batch, 1 row"
+    ended = line_of(JobEnded("orders", Ended.FINISHED, 1, 1, 2.0, None))
+    assert ended == "finished after 2.0 s, 1 batch, 1 row"
 
 
 def test_what_the_sink_promises_is_said_at_the_start(
@@ -161,7 +314,7 @@ def test_events_hold_no_secret_and_are_whole_while_they_grow(tmp_path: Path) -> 
         for name, event in EVENTS.items():
             lines.write(event)
             last = json.loads(path.read_text().splitlines()[-1])
-            assert (last["event"], last["job"]) == (name, "orders")
+            assert (last["event"], last["job"] or "orders") == (name, "orders")
         lines.write(JobEnded("orders", Ended.FAILED, 0, 0, 0.0, "hunter2-hunter2"))
     assert "hunter2" not in path.read_text()
 
@@ -183,8 +336,53 @@ def test_the_table_tells_what_the_sink_held_already() -> None:
     drawn = io.StringIO()
     console = Console(file=drawn, width=80)
     draw(Answer("run", "c", RunReport((report,), "4.2.0")), console)
-    assert "3 (4 to 6, 1 held already)" in drawn.getvalue()
+    assert "3 (4 to 6, 1 skipped)" in drawn.getvalue()
     assert "every batch once" in drawn.getvalue()
+
+
+def test_the_table_shows_restarts_where_there_were_some() -> None:
+    from rich.console import Console
+
+    report = JobReport("orders", "q", "r", 2, 3, 30, 0, Ended.STOPPED, 4.2, "c", restarts=4)
+    calm = JobReport("clicks", "q", "r", 2, 3, 30, 0, Ended.STOPPED, 4.2, "c")
+    for jobs, shown in (((report, calm), True), ((calm,), False)):
+        drawn = io.StringIO()
+        draw(Answer("run", "c", RunReport(jobs, "4.2.0")), Console(file=drawn, width=80))
+        assert ("restarts" in drawn.getvalue()) == shown
+
+
+def test_a_job_that_failed_for_good_calls_its_hook(project: Path) -> None:
+    """With the document of `run --json` for that job, on standard input; the status stays."""
+    remember_secret("hunter2-hunter2")
+    (project / "notify.py").write_text("import sys; open('told.json', 'w').write(sys.stdin.read())")
+    hook = f'    on_failure: {{command: "{sys.executable} notify.py hunter2-hunter2"}}\n'
+    (project / "holdfast.yaml").write_text(PROJECT + hook)
+    shown = holdfast("run", "--json")
+    assert shown.status == 22 and [one["code"] for one in shown.document["findings"]] == ["HF2601"]
+    told = json.loads((project / "told.json").read_text())
+    assert told == shown.document
+
+
+def test_a_hook_that_fails_is_a_warning_and_changes_nothing_else(project: Path) -> None:
+    """The job's own error decides; the URL of a webhook is not shown, whoever wrote it."""
+    url = "http://127.0.0.1:9/services/T0-very-private"
+    hook = f'    on_failure: {{webhook: "{url}"}}\n'
+    (project / "holdfast.yaml").write_text(PROJECT + hook)
+    shown = holdfast("run", "--json")
+    assert shown.status == 22 and "very-private" not in shown.out
+    found = {one["code"]: one["severity"] for one in shown.document["findings"]}
+    assert found == {"HF2601": "error", "HF5314": "warning"}
+    assert shown.document["result"]["jobs"][0]["failure"]["code"] == "HF2601"
+
+
+def test_fail_fast_starts_no_other_job(project: Path) -> None:
+    """Spark is not even opened: this test would wait for it."""
+    other = PROJECT.partition("jobs:\n")[2].replace("orders", "clicks").replace("./in", "./in2")
+    (project / "holdfast.yaml").write_text(PROJECT + other)
+    shown = holdfast("run", "--fail-fast", "--json")
+    assert shown.status == 22 and shown.document["result"]["spark"] is None
+    ended = {one["job"]: one["ended"] for one in shown.document["result"]["jobs"]}
+    assert ended == {"orders": "refused", "clicks": "stopped"}
 
 
 def test_a_half_restored_checkpoint_is_not_started(

@@ -10,9 +10,11 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from holdfast.cli import main as cli_main
+from tests.checkpoint.pictures import files_of
 from tests.cli.running import Printed, holdfast
 from tests.corpus.loading import sample
 from tests.redaction.test_planted import PLACES, SECRETS
+from tests.storage.places import write_tree
 
 PLANTED = [place.format(secret) for place, secret in zip(PLACES, SECRETS, strict=False)]
 FORMS = {
@@ -117,3 +119,61 @@ def test_secrets_of_the_command_line_and_the_project_are_not_printed(
             printed = holdfast(*words, *options)
             assert printed.status not in (0, 1), printed
             assert survivors(printed) == [], words
+
+
+SINKS = [
+    "{format: postgres, url: '${env:PLANTED_URL}', table: '${env:PLANTED_TABLE}'}",
+    "{format: jdbc, url: 'jdbc:x://h/db?password=${env:PLANTED_SECRET}', table: t,"
+    " options: {user: '${env:PLANTED_SECRET}'}}",
+    "{format: delta, path: '${env:PLANTED_PATH}', options: {any: '${env:PLANTED_SECRET}'}}",
+    "{format: kafka, options: {topic: '${env:PLANTED_TABLE}', other: '${file:secret.txt}'}}",
+]
+
+
+@pytest.mark.parametrize("sink", SINKS)
+def test_a_path_is_shown_and_a_secret_beside_it_never(
+    sink: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sinks and sources from the environment, by every command that reads the project."""
+    first, second, third = SECRETS[4:7]
+    monkeypatch.setenv("PLANTED_SECRET", first)
+    monkeypatch.setenv("PLANTED_URL", f"postgresql://me:{second}@127.0.0.1:9/db")
+    monkeypatch.setenv("PLANTED_TABLE", "name_of_env")
+    monkeypatch.setenv("PLANTED_PATH", "./lake-of-env/gold")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.txt").write_text(third)
+    (tmp_path / "holdfast.yaml").write_text(
+        "project: planted\njobs:\n  orders:\n"
+        "    source: {format: json, path: './${env:PLANTED_TABLE}', schema: n long,\n"
+        "             options: {secret: '${env:PLANTED_SECRET}'}}\n"
+        f"    sql: select * from source\n    sink: {sink}\n"
+    )
+    write_tree(tmp_path / "checkpoints" / "orders", files_of("stateless"))
+    for words in (("doctor", "orders"), ("evidence", "orders"), ("status",), ("inspect", "orders")):
+        for options in ((), ("--json",)):
+            printed = holdfast(*words, *options)
+            assert printed.status in (0, 3), printed
+            assert survivors(printed) == [], words
+    told = json.loads(holdfast("doctor", "orders", "--json").out)
+    assert "name_of_env" in json.dumps(told["findings"])
+    if "delta" in sink:
+        (examined,) = told["result"]["targets"]
+        assert examined["sink"]["location"] == str(tmp_path / "lake-of-env" / "gold")
+
+
+def test_a_path_that_cannot_be_filled_in_is_a_finding_about_access(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checkpoint itself is still examined."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PLANTED_PATH", raising=False)
+    (tmp_path / "holdfast.yaml").write_text(
+        "project: planted\njobs:\n  orders:\n    source: {format: rate}\n"
+        "    sql: select * from source\n"
+        "    sink: {format: delta, path: '${env:PLANTED_PATH}'}\n"
+    )
+    write_tree(tmp_path / "checkpoints" / "orders", files_of("stateless"))
+    told = json.loads(holdfast("doctor", "orders", "--json").out)
+    assert told["result"]["targets"][0]["last_committed"] == 3
+    messages = [one["message"] for one in told["findings"]]
+    assert any("PLANTED_PATH" in one for one in messages), messages

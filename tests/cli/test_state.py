@@ -46,7 +46,7 @@ def test_the_page_fits_80_columns_and_writes_nothing(
     for words in ([], ["--summary"]):
         shown = holdfast("state", str(root), *words)
         assert shown.status == 0, shown.err
-        assert max(len(line) for line in shown.out.splitlines()) <= 80
+        assert shown.fits(80)
     answered = holdfast("state", str(root), "--json")
     assert answered.document["result"]["complete"] is True
     exported = holdfast("state", str(root), "--output", str(tmp_path / "rows.parquet"))
@@ -138,6 +138,19 @@ def test_a_file_is_told(place: str, tmp_path: Path) -> None:
     assert len((tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()) == 8
 
 
+def test_a_file_is_replaced_only_with_force(place: str, tmp_path: Path) -> None:
+    """Nothing is lost to a name that was used before."""
+    rows = tmp_path / "rows.csv"
+    rows.write_text("mine", encoding="utf-8")
+    refused = holdfast("state", place, "--output", str(rows))
+    assert refused.status == 2
+    assert refused.err.startswith("error HF1005: the output file exists")
+    assert "--force" in refused.err
+    assert rows.read_text(encoding="utf-8") == "mine"
+    assert holdfast("state", place, "--output", str(rows), "--force").status == 0
+    assert rows.read_text(encoding="utf-8").startswith('"partition"')
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -186,6 +199,19 @@ def test_a_key_that_is_not_there_is_a_finding(place: str) -> None:
     assert shown.status == 3
     assert "No row." in shown.out
     assert "warning HF2775" in shown.out
+
+
+def test_rows_of_a_file_that_does_not_match_its_checksum_are_an_error(place: str) -> None:
+    """They are shown, and the exit status says that something was found."""
+    checksum = Path(place) / "state/0/0/.1.delta.crc"
+    data = checksum.read_bytes()
+    checksum.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    shown = holdfast("state", place, "--json")
+    assert shown.status == 3, shown.err
+    (finding,) = shown.document["findings"]
+    assert (finding["code"], finding["severity"]) == ("HF2111", "error")
+    assert finding["at"].partition(" ")[0].endswith("state/0/0/1.delta")
+    assert shown.document["result"]["rows"]
 
 
 def test_no_state_and_no_checkpoint(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from docs.generating.schemas import document_schema
+from holdfast.records.acting import acting
 from holdfast.records.run import Ended, Failure
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
@@ -53,7 +54,7 @@ def test_the_page_fits_80_columns_and_writes_nothing(
     shown = holdfast("status")
     assert shown.status == 3
     lines = shown.out.splitlines()
-    assert max(map(len, lines)) <= 80
+    assert shown.fits(80)
     assert [line.split()[0] for line in lines[1:6]].count("job") == 1
     by_job = {line.split()[0]: line for line in reversed(lines) if line.split()}
     assert "running" in by_job[NAMES[0]] and "12,345,678" in by_job[NAMES[0]]
@@ -93,13 +94,6 @@ def test_a_name_that_is_no_job_is_an_error_with_the_nearest(project: Path) -> No
     assert "HF1002" in shown.err and "is sensor-merge-gold meant?" in " ".join(shown.err.split())
 
 
-def test_without_a_project_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    shown = holdfast("status")
-    assert shown.status == 2
-    assert "HF1002" in shown.err
-
-
 def test_a_secret_in_a_failure_is_not_shown(project: Path) -> None:
     text = "could not connect to postgresql://app:hunter2secret@db/gold"
     failure = Failure("SQLException", "HF5301", text, None)
@@ -107,3 +101,13 @@ def test_a_secret_in_a_failure_is_not_shown(project: Path) -> None:
     write_runs(project / "checkpoints" / NAMES[1], run)
     for words in (("status",), ("status", "--json")):
         assert "hunter2secret" not in holdfast(*words).out
+
+
+def test_a_restore_that_holds_the_lease_is_named(project: Path) -> None:
+    with acting(records_beside(project / "checkpoints" / NAMES[3]), "restore"):
+        shown = holdfast("status", NAMES[3])
+        document = holdfast("status", NAMES[3], "--json").document
+    jsonschema.validate(document, document_schema("status"))
+    assert document["result"]["jobs"][0]["lease"]["act"] == "restore"
+    assert document["result"]["jobs"][0]["state"] == "restoring"
+    assert "restore by " in shown.out

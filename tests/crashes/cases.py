@@ -27,6 +27,10 @@ ELSEWHERE = {
     "delta.conflict": "tests/spark/sinks/test_delta_conflicts.py::test_a_merge_is_tried_again",
     "delta.closed": "tests/spark/sinks/test_delta_takeback.py",
     "delta.taken-back": "tests/spark/sinks/test_delta_takeback.py",
+    "files.fenced": "tests/ledgers/test_takingback.py::test_killed_at_each_point",
+    "files.staging-taken-back": "tests/ledgers/test_takingback.py::test_killed_at_each_point",
+    "files.files-taken-back": "tests/ledgers/test_takingback.py::test_killed_at_each_point",
+    "delta.fenced": "tests/spark/sinks/test_delta_takeback.py",
 }
 """Points that a run does not come to by itself, and the tests that pass them."""
 

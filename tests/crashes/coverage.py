@@ -33,7 +33,7 @@ MOMENTS: tuple[Moment, ...] = (
     Moment("files", "published k of m", ("files.published-one", "files.moved-away")),
     Moment("files", "before the ledger's entry", ("sink.before-commit",)),
     Moment("files", "after the ledger's entry", ("sink.after-commit",)),
-    Moment("files", "removal of old staging", ("files.published", "files.cleaned")),
+    Moment("files", "removal of old staging", ("files.published", "files.marked", "files.cleaned")),
     Moment("files", "second writer", (),
            (f"{SINKS}/promises/test_late_drivers.py::test_both_deliver_the_same_batch",)),
     Moment("postgres", "before the transaction begins",

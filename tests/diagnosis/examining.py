@@ -47,12 +47,18 @@ def examinee(
                  if path.startswith(start)}  # fmt: skip
         return MemoryReader(below, location=f"{OUTPUT}/{folder}")
 
+    def open_folder(folder: str) -> Reader:
+        start = f"{folder.rstrip('/')}/"
+        inside = {f"{one.removeprefix(start).partition('/')[0]}/": b"" for one in beside
+                  if one.startswith(start)}  # fmt: skip
+        return MemoryReader(inside)
+
     return Examinee(
         path,
         reader or MemoryReader(files, location=path),
         path,
         scheme,
-        lambda: MemoryReader(dict.fromkeys((f"{name}/" for name in beside), b"")),
+        open_folder,
         SinkPlace(OUTPUT, open_sink) if output is not None else None,
         job,
         lambda: recorded,

@@ -8,8 +8,9 @@ from holdfast.diagnosis.doctor import Examinee
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recorded
 from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.ledgers.asking import SinkMemory
+from holdfast.ledgers.epochs import Epochs, encode_epochs
 from holdfast.ledgers.manifest import Manifest, ManifestFile, encode_manifest
-from holdfast.ledgers.manifests import manifest_path
+from holdfast.ledgers.manifests import epochs_path, manifest_path, mark_path
 from holdfast.ledgers.ownledger import OwnLedger
 from holdfast.ledgers.takenback import INTENT, Intent, encode_intent
 from holdfast.storage.memory import MemoryReader
@@ -74,6 +75,17 @@ class FileSink:
     def taking_back(self, intent: Intent) -> FileSink:
         """Begin to take batches back."""
         self.beside[f"manifests/{INTENT}"] = encode_intent(intent)
+        return self
+
+    def marked(self, batch_id: int) -> FileSink:
+        """Mark a batch as published."""
+        path = mark_path(manifest(self.query_id, batch_id))
+        self.beside[f"published/{path}"] = b"0000000000-1-abcdef\n"
+        return self
+
+    def knowing(self, epochs: Epochs) -> FileSink:
+        """Write the epochs of the manifests."""
+        self.beside[f"manifests/{epochs_path(epochs.number)}"] = encode_epochs(epochs)
         return self
 
     def place(self) -> SinkPlace:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.diagnosis.doctor import Examinee
 from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.subject import DeclaredJob
+from holdfast.errors import NotFoundError
 from holdfast.findings import Severity
 from holdfast.jobs.job import Job
 from holdfast.ledgers.manifests import manifest_path
 from holdfast.ledgers.takenback import Intent
 from holdfast.records.leasesight import Standing
-from holdfast.records.run import Ended
+from holdfast.records.run import Ended, Run, SinkFacts
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Kind, Listed, Listing
 from tests.checkpoint.pictures import files_of, replaced, without
@@ -28,6 +29,7 @@ from tests.diagnosis.filesinks import FileSink, ledger, with_sink
 from tests.diagnosis.recording import lease, recorded, run_on
 
 FATAL, ERROR, WARNING, INFO = Severity.FATAL, Severity.ERROR, Severity.WARNING, Severity.INFO
+OTHER_PATH = "whether the next start is given another path is not written in this one"
 UUID = "11111111-2222-3333-4444-555555555555"
 HOUR_MS = 3_600_000
 
@@ -51,6 +53,8 @@ class Scenario:
     tests/restarts, `4.3.0/another-path` of tests/diagnosis/trials."""
     not_tried: str = ""
     """Why there is none."""
+    not_fatal: str = ""
+    """Why it is less than fatal, although the recorded start failed, lost or doubled rows."""
 
     def __str__(self) -> str:
         return f"{self.code}-{self.at or 'root'}-{'-'.join(map(str, self.cases))}"
@@ -85,9 +89,10 @@ def declared(**fields: object) -> DeclaredJob:
     settings = fields.pop("settings", {})
     folders = fields.pop("folders", {})
     sink_place = fields.pop("sink_place", None)
-    name = fields.pop("name", "orders")
+    name, project = fields.pop("name", "orders"), fields.pop("project", None)
     assert isinstance(settings, dict) and isinstance(folders, dict) and isinstance(name, str)
     assert sink_place is None or isinstance(sink_place, str)
+    assert project is None or isinstance(project, str)
     job = Job.model_validate(
         {
             "source": {"format": "json", "path": "in"},
@@ -96,7 +101,23 @@ def declared(**fields: object) -> DeclaredJob:
             **fields,
         }
     )
-    return DeclaredJob(name, job, settings, folders, sink_place)
+    return DeclaredJob(name, job, settings, folders, sink_place, project)
+
+
+class Absent(MemoryReader):
+    """A place at which nothing is."""
+
+    def list(self) -> Listing:
+        """Say so."""
+        raise NotFoundError("HF7001", "nothing is there", at=self.location)
+
+
+def not_there(output: Files) -> tuple[Examinee, ...]:
+    """Give a checkpoint that does not exist, with a sink that was named."""
+    place = "/lake/checkpoints/orders"
+    one = examinee({}, output, reader=Absent({}, place))
+    assert one.sink is not None
+    return (replace(one, sink=replace(one.sink, given=True)),)
 
 
 def rolled_back(files: Files, to: int) -> Files:
@@ -121,6 +142,13 @@ def later(files: Files, milliseconds: int) -> Files:
     return moved
 
 
+def from_the_future() -> Files:
+    """Let the newest file that was read be years ahead."""
+    files = files_of(STATELESS)
+    changed = files["sources/0/3"].replace(b'"timestamp":1', b'"timestamp":2', 1)
+    return replaced(files, "sources/0/3", changed)
+
+
 def below(files: Files, start: str) -> Files:
     """Give the files whose path does not begin so."""
     return {path: data for path, data in files.items() if not path.startswith(start)}
@@ -141,6 +169,32 @@ def delta_output(
         actions.append({"txn": {"appId": app_id, "version": version, "lastUpdated": 1}})
     text = "\n".join(json.dumps(one, separators=(",", ":")) for one in actions)
     return {"_delta_log/00000000000000000000.json": text.encode()}
+
+
+def begun_again() -> Files:
+    """Give the checkpoint of the Delta sample as a new query wrote it an hour later."""
+    files = replaced(files_of("delta", "4.2.0"), "metadata", f'{{"id":"{UUID}"}}'.encode())
+    return later(files, HOUR_MS)
+
+
+def planned_again(batch_id: int) -> Files:
+    """Give the Delta sample with one batch that was planned again an hour later."""
+    files, again = files_of("delta", "4.2.0"), later(files_of("delta", "4.2.0"), HOUR_MS)
+    return {**files, f"offsets/{batch_id}": again[f"offsets/{batch_id}"]}
+
+
+def appended_again(rows: str = "4", first: int = 3) -> Files:
+    """Give the Delta sample's table with each batch once more, an hour later, by a new query."""
+    output = {path: data for path, data in output_of("delta", "4.2.0").items()
+              if path.endswith(".json")}  # fmt: skip
+    for number, path in enumerate(sorted(output)):
+        text = output[path].decode().replace(delta_id(), UUID)
+        text = text.replace('"numOutputRows":"4"', f'"numOutputRows":"{rows}"')
+        for stamp in set(re.findall(r'(?:timestamp|lastUpdated)":([0-9]{13})', text)):
+            text = text.replace(stamp, str(int(stamp) + HOUR_MS))
+        lines = [line for line in text.splitlines() if not line.startswith(('{"meta', '{"proto'))]
+        output[f"_delta_log/{number + first:020}.json"] = "\n".join(lines).encode()
+    return output
 
 
 def flipped(files: Files, path: str) -> Files:
@@ -176,6 +230,12 @@ def delta_id() -> str:
     """Give the query id of the Delta sample."""
     identity: str = json.loads(files_of("delta", "4.2.0")["metadata"])["id"]
     return identity
+
+
+def run_on_delta() -> Run:
+    """Give a recorded run of the Delta sample."""
+    sink = SinkFacts("delta", "out", "append", "every batch once")
+    return replace(run_on(STATELESS), query_id=delta_id(), sink=sink, last_batch=1)
 
 
 def idle_delta() -> Files:
@@ -258,10 +318,14 @@ def large(path: str, files: Files) -> tuple[Examinee, ...]:
     return (examinee(files, reader=Swollen(files, {path: 40 * 1024 * 1024})),)
 
 
+def running_now() -> tuple[Examinee, ...]:
+    """Give a checkpoint whose driver runs at this moment."""
+    run = run_on(STATELESS, ended=None)
+    return alone(files_of(STATELESS), recorded=recorded(run, lease=lease(Standing.HELD)))
+
+
 def large_sink_log() -> tuple[Examinee, ...]:
     """Let the newest compact entry of the sink's log seem to hold 40 MB."""
-    from dataclasses import replace
-
     output = {
         path.removeprefix("_spark_metadata/"): data
         for path, data in output_of("stateless-compacted").items()
@@ -277,9 +341,36 @@ def large_sink_log() -> tuple[Examinee, ...]:
     return (replace(one, sink=SinkPlace("/lake/out", open_sink)),)
 
 
+JOIN_FORMAT = b'"spark.sql.streaming.join.stateFormatVersion"'
+LOWERED = JOIN_FORMAT + b':"2"', JOIN_FORMAT + b':"1"'
+
+
+def join_of_spark_2() -> Files:
+    """Give a join as Spark 2 left it: no entry names the format, and nothing describes state."""
+    files = {one: data for one, data in files_of("join-format-1", "4.0.5").items()
+             if "_metadata" not in one}  # fmt: skip
+    named = JOIN_FORMAT + b':"1",'
+    for path in [one for one in files if re.fullmatch(r"offsets/[0-9]+", one)]:
+        files = replaced(files, path, files[path].replace(named, b""))
+    return files
+
+
+def two_sources(sql: str) -> DeclaredJob:
+    """Declare a job that reads two folders."""
+    folders = {name: {"format": "json", "path": name} for name in "ab"}
+    return declared(source=None, sources=folders, sql=sql)
+
+
 STATELESS, STATE = "stateless", "aggregation-hdfs-lz4"
 KAFKA_JOB = {"source": {"format": "kafka", "options": {"subscribe": "other"}}}
 
+
+def reading(**options: str) -> DeclaredJob:
+    """Declare a job that reads Kafka."""
+    return declared(source={"format": "kafka", "options": options})
+
+
+RENAMED = "a job that was only renamed looks alike, and its start goes well"
 OURS = "it is about what Holdfast's own sinks remember, which Spark does not know"
 
 SCENARIOS: tuple[Scenario, ...] = (
@@ -313,7 +404,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              "The query had ended with 'rename … failed'; the next start goes on with batch 4.",
              lambda: alone({**files_of(STATELESS), f"offsets/.4.{UUID}.tmp": b"v1"}),
              tried=("4.3.0/stateless/temporary-left",)),
-    Scenario((9,), "HF2303", ERROR, ".TID7.tmp",
+    Scenario((9,), "HF2303", FATAL, ".TID7.tmp",
              "Spark stops: CANNOT_READ_DELTA_FILE_NOT_EXISTS (a rename without effect, "
              "SPARK-40826).",
              lambda: alone(state_only_begun()),
@@ -334,57 +425,94 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario((14,), "HF2305", FATAL, "my orders",
              "Spark stops: we detected a possible problem with the location of your checkpoint.",
              lambda: alone(files_of(STATELESS), path="/lake/my orders",
-                           beside=("my orders", "my%20orders", "my%252520orders")),
+                           beside=("/lake/my orders", "/lake/my%20orders",
+                                   "/lake/my%252520orders")),
              tried=("4.3.0/escaped-twin-of-old-spark",)),
+    Scenario((14,), "HF2305", FATAL, "my lake/orders",
+             "Spark stops: we detected a possible problem with the location of your checkpoint.",
+             lambda: alone(files_of(STATELESS), path="/data/my lake/orders",
+                           beside=("/data/my lake/orders", "/data/my%252520lake/orders")),
+             tried=("4.2.0/escaped-twin-of-parent",)),
     Scenario((15,), "HF2201", FATAL, "metadata",
              "4.2 and later stop: STREAMING_CHECKPOINT_MISSING_METADATA_FILE; 4.1 goes on with a "
              "new id.",
              lambda: alone(without(files_of(STATELESS), "metadata")),
              tried=("4.3.0/stateless/metadata-missing", "4.1.4/stateless/metadata-missing")),
     Scenario((15, 79), "HF2412", WARNING, "_delta_log/00000000000000000002.json",
-             "Delta goes on; a batch that runs again under the new id is written twice.",
+             "Delta goes on: nothing is pending, and new batches are new under either id.",
              lambda: alone(replaced(files_of("delta", "4.2.0"), "metadata",
                                     f'{{"id":"{UUID}"}}'.encode()), output_of("delta", "4.2.0")),
-             tried=("4.2.0/delta-new-id-and-pending", "4.2.0/delta-new-id")),
-    Scenario((79,), "HF2412", WARNING, "_delta_log/00000000000000000002.json",
+             tried=("4.2.0/delta-new-id",)),
+    Scenario((15, 79), "HF2412", FATAL, "_delta_log/00000000000000000002.json",
+             "The pending batch is written twice: the table has it under the former id.",
+             lambda: alone(without(replaced(files_of("delta", "4.2.0"), "metadata",
+                                            f'{{"id":"{UUID}"}}'.encode()), "commits/2"),
+                           output_of("delta", "4.2.0")),
+             tried=("4.2.0/delta-new-id-and-pending",)),
+    Scenario((79,), "HF2412", FATAL, "_delta_log/00000000000000000002.json",
              "A new checkpoint reads from the beginning: every row is doubled.",
              lambda: alone(fresh_logs({}), output_of("delta", "4.2.0")),
              tried=("4.2.0/delta-new-checkpoint",)),
+    Scenario((79,), "HF2412", FATAL, "_delta_log/00000000000000000002.json",
+             "A checkpoint that is not there yet reads from the beginning: every row is doubled.",
+             lambda: not_there(output_of("delta", "4.2.0")),
+             tried=("4.2.0/delta-new-checkpoint",)),
+    Scenario((71,), "HF2401", FATAL, "_spark_metadata/3",
+             "Spark begins a new checkpoint and writes none of the new rows: they are lost.",
+             lambda: not_there(output_of(STATELESS)),
+             tried=("4.3.0/new-checkpoint-old-output",)),
+    Scenario((20,), "HF2351", WARNING, "orders",
+             "Spark begins at batch 0 under a new query id: rows are delivered again.",
+             lambda: not_there({}),
+             tried=("4.3.0/stateless/everything-removed",),
+             not_fatal="a query that was never started has no checkpoint either"),
+    Scenario((), "HF2443", FATAL, "manifests",
+             "Everything that is read again is written again.",
+             lambda: with_sink(fresh_logs({}), file_sink()),
+             not_tried=OURS),
     Scenario((20,), "HF2301", WARNING, "application_1699999999999_0007",
              "Each submission finds no checkpoint: rows are delivered again.",
              lambda: alone(files_of(STATELESS), path="/lake/application_1699999999999_0007"),
-             tried=("4.3.0/another-path",)),
+             tried=("4.3.0/another-path",), not_fatal=OTHER_PATH),
     Scenario((20,), "HF2301", WARNING, "2026-11-16",
              "The next day's start delivers the same rows again.",
              lambda: alone(files_of(STATELESS), path="/lake/orders/2026-11-16"),
-             tried=("4.3.0/another-path",)),
+             tried=("4.3.0/another-path",), not_fatal=OTHER_PATH),
     Scenario((20,), "HF2301", WARNING, UUID,
              "The next start has another id and delivers all again.",
              lambda: alone(files_of(STATELESS), path=f"/lake/run-{UUID}"),
-             tried=("4.3.0/another-path",)),
+             tried=("4.3.0/another-path",), not_fatal=OTHER_PATH),
     Scenario((20,), "HF2301", WARNING, "orders-1794795797",
              "The next start has another time and delivers all again.",
              lambda: alone(files_of(STATELESS), path="/lake/orders-1794795797"),
-             tried=("4.3.0/another-path",)),
+             tried=("4.3.0/another-path",), not_fatal=OTHER_PATH),
     Scenario((21,), "HF2302", WARNING, f"temporary-{UUID}",
              "Spark makes up another folder at the next start and delivers all again.",
              lambda: alone(files_of(STATELESS), path=f"/tmp/temporary-{UUID}"),
-             tried=("4.3.0/no-path",)),
+             tried=("4.3.0/no-path",), not_fatal=OTHER_PATH),
     Scenario((22,), "HF2421", ERROR, "metadata",
              "A copy alone goes on; two on one Delta table skip each other's batches: rows are "
              "lost.",
              lambda: twice(files_of(STATELESS)),
-             tried=("4.2.0/copies-on-one-table", "4.2.0/copy-alone")),
+             tried=("4.2.0/copies-on-one-table", "4.2.0/copy-alone"),
+             not_fatal="a copy that is kept as a backup, or goes on alone, does no harm"),
     Scenario((), "HF2422", ERROR, "orders",
              "The second query's batches are in _spark_metadata already: its 6 rows are lost.",
              sharing,
-             tried=("4.3.0/two-queries-one-output",)),
-    Scenario((23,), "HF2323", ERROR, "offsets/3 line 3",
+             tried=("4.3.0/two-queries-one-output",),
+             not_fatal="the record is of Spark's own file sink; Holdfast's keeps queries apart"),
+    Scenario((23,), "HF2323", FATAL, "offsets/3 line 3",
              "Spark stops: There are [1] sources in the checkpoint offsets and now there are [2]",
-             lambda: alone(files_of(STATELESS), job=declared(source=None, sources={
-                 "a": {"format": "json", "path": "in"}, "b": {"format": "json", "path": "b"}})),
+             lambda: alone(files_of(STATELESS), job=two_sources(
+                 "select * from a union all select * from b")),
              tried=("4.3.0/source-added",)),
-    Scenario((), "HF2323", ERROR, "offsets/3 line 3",
+    Scenario((23,), "HF2323", FATAL, "offsets/3 line 3",
+             "Spark counts every use of a source and stops: There are [1] sources in the "
+             "checkpoint offsets and now there are [3]",
+             lambda: alone(files_of(STATELESS), job=declared(sql=" union all ".join(
+                 ["select * from source"] * 3))),
+             tried=("4.2.0/source-used-thrice",)),
+    Scenario((), "HF2323", FATAL, "offsets/3 line 3",
              "Spark gives Kafka the offset of a file source and stops: got {\"logOffset\":3}",
              lambda: alone(files_of(STATELESS), job=declared(**KAFKA_JOB)),
              tried=("4.2.0/kafka-instead-of-files",)),
@@ -398,17 +526,27 @@ SCENARIOS: tuple[Scenario, ...] = (
              lambda: alone(files_of(STATE), job=declared(settings={
                  "spark.sql.streaming.stateStore.providerClass": "org.example.RocksDB"})),
              tried=("4.3.0/provider-changed",)),
-    Scenario((35,), "HF2324", ERROR, "sources/0/3", "Spark stops: Wrong basePath.",
+    Scenario((35,), "HF2324", FATAL, "sources/0/3", "Spark stops: Wrong basePath.",
              lambda: alone(files_of(STATELESS), job=declared(folders={"source": "/lake/inB"})),
              tried=("4.3.0/folder-changed",)),
-    Scenario((36,), "HF2325", ERROR, "line 3", "Spark stops: KAFKA_DATA_LOSS.PARTITIONS_DELETED.",
+    Scenario((36,), "HF2325", FATAL, "line 3", "Spark stops: KAFKA_DATA_LOSS.PARTITIONS_DELETED.",
              lambda: alone(files_of("kafka", "4.2.0"), job=declared(**KAFKA_JOB)),
              tried=("4.2.0/topic-renamed",)),
+    Scenario((36,), "HF2325", FATAL, "line 3", "Spark stops: KAFKA_DATA_LOSS.PARTITIONS_DELETED.",
+             lambda: alone(files_of("kafka", "4.2.0"), job=reading(subscribePattern="other-.*")),
+             tried=("4.2.0/topic-by-another-pattern",)),
+    Scenario((36,), "HF2325", FATAL, "line 3", "Spark stops: KAFKA_DATA_LOSS.PARTITIONS_DELETED.",
+             lambda: alone(files_of("kafka", "4.2.0"), job=reading(assign='{"other":[0]}')),
+             tried=("4.2.0/another-partition-assigned", "4.2.0/partition-assigned")),
+    Scenario((33,), "HF2349", INFO, "line 2",
+             "Spark goes on with the pinned provider.",
+             lambda: alone(files_of("aggregation-rocksdb"), job=declared()),
+             tried=("4.2.0/provider-dropped",)),
     Scenario((40,), "HF2221", FATAL, "state/0/0",
              "Spark stops: CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS.",
              lambda: alone(without(files_of(STATE), "state/0/0/1.delta")),
              tried=("4.3.0/aggregation/state-oldest-missing",)),
-    Scenario((41,), "HF2239", ERROR, "state/0/0/2.delta", "Spark stops: EOFException.",
+    Scenario((41,), "HF2239", FATAL, "state/0/0/2.delta", "Spark stops: EOFException.",
              lambda: alone(replaced(files_of(STATE), "state/0/0/2.delta", b"")),
              tried=("4.3.0/aggregation/state-oldest-empty",)),
     Scenario((41,), "HF2221", FATAL, "state/0/0", "Spark stops: EOFException.",
@@ -465,7 +603,22 @@ SCENARIOS: tuple[Scenario, ...] = (
              "The inner join goes on; an outer join stops: The query is using stream-stream "
              "LeftOuter join with state format version 1.",
              lambda: alone(files_of("join-format-1", "4.0.5")),
-             tried=("4.0.5/inner-join-in-format-one", "4.0.5/outer-join-in-format-one")),
+             tried=("4.2.0/inner-join-in-format-one", "4.2.0/outer-join-in-format-one")),
+    Scenario((52,), "HF2306", FATAL, "line 2",
+             "Spark stops: The query is using stream-stream LeftOuter join with state format "
+             "version 1.",
+             lambda: alone(files_of("join-format-1", "4.0.5"), job=two_sources(
+                 "select * from a left join b on a.id = b.id and b.at > a.at")),
+             tried=("4.2.0/outer-join-in-format-one", "3.5.9/outer-join-in-format-one")),
+    Scenario((52,), "HF2306", FATAL, "line 2",
+             "4.1 and later stop: Unsupported schema writer version: 1; 4.0 starts an inner join.",
+             lambda: alone(join_of_spark_2()),
+             tried=("4.2.0/join-of-spark-2-inner", "4.2.0/join-of-spark-2-outer")),
+    Scenario((52,), "HF2306", FATAL, "line 2",
+             "Spark stops: STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE.",
+             lambda: alone({path: data.replace(*LOWERED) if path.startswith("offsets/") else data
+                            for path, data in files_of("join").items()}),
+             tried=("4.2.0/join-format-lowered",)),
     Scenario((60,), "HF2307", WARNING, "offsets/2 line 3",
              "Current Delta goes on; an old one computed the next offset wrongly and read the "
              "table again.",
@@ -475,7 +628,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              "The connector stops: shard-commit/3 does not exist.",
              lambda: alone({**files_of("rate"), "sources/0/shard-commit/0": b"v1"}
                            | {"commits/3": b"v1\n{}", "offsets/3": files_of("rate")["offsets/0"]}),
-             not_tried="the Kinesis connector and its service are not to be had here"),
+             not_tried="its connector is made for Spark 3.0, and was not run here"),
     Scenario((69,), "HF2321", INFO, "orders",
              "Spark goes on and reads every file: it ignores maxFileAge then.",
              lambda: alone(files_of(STATELESS), job=declared(source={
@@ -486,11 +639,22 @@ SCENARIOS: tuple[Scenario, ...] = (
              "Spark skips records that are gone: they are lost without an error.",
              lambda: alone(files_of(STATELESS), job=declared(source={
                  "format": "kafka", "options": {"failOnDataLoss": "false"}})),
-             tried=("4.2.0/loss-allowed",)),
+             tried=("4.2.0/loss-allowed",),
+             not_fatal="only after the next event: rows are lost when records are gone by then"),
+    Scenario((), "HF2247", FATAL, "sources/0/3",
+             "Spark takes the new files for too old and never reads them: rows are lost.",
+             lambda: alone(from_the_future()),
+             tried=("4.2.0/future-file",)),
+    Scenario((), "HF2246", FATAL, "offsets/3",
+             "Spark stops: batch 2 doesn't exist.",
+             lambda: alone(without(files_of(STATELESS), *(
+                 f"{log}/{batch}" for log in ("offsets", "commits") for batch in range(3)))),
+             tried=("4.3.0/stateless/only-newest-offset",)),
     Scenario((70,), "HF2304", WARNING, "sources/0/8.compact",
-             "Spark reads it whole at every start and writes it anew at every compaction.",
+             "Spark goes on: it reads the log whole at every start, and writes all of it at every "
+             "compaction.",
              lambda: large("sources/0/8.compact", files_of("stateless-compacted")),
-             not_tried="only its size differs: a start takes longer, and does the same"),
+             tried=("4.2.0/source-log-grown",)),
     Scenario((), "HF2309", WARNING, "state/0/0", "Spark replays every delta at a load.",
              lambda: alone(many_changes()),
              not_tried="only their number differs: a load takes longer, and does the same"),
@@ -506,7 +670,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario((71,), "HF2405", ERROR, "_spark_metadata/0",
              "A new checkpoint has passed the old ids: rows of its first batches are lost.",
              lambda: alone(later(files_of(STATELESS), HOUR_MS), output_of(STATELESS)),
-             tried=("4.3.0/new-checkpoint-passed",)),
+             tried=("4.3.0/new-checkpoint-passed",),
+             not_fatal="past damage: the rows were lost before, the next start loses none"),
     Scenario((72,), "HF2402", FATAL, "_spark_metadata/3",
              "Spark plans batch 2 anew, larger, and the sink throws it away: rows are lost.",
              lambda: alone(rolled_back(files_of(STATELESS), 1), output_of(STATELESS)),
@@ -530,8 +695,8 @@ SCENARIOS: tuple[Scenario, ...] = (
              lambda: alone(files_of(STATELESS), {}),
              tried=("4.3.0/sink-log-removed",)),
     Scenario((75,), "HF2406", WARNING, "_spark_metadata/8.compact",
-             "Every compaction holds the whole log in the driver's memory.", large_sink_log,
-             not_tried="only its size differs: a compaction takes longer, and does the same"),
+             "Spark goes on: every compaction holds the whole log in the driver's memory.",
+             large_sink_log, tried=("4.2.0/sink-log-grown",)),
     Scenario((), "HF2408", ERROR, "_spark_metadata/3",
              "Spark goes on; reading the output fails: Unexpected end-of-input.",
              lambda: alone(files_of(STATELESS), replaced(
@@ -542,7 +707,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              lambda: alone({**files_of("stateless-compacted"), "sources/0/0.compact":
                             files_of("stateless-compacted")["sources/0/2.compact"]}),
              tried=("4.3.0/interval-changed",)),
-    Scenario((77,), "HF2413", WARNING, "_delta_log/00000000000000000000.json",
+    Scenario((77,), "HF2413", FATAL, "_delta_log/00000000000000000000.json",
              "Delta skips every write up to version 40, at INFO: rows are lost.",
              lambda: alone(files_of("delta", "4.2.0"), delta_output({"orders-job": 40})),
              tried=("4.2.0/delta-fixed-identifier",)),
@@ -558,7 +723,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario((), "HF2414", WARNING, "_delta_log/00000000000000000000.json",
              "Delta holds batch 0 only; Spark goes on at batch 3: the rows between are lost.",
              lambda: alone(files_of("delta", "4.2.0"), delta_output({delta_id(): 0})),
-             tried=("4.2.0/delta-table-behind",)),
+             tried=("4.2.0/delta-table-behind",),
+             not_fatal="past damage: the table lost the rows, the next start loses none"),
     Scenario((80,), "HF2415", INFO, "_delta_log/00000000000000000000.json",
              "Spark goes on; a batch that is run again after the identifier expired is written "
              "twice.",
@@ -566,6 +732,44 @@ SCENARIOS: tuple[Scenario, ...] = (
                  {delta_id(): 2},
                  {"delta.setTransactionRetentionDuration": "interval 7 days"})),
              tried=("4.2.0/delta-batch-again", "4.2.0/delta-identifier-expired")),
+    Scenario((80,), "HF2415", FATAL, "_delta_log/00000000000000000000.json",
+             "The identifier of the pending batch has expired: its rows are written twice.",
+             lambda: alone(without(files_of("delta", "4.2.0"), "commits/2"), delta_output(
+                 {delta_id(): 2},
+                 {"delta.setTransactionRetentionDuration": "interval 7 days"})),
+             tried=("4.2.0/delta-identifier-expired",)),
+    Scenario((80,), "HF2415", WARNING, "_delta_log/00000000000000000000.json",
+             "Spark's own sink would write the batch twice; that of holdfast run skips it.",
+             lambda: alone(without(files_of("delta", "4.2.0"), "commits/2"), delta_output(
+                 {delta_id(): 2}, {"delta.setTransactionRetentionDuration": "interval 7 days"}),
+                 recorded=recorded(run_on_delta())),
+             not_tried=OURS),
+    Scenario((80,), "HF2415", ERROR, "_delta_log/00000000000000000000.json",
+             "The table has forgotten every identifier: a batch that it holds is written twice.",
+             lambda: alone(without(files_of("delta", "4.2.0"), "commits/2"), delta_output(
+                 {}, {"delta.setTransactionRetentionDuration": "interval 7 days"})),
+             tried=("4.2.0/delta-identifier-expired",),
+             not_fatal="whether the table had the batch is not known"),
+    Scenario((79,), "HF2417", ERROR, "_delta_log/00000000000000000005.json",
+             "The table has every row twice since the restart; Spark reads on.",
+             lambda: alone(begun_again(), appended_again()),
+             tried=("4.2.0/delta-new-checkpoint",),
+             not_fatal="past damage: the rows are there twice, the next start adds none"),
+    Scenario((79,), "HF2417", WARNING, "_delta_log/00000000000000000005.json",
+             "Where both read the same source, the table has rows twice.",
+             lambda: alone(begun_again(), appended_again(rows="7")),
+             tried=("4.2.0/delta-new-checkpoint",),
+             not_fatal="past damage, and whether both read the same source is not known"),
+    Scenario((78,), "HF2418", ERROR, "_delta_log/00000000000000000002.json",
+             "Delta skipped batch 2, which was planned again: its rows are lost.",
+             lambda: alone(planned_again(2), output_of("delta", "4.2.0")),
+             tried=("4.2.0/delta-rolled-back",),
+             not_fatal="past damage: the rows were lost before, the next start loses none"),
+    Scenario((77,), "HF2418", WARNING, "_delta_log/00000000000000000000.json",
+             "Delta skipped every write up to version 40: rows are lost.",
+             lambda: alone(files_of("delta", "4.2.0"), delta_output({"orders-job": 40})),
+             tried=("4.2.0/delta-fixed-identifier",),
+             not_fatal="whether this job writes under that identifier is not known"),
     Scenario((), "HF2416", FATAL, "_delta_log/00000000000000000005.json",
              "Delta stops: DELTA_TRUNCATED_TRANSACTION_LOG.",
              lambda: alone(files_of("delta", "4.2.0"), {"_delta_log/00000000000000000005.json":
@@ -582,7 +786,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              tried=("4.3.0/stateless/none", "4.2.0/kafka-sink-again")),
     Scenario((88,), "HF2310", INFO, "sinks", "The connector adds a file with every batch.",
              lambda: alone({**files_of(STATELESS), "sinks/elasticsearch/0": b"v1"}),
-             not_tried="the Elasticsearch connector and its service are not to be had here"),
+             not_tried="its connector is made for Spark 3, and was not run here"),
     Scenario((), "HF2341", ERROR, "metadata",
              "A new query id is taken for a new query: everything is delivered again.",
              lambda: alone(files_of(STATELESS), recorded=recorded(run_on(STATE))),
@@ -596,16 +800,25 @@ SCENARIOS: tuple[Scenario, ...] = (
              "Spark begins at batch 0 under a new query id: rows are delivered again.",
              lambda: alone({}, recorded=recorded(run_on(STATELESS)), job=declared()),
              tried=("4.3.0/stateless/everything-removed",)),
-    Scenario((17, 18), "HF2343", ERROR, "orders",
-             "The second query reads on where the first ended, and one of them stops.",
+    Scenario((17,), "HF2343", ERROR, "orders",
+             "Both jobs write the same batch: its rows are there twice, and then one of them fails "
+             "with CONCURRENT_STREAM_LOG_UPDATE.",
              lambda: alone(files_of(STATELESS), job=declared(), recorded=recorded(
                  run_on(STATELESS, job="invoices"))),
-             not_tried="it is about what was recorded of runs, which Spark does not know"),
-    Scenario((16, 19), "HF2344", INFO, "orders",
-             "Both write the next batch; the slower one stops with a concurrent update.",
-             lambda: alone(files_of(STATELESS), recorded=recorded(
-                 run_on(STATELESS, ended=None), lease=lease(Standing.HELD))),
-             not_tried="it is about what was recorded of runs, which Spark does not know"),
+             tried=("4.2.0/jobs-on-one-checkpoint",), not_fatal=RENAMED),
+    Scenario((18,), "HF2343", ERROR, "orders",
+             "The second query goes on where the first ended, and stops: Wrong basePath.",
+             lambda: alone(files_of(STATELESS), job=declared(project="sales"), recorded=recorded(
+                 run_on(STATELESS, job="orders", project="billing"))),
+             tried=("4.2.0/another-query",), not_fatal=RENAMED),
+    Scenario((19,), "HF2344", INFO, "orders",
+             "A second driver that Spark starts alone writes the running batch again; then the "
+             "first one fails.",
+             running_now, tried=("4.2.0/second-driver-in-a-batch",),
+             not_fatal="holdfast run refuses a second start (HF2601); a job that runs is healthy"),
+    Scenario((16,), "HF2344", INFO, "orders",
+             "Spark goes on with the second query, and ends the first one without an error.",
+             running_now, tried=("4.2.0/started-twice",)),
     Scenario((), "HF2345", INFO, "orders",
              "The next start goes on with what was planned.",
              lambda: alone(files_of("pending"), recorded=recorded(
@@ -620,15 +833,16 @@ SCENARIOS: tuple[Scenario, ...] = (
              "lost.",
              lambda: alone(files_of(STATELESS), recorded=recorded(
                  run_on(STATELESS), checkpoint="file:///lake/copy/orders")),
-             tried=("4.2.0/copies-on-one-table",)),
+             tried=("4.2.0/copies-on-one-table",),
+             not_fatal="whether the other copy still runs is not known"),
     Scenario((), "HF2348", WARNING, "commits/3", "Spark knows no lease: it starts anywhere.",
              lambda: alone(files_of(STATELESS), recorded=recorded(
                  run_on(STATELESS, last_batch=1))),
              not_tried="it is about what was recorded of runs, which Spark does not know"),
     Scenario((92,), "HF2337", INFO, "orders",
-             "One small batch took 6,938 S3 calls, 224 with another file manager.",
+             "Spark goes on, with hundreds of S3 requests for a batch of two rows.",
              lambda: alone(files_of(STATELESS), path="s3://lake/orders", scheme="s3"),
-             not_tried="it is about the number of calls, which others have measured"),
+             tried=("4.2.0/checkpoint-on-s3",)),
     Scenario((), "HF2331", INFO, "offsets",
              "Spark goes on; started without it, it stops: doesn't exist.",
              lambda: alone(files_of("asynchronous")),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from holdfast.diagnosis.doctor import Examinee
 from tests.checkpoint.pictures import files_of, replaced, without
 from tests.diagnosis.examining import Files, examinee
+from tests.diagnosis.fieldscenarios import FIELD_SCENARIOS
 from tests.diagnosis.scenarios import (
     ERROR,
     FATAL,
@@ -86,6 +89,17 @@ def foreign_schema() -> Files:
     return replaced(files_of(TOTALS), "state/0/0/_metadata/schema", other)
 
 
+def moved_away() -> Examinee:
+    """Move a checkpoint of transformWithState; nothing is left where it was."""
+    return replace(examinee(files_of("transform-pandas")), exists_at=lambda _path: False)
+
+
+def swollen() -> Swollen:
+    """List a delta that is larger than what the doctor reads by itself."""
+    files = files_of(STATE)
+    return Swollen(files, {newest(files, ".delta"): 65 * MEGABYTE})
+
+
 def grown() -> Swollen:
     """List snapshots with sizes of a state that has grown."""
     sizes = {"4.snapshot": 150 * MEGABYTE, "8.snapshot": 400 * MEGABYTE}
@@ -100,37 +114,41 @@ STATE_SCENARIOS: tuple[Scenario, ...] = (
     Scenario((41,), "HF2316", FATAL, ".delta",
              "Spark stops: CANNOT_LOAD_STATE_STORE.UNCATEGORIZED.",
              lambda: alone(changed(files_of(STATE), newest(files_of(STATE), ".delta"), halved)),
-             verified=True, tried=("4.3.0/aggregation/state-newest-cut",)),
+             tried=("4.3.0/aggregation/state-newest-cut",)),
     Scenario((), "HF2316", FATAL, ".delta",
              "Spark stops: CANNOT_LOAD_STATE_STORE.UNCATEGORIZED.",
              lambda: alone(changed(files_of(STATE), newest(files_of(STATE), ".delta"), flipped)),
-             verified=True, tried=("4.3.0/aggregation/state-newest-flipped",)),
+             tried=("4.3.0/aggregation/state-newest-flipped",)),
     Scenario((), "HF2316", FATAL, ".changelog",
              "Spark stops: CANNOT_LOAD_STATE_STORE.UNCATEGORIZED.",
              lambda: alone(changed(files_of(IDS), newest(files_of(IDS), ".changelog"), halved)),
-             verified=True, tried=("4.3.0/rocksdb/state-newest-cut",)),
+             tried=("4.3.0/rocksdb/state-newest-cut",)),
     Scenario((42,), "HF2316", ERROR, ".snapshot",
              "4.2 and later go on: they take an older one and the deltas. 3.5 stops: Stream is "
              "corrupted.",
              lambda: alone(changed(files_of(TOTALS), newest(files_of(TOTALS), ".snapshot"),
                                    flipped)),
-             verified=True, tried=("4.3.0/snapshot-flipped", "3.5.9/snapshot-flipped")),
+             tried=("4.3.0/snapshot-flipped", "3.5.9/snapshot-flipped")),
     Scenario((), "HF2316", WARNING, "2.delta",
              "Spark goes on with the snapshot, which is newer, and never reads it.",
              lambda: alone(changed(files_of(TOTALS), of_version(files_of(TOTALS), 2), halved)),
              verified=True, not_tried="what is older than the newest snapshot is not loaded"),
     Scenario((), "HF2316", FATAL, "state/0/0/",
              "RocksDB refuses the block, and Spark stops.",
-             lambda: alone(damaged_table()), verified=True,
+             lambda: alone(damaged_table()),
              not_tried="a table of the right size with a flipped byte was not started"),
     Scenario((), "HF2314", WARNING, ".sst",
              "Spark goes on with the newest snapshot.",
              lambda: alone(without_old_tables()), verified=True,
              not_tried="an older snapshot is not loaded unless the query is rolled back"),
-    Scenario((), "HF2317", ERROR, "state/0/1",
+    Scenario((), "HF2317", FATAL, "state/0/1/5.delta",
              "Spark stops: CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS.",
              lambda: alone(partition_behind()),
              tried=("4.3.0/aggregation/state-newest-missing",)),
+    Scenario((), "HF2225", FATAL, "state/0/_metadata/v2/0",
+             "Spark reads the schema from the old path and stops: FileNotFoundException.",
+             lambda: (moved_away(),),
+             tried=("4.2.0/transform-moved",)),
     Scenario((), "HF2318", ERROR, "state/0/",
              "Spark compares the query with the schema file alone, and reads rows by the query.",
              lambda: alone(foreign_schema()), verified=True,
@@ -140,7 +158,7 @@ STATE_SCENARIOS: tuple[Scenario, ...] = (
              lambda: (examinee({}, reader=grown()),),
              not_tried="only the size differs"),
     Scenario((), "HF2320", INFO, "state", "Spark reads what it loads.",
-             lambda: alone(files_of(STATE)),
+             lambda: (examinee({}, reader=swollen()),),
              not_tried="it is about what the doctor did not read"),
     Scenario((), "HF2229", INFO, "state/0/0/notes.txt",
              "Spark goes on and never reads it.",
@@ -148,4 +166,4 @@ STATE_SCENARIOS: tuple[Scenario, ...] = (
              not_tried="Spark opens state files by name"),
 )  # fmt: skip
 
-EVERY_SCENARIO = (*SCENARIOS, *STATE_SCENARIOS)
+EVERY_SCENARIO = (*SCENARIOS, *STATE_SCENARIOS, *FIELD_SCENARIOS)

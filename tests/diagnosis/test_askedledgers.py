@@ -149,6 +149,44 @@ def test_jdbc_can_not_be_asked_without_spark() -> None:
     assert codes() == set()
 
 
+@pytest.mark.parametrize(
+    "sink",
+    [
+        "{format: kafka, native: true, options: {topic: orders}}",
+        "{format: delta, native: true, table: shop.orders}",
+        "{format: iceberg, native: true, path: ./lake/orders}",
+    ],
+)
+def test_a_sink_of_spark_s_own_that_nobody_reads_is_said_to_be_unknown(
+    query: str, sink: str
+) -> None:
+    """And not taken for a folder whose log is gone (HF2407)."""
+    declare(sink)
+    asked, _ = evidence()
+    assert asked.native and asked.last_committed is None and asked.kind in sink
+    assert "cannot be read without Spark" in asked.last_committed_basis
+    assert codes() == set()
+    (job,) = holdfast.status().result.jobs
+    assert (job.sink_native, job.sink_holds) == (True, None)
+    assert "cannot be read without Spark" in (job.sink_basis or "")
+    shown = holdfast.inspect("orders").result.sink
+    assert shown is not None and "cannot be read without Spark" in (shown.asked or "")
+    assert f"{asked.kind} (native)" in command("status").out
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_log_of_spark_s_file_sink_is_read_as_ever(query: str, native: bool) -> None:
+    """By evidence and the doctor, whoever runs the sink."""
+    declare(f"{{format: parquet, path: ./out, native: {str(native).lower()}}}")
+    log = Path("out/_spark_metadata")
+    log.mkdir(parents=True)
+    for number in range(3):
+        (log / str(number)).write_text("v1\n")
+    asked, basis = evidence()
+    assert (asked.kind, asked.last_committed, basis) == ("files", 2, Basis.READ)
+    assert "HF2404" in codes()
+
+
 def test_the_ledger_of_a_function_is_asked(query: str) -> None:
     """Beside the checkpoint; where there is none, how else it can be asked."""
     declare(CUSTOM)

@@ -174,3 +174,19 @@ def test_a_file_that_vanishes_is_told() -> None:
     assert "checkpoint/offsets/2" in contents(bundle)
     reasons = [entry["reason"] for entry in manifest(bundle)["left_out"]]
     assert "it can't be read: there is no file offsets/1" in reasons
+
+
+@pytest.mark.parametrize("depth", [150, 400, 900, 100_000])
+def test_json_too_deep_to_look_into_stays_out(depth: int) -> None:
+    """A secret could be anywhere in it; the manifest names the reason, the rest is packed."""
+    secret = b'{"password":"s3Cr00-Zq919xK"}'
+    deep = b'{"a":[' * depth + secret + b"]}" * depth
+    bundle = packed(
+        {"metadata": b'{"id":"x"}', "offsets/0": b"v1\n" + deep, "commits/0": b"v1\n{}"}
+    )
+    inside = contents(bundle)
+    assert {"checkpoint/metadata", "checkpoint/commits/0"} <= set(inside)
+    assert b"s3Cr00" not in b"".join(inside.values())
+    reasons = [entry["reason"] for entry in manifest(bundle)["left_out"]]
+    if depth > 150:
+        assert reasons == ["its JSON is nested too deeply to look for secrets"]

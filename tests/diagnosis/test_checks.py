@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
-from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.reading import read_picture
+from holdfast.checkpoint.verification import verify
 from holdfast.diagnosis.checks import CHECKS, check_picture
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Severity, worst
@@ -118,6 +120,7 @@ CASES = (
     Case("HF2213", "offsets/007", FATAL, STATELESS, put("offsets/007", b"v1\n")),
     Case("HF2214", "offsets/3", FATAL, STATELESS, edit("offsets/3", b'\n{"log', b'\n-\n{"log')),
     Case("HF2215", "offsets/3", FATAL, STATELESS, edit("offsets/3", b'Offset":3', b'Offset":1')),
+    Case("HF2215", "offsets/3", FATAL, STATELESS, edit("offsets/3", b'{"logOffset":3}', b"-")),
     Case("HF2216", "sources/0/2", FATAL, STATELESS, drop("sources/0/2")),
     Case("HF2216", "offsets/3", FATAL, STATELESS, drop("sources/0/3")),
     Case("HF2217", "sources/0/2", ERROR, STATELESS, edit("sources/0/2", b'Id":2', b'Id":1')),
@@ -132,7 +135,7 @@ CASES = (
         STATELESS,
         edit("offsets/3", b'partitions":"2', b'partitions":"9'),
     ),
-    Case("HF2221", "state/0/1", FATAL, STATE, drop("state/0/1/6.delta")),
+    Case("HF2221", "state/0/1/6.delta", FATAL, STATE, drop("state/0/1/6.delta")),
     Case(
         "HF2222", "offsets/5", FATAL, STATE, edit("offsets/5", b'partitions":"2', b'partitions":"1')
     ),
@@ -169,7 +172,13 @@ CASES = (
     Case("HF2236", "offsets/3", FATAL, STATELESS, copy("offsets/2", "offsets/3")),
     Case("HF2236", "offsets/2", WARNING, STATELESS, copy("offsets/1", "offsets/2")),
     Case("HF2237", "commits/3", WARNING, STATELESS, lambda f: replaced(f, "commits/3", b"v1\n{}")),
-    Case("HF2238", "state/0/0", WARNING, "aggregation-hdfs-snapshots", drop("state/0/0/2.delta")),
+    Case(
+        "HF2238",
+        "state/0/0/2.delta",
+        WARNING,
+        "aggregation-hdfs-snapshots",
+        drop("state/0/0/2.delta"),
+    ),
     Case("HF2239", "state/0/0/1.delta", ERROR, "aggregation-hdfs-snapshots", empty_delta),
     Case(
         "HF2240", "state/0/0/_metadata/schema", WARNING, STATE, drop("state/0/0/_metadata/schema")
@@ -226,6 +235,88 @@ def test_a_missing_commit_of_the_newest_batch_is_no_finding() -> None:
     """It is the ordinary trace of a crash: the batch runs again."""
     files = without(files_of(STATELESS), "commits/3")
     assert check_picture(read_picture(MemoryReader(files))) == ()
+
+
+@pytest.mark.parametrize(
+    "release,severity", [("3.5", Severity.ERROR), ("4.1", Severity.ERROR), ("4.2", Severity.FATAL)]
+)
+def test_a_lost_query_id_is_fatal_where_spark_refuses_to_start(
+    release: str, severity: Severity
+) -> None:
+    """Up to 4.1 it starts under a new id."""
+    files = without(files_of(STATELESS), "metadata")
+    picture = replace(read_picture(MemoryReader(files)), starting_spark=release)
+    assert findings_of(picture)["HF2201"].severity is severity
+
+
+def test_a_changed_log_entry_is_an_error_as_spark_does_not_compare_checksums() -> None:
+    """It goes on with the changed content, whatever that leads to."""
+    files = files_of(STATELESS)
+    files["offsets/3"] = files["offsets/3"].replace(
+        b'"batchWatermarkMs":0', b'"batchWatermarkMs":1'
+    )
+    found = findings_of(read_picture(MemoryReader(files)))
+    assert found["HF2111"].severity is Severity.ERROR
+
+
+def test_a_start_that_fails_is_always_fatal() -> None:
+    """Also where no other check says so: only the newest entry is left."""
+    files = files_of(STATELESS)
+    older = [path for path in files if re.fullmatch(r"(offsets|commits)/\.?[0-2](\.crc)?", path)]
+    found = findings_of(read_picture(MemoryReader(without(files, *older))))
+    assert found["HF2246"].severity is Severity.FATAL
+    assert "batch 2 doesn't exist" in found["HF2246"].message
+
+
+def test_what_could_not_be_read_is_no_verdict_on_the_next_start() -> None:
+    """It may be there: only the access is reported."""
+    files = files_of(STATELESS)
+    older = [path for path in files if re.fullmatch(r"(offsets|commits)/\.?[0-2](\.crc)?", path)]
+    picture = read_picture(MemoryReader(without(files, *older)))
+    denied = StorageError("HF7002", "permission denied", at="memory")
+    for unseen in (
+        replace(picture, unlisted={"offsets": denied}),
+        replace(picture, damages=(*picture.damages, Damage("offsets/2", denied))),
+        replace(picture, moved=True),
+    ):
+        assert "HF2246" not in findings_of(unseen)
+
+
+def test_a_start_that_fails_on_some_releases_names_them() -> None:
+    """A pending batch with another number of partitions is a repartition only since 4.2."""
+    files = without(files_of(STATELESS), "commits/3")
+    files = edit("offsets/3", b'partitions":"2', b'partitions":"9')(files)
+    picture = read_picture(MemoryReader(files))
+    for release, fails in (("4.1", False), ("4.2", True)):
+        found = findings_of(replace(picture, starting_spark=release))
+        assert ("HF2246" in found) is fails
+    asked = findings_of(replace(picture, starting_spark="4.3"))["HF2246"]
+    assert asked.evidence["releases"] == ["4.3"]
+
+
+def test_a_repeated_entry_is_fatal_where_rows_are_left_out_or_delivered_again() -> None:
+    """A pending batch that takes nothing, after one that is done, is harmless."""
+    done = files_of(STATELESS)
+    ahead = {**done, "offsets/4": done["offsets/3"]}
+    assert findings_of(read_picture(MemoryReader(ahead)))["HF2236"].severity is Severity.ERROR
+    pending = without(ahead, "commits/3")
+    assert findings_of(read_picture(MemoryReader(pending)))["HF2236"].severity is Severity.FATAL
+
+
+def test_a_file_from_the_future_hides_all_that_come_after_it() -> None:
+    """By more than maxFileAge; a clock that is some hours ahead is nothing."""
+    files = files_of(STATELESS)
+    path = "sources/0/3"
+    stamp = re.search(rb'"timestamp":([0-9]+)', files[path])
+    planned = re.search(rb'"batchTimestampMs":([0-9]+)', files["offsets/3"])
+    assert stamp is not None and planned is not None
+    for days, told in ((1, False), (6, False), (8, True)):
+        late = f'"timestamp":{int(planned[1]) + days * 86_400_000}'.encode()
+        found = findings_of(
+            read_picture(MemoryReader(replaced(files, path, files[path].replace(stamp[0], late))))
+        )
+        assert ("HF2247" in found) is told
+        assert not told or (found["HF2247"].severity, found["HF2247"].place.file) == (FATAL, path)
 
 
 def test_async_tracking_is_information() -> None:
@@ -303,3 +394,43 @@ def test_checks_are_named_by_what_they_do() -> None:
     names = [check.__name__ for check in CHECKS]
     assert all(name.startswith("check_") for name in names)
     assert len(set(names)) == len(names)
+
+
+def test_every_entry_of_a_gap_is_named() -> None:
+    """One of two missing entries alone would let people restore half of what Spark needs."""
+    files = without(files_of("stateless"), "offsets/1", "offsets/2")
+    picture = read_picture(MemoryReader(files))
+    (found,) = (one for one in check_picture(picture) if one.code == "HF2204")
+    assert "batches 1, 2 are missing between 0 and 3" in found.message
+
+
+@pytest.mark.parametrize(
+    ("shape", "pattern", "words"),
+    [
+        (
+            "aggregation-hdfs-snapshots",
+            r"state/0/0/[0-9]+\.delta",
+            "Spark stops when it loads this state",
+        ),
+        ("stateless", r"metadata", "would run on with the changed content"),
+        ("aggregation-hdfs-snapshots", r"state/0/0/[0-9]+\.snapshot", "load an older snapshot"),
+    ],
+)
+def test_a_changed_file_says_what_spark_does_with_it(shape: str, pattern: str, words: str) -> None:
+    """Logs are read unchecked, state is not (tests/restarts: state-newest-flipped)."""
+    files = dict(files_of(shape))
+    path = max(one for one in files if re.fullmatch(pattern, one))
+    files[path] += b" "
+    reader = MemoryReader(files)
+    picture = verify(reader, read_picture(reader))
+    assert any(words in one.why for one in check_picture(picture) if one.code == "HF2111")
+
+
+def test_a_left_over_is_only_given_the_steps_of_its_folder() -> None:
+    """Moving the checksum of a lost offsets entry away would let Spark plan the batch again."""
+    steps = {"offsets/.4.crc": "in offsets/ or sources/", "commits/.4.crc": "in commits/"}
+    for path, first in steps.items():
+        files = {**files_of(STATELESS), path: b"crc"}
+        found = findings_of(read_picture(MemoryReader(files)))["HF2210"]
+        assert found.next_steps[0].startswith(first), path
+        assert len(found.next_steps) == 2

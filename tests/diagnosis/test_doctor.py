@@ -20,7 +20,7 @@ from holdfast.storage.reading import Reader
 from tests.checkpoint.pictures import files_of, without
 from tests.corpus.loading import Sample, corpus
 from tests.diagnosis.examining import examined, examinee, found, output_of, place_of
-from tests.diagnosis.scenarios import Scenario
+from tests.diagnosis.scenarios import Scenario, fresh_logs
 from tests.diagnosis.statescenarios import EVERY_SCENARIO as SCENARIOS
 
 BROKEN_BY_SPARK_ITSELF = {"repartition-refused"}
@@ -48,7 +48,8 @@ def test_healthy_checkpoints_with_their_outputs_give_no_warning(one: Sample) -> 
 
 def test_every_code_of_the_doctor_has_a_scenario() -> None:
     """What has no scenario is tested by its own name below."""
-    assert {one.number for one in DOCTOR_CODES} - {one.code for one in SCENARIOS} == {"HF2431"}
+    without = {one.number for one in DOCTOR_CODES} - {one.code for one in SCENARIOS}
+    assert without == {"HF2248", "HF2431"}
 
 
 def test_checks_are_named_by_what_they_do() -> None:
@@ -141,6 +142,24 @@ def test_a_pending_batch_that_the_sink_holds_is_no_finding() -> None:
     seen = examined(examinee(pending, output_of("stateless"))).result.targets[0].sink
     assert seen is not None
     assert (seen.kind, seen.last_committed) == ("files", 3)
+
+
+def test_the_twin_of_a_path_is_reported_before_what_follows_from_it() -> None:
+    """A new output for a checkpoint that only lies elsewhere would be the wrong remedy."""
+    twin = ("/lake/my orders", "/lake/my%252520orders")
+    new = examinee(fresh_logs({}), output_of("stateless"), path="/lake/my orders", beside=twin)
+    codes = [one.code for one in examined(new).findings]
+    assert codes[0] == "HF2305"
+    assert "HF2401" not in codes
+    alone = examinee(fresh_logs({}), output_of("stateless"), path="/lake/my orders")
+    assert "HF2401" in found(alone)
+
+
+def test_a_connectors_log_is_not_called_foreign() -> None:
+    """It is told as what it is; other names are not."""
+    files = {**files_of("stateless"), "sinks/elasticsearch/0": b"v1"}
+    assert "HF2229" not in found(examinee(files))
+    assert found(examinee({**files, "notes/a": b""}))["HF2229"].evidence["names"] == ["notes"]
 
 
 def test_no_advice_makes_spark_plan_a_known_batch_anew() -> None:

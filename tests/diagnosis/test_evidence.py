@@ -10,11 +10,14 @@ from holdfast.answers import plain
 from holdfast.checkpoint.releases import RELEASES
 from holdfast.diagnosis.collecting import collect_evidence
 from holdfast.diagnosis.evidence import ESSENTIAL, FACTS, Basis, SourceOffsets
-from holdfast.errors import CheckpointError
+from holdfast.errors import CheckpointError, NotFoundError
+from holdfast.findings import Severity
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of, replaced, without
 from tests.corpus.loading import Sample, corpus, sample
+from tests.diagnosis.examining import output_of
 from tests.diagnosis.gathering import declared, gathered
+from tests.diagnosis.scenarios import delta_id, delta_output, not_there
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -124,6 +127,24 @@ def test_a_delta_log_tells_sink_mode_and_release(name: str, mode: str, last: int
     assert (version.value, version.low, version.high) == ("4.2.0", "4.2", "4.2")
     assert found.spark_version.basis is Basis.READ
     assert found.ready
+
+
+def test_a_table_that_forgot_the_pending_batch_is_not_said_to_hold_it() -> None:
+    """Delta would write it again: what the table skips is not known, and nothing is ready."""
+    retention = {"delta.setTransactionRetentionDuration": "interval 7 days"}
+    output = delta_output({delta_id(): 2}, retention)
+    files = files_of("delta", "4.2.0")
+    pending = gathered(without(files, "commits/2"), output).result
+    assert pending.sink.value is not None
+    assert (pending.sink.value.last_committed, pending.sink.basis) == (None, Basis.UNKNOWN)
+    assert "expired" in pending.sink.value.last_committed_basis
+    assert not pending.ready
+    (missing,) = (one for one in pending.missing if one.fact == "sink")
+    assert missing.how[0].startswith("holdfast doctor ")
+    committed = gathered(files, output).result
+    assert committed.sink.value is not None
+    assert committed.sink.value.last_committed == 2
+    assert committed.ready
 
 
 def test_a_delta_table_of_another_query_is_not_taken_for_its_sink_without_a_word() -> None:
@@ -270,6 +291,18 @@ def test_operators_of_3_5_lack_their_names() -> None:
     found = gathered(files_of("aggregation-hdfs-lz4", "3.5.9")).result
     (lacking,) = [one for one in found.missing if one.fact == "stateful_operators"]
     assert not lacking.essential
+
+
+def test_a_checkpoint_that_is_not_there_is_judged_by_the_sink_that_was_named() -> None:
+    """Its first start would double what the table has; without a sink it is an error."""
+    (one,) = not_there(output_of("delta", "4.2.0"))
+    answer = collect_evidence(one.reader, sink=one.sink)
+    told = {finding.code: finding.severity for finding in answer.findings}
+    assert told["HF2412"] is Severity.FATAL
+    assert told["HF2351"] is Severity.WARNING
+    assert not answer.result.ready
+    with pytest.raises(NotFoundError):
+        collect_evidence(one.reader)
 
 
 def test_a_foreign_folder_is_refused() -> None:

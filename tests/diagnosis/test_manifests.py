@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Severity
+from holdfast.ledgers.epochs import Epochs, Fence
 from holdfast.ledgers.takenback import Intent
 from holdfast.records.leasesight import Standing
+from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of
 from tests.diagnosis.examining import examined, found
 from tests.diagnosis.filesinks import ROWS, FileSink, ledger, with_sink
@@ -71,6 +75,33 @@ def test_batches_that_are_taken_back_are_neither_gone_nor_strange() -> None:
     assert "every batch" in every["HF2458"].message
 
 
+def test_a_marked_batch_is_published_whatever_lies_in_staging() -> None:
+    """Its driver was killed while it removed what was left."""
+    sink = file_sink().staged("0000000003-1-abcdef/part-0.csv").marked(3)
+    assert told(sink).keys() == {"HF2459"}
+
+
+def test_void_manifests_are_explained() -> None:
+    """A late driver wrote them after a rewind; files of them that are seen are not the sink's."""
+    query_id = query_of(STATELESS)
+    rewound = Epochs(4, {query_id: 3}, (Fence(4, 3, query_id, 2, "t"),))
+    late = told(file_sink().knowing(rewound))
+    assert late.keys() == {"HF2442", "HF2458", "HF2454"}
+    assert late["HF2458"].severity is Severity.INFO
+    assert late["HF2458"].evidence["manifests"] == [f"{query_id}/0000000003.json"]
+    begun = replace(rewound, unfinished=(4,))
+    taken = told(file_sink().knowing(begun))
+    assert taken.keys() == {"HF2442", "HF2458"}
+    assert taken["HF2458"].severity is Severity.WARNING
+
+
+def test_epochs_that_can_not_be_read_stop_the_next_start() -> None:
+    sink = file_sink()
+    sink.beside["manifests/-epochs/0000000001.epochs"] = b"[]"
+    findings = told(sink)
+    assert "HF2431" in findings or findings["HF2455"].severity is Severity.FATAL
+
+
 def test_a_job_that_runs_now_is_left_alone() -> None:
     """It publishes, it stages, and it may be one batch further than the checkpoint was read."""
     sink = file_sink().unpublished(3).staged("0000000004-1-abcdef/part-0.csv")
@@ -83,6 +114,23 @@ def test_a_job_that_runs_now_is_left_alone() -> None:
     further = found(*with_sink(rolled_back(files_of(STATELESS), 1), file_sink(),
                                recorded=RUNS_NOW))  # fmt: skip
     assert "HF2441" in further
+
+
+class GoingOn(MemoryReader):
+    """A checkpoint in which batches are planned after it was read."""
+
+    def names(self, folder: str) -> frozenset[str]:
+        later = {"3", "4"} if folder == "offsets" else set()
+        return super().names(folder) | later
+
+
+def test_a_driver_of_another_machine_may_have_planned_meanwhile() -> None:
+    """Its lease does not show that it runs; the offsets, read again after the sink, do."""
+    behind = rolled_back(files_of(STATELESS), 1)
+    (stopped,) = with_sink(behind, file_sink())
+    assert "HF2441" in found(stopped)
+    running = replace(stopped, reader=GoingOn(behind, location=stopped.reader.location))
+    assert "HF2441" not in found(running)
 
 
 def test_an_intent_that_can_not_be_read_stops_the_next_start() -> None:

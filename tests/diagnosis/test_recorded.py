@@ -19,16 +19,21 @@ from holdfast.diagnosis.evidence import Basis, Evidence
 from holdfast.diagnosis.evidencereport import markdown_report
 from holdfast.diagnosis.recorded import recall
 from holdfast.findings import Finding, Severity
+from holdfast.ledgers.identity import OffsetRange
+from holdfast.ledgers.manifest import Manifest, encode_manifest
+from holdfast.ledgers.manifests import manifest_path
+from holdfast.records.attempts import Attempts
 from holdfast.records.journal import Act
 from holdfast.records.leasesight import Standing
 from holdfast.records.offsetcopies import OffsetCopies
-from holdfast.records.run import Ended, PlanFacts, SinkFacts, Versions
+from holdfast.records.run import Ended, Failure, PlanFacts, SinkFacts, Versions
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.recording import RecordingReader
 from tests.corpus.loading import sample
 from tests.diagnosis.recording import a_run, dead_holder, records_beside, run_on, write_runs
 from tests.records.drivers import taken
+from tests.records.test_attempts import some_attempt
 
 STATELESS = "stateless"
 ACT = Act("20260301T100000000Z", "restore", {"whole": True})
@@ -138,6 +143,31 @@ def test_evidence_is_ready_with_a_record(tmp_path: Path) -> None:
         (1, Ended.STOPPED),
     ]
     assert "run 2 of job orders" in found.sink.source
+
+
+def test_starts_that_failed_early_are_listed_with_their_page(tmp_path: Path) -> None:
+    """Those before the newest run as well; the doctor reports the newest one after it."""
+    root = checkpoint(tmp_path)
+    attempts = Attempts(records_beside(root))
+    attempts.write(some_attempt(at="2026-02-01T10:00:00.000Z", page="delta-table-gone"))
+    alone_found = library.evidence(root).result.restart_history
+    assert alone_found.value is not None and alone_found.basis is not Basis.RECORDED
+    assert [one.code for one in alone_found.value.attempts] == ["HF3013"]
+    write_runs(root, run_on(STATELESS, ended=Ended.FAILED, failure=Failure(
+        "DIVIDE", "HF5302", "a division", page="division-by-zero")))  # fmt: skip
+    attempts.write(some_attempt(at="2026-04-01T10:00:00.000Z"))
+    answer = library.evidence(root)
+    history = answer.result.restart_history.value
+    assert history is not None
+    assert [one.at[:7] for one in history.attempts] == ["2026-04", "2026-02"]
+    drawn = io.StringIO()
+    draw(answer, Console(file=drawn, width=400))
+    for text in (drawn.getvalue(), markdown_report(answer).replace("\\", "")):
+        assert "HF3013 the table is gone; holdfast explain delta-table-gone" in text
+        assert "holdfast explain division-by-zero" in text
+        assert "2 failed starts" in text
+    finding = told(library.doctor(root))["HF2615"]
+    assert "2026-04-01" in finding.message and finding.severity is Severity.WARNING
 
 
 def test_what_the_checkpoint_tells_stays_read(tmp_path: Path) -> None:
@@ -260,8 +290,56 @@ def test_a_kept_copy_is_named_where_the_newest_offsets_are_gone(
     assert kept and kept[0].severity is Severity.FATAL
     copy = Path(str(kept[0].evidence["kept_copy"]))
     assert copy.read_bytes() == content
-    assert f"put {copy} back as offsets/3" in kept[0].next_steps[0]
+    assert kept[0].evidence["put_back"] == "unknown"
+    assert f"do not put {copy} back as offsets/3 yet" in kept[0].next_steps[0]
     assert "HF2604" not in told(answer)
+
+
+@pytest.mark.parametrize("damage", [b"", None, b"other"], ids=["torn", "lost", "other"])
+@pytest.mark.parametrize(
+    ("stored", "put_back", "step"),
+    [
+        (None, "allowed", "a byte-identical copy is kept: put {} back as offsets/3"),
+        (0, "allowed", "a byte-identical copy is kept: put {} back as offsets/3"),
+        (1, "allowed", "a byte-identical copy is kept: put {} back as offsets/3"),
+        ("range1:00", "forbidden", "do not put {} back as offsets/3: the sink has batch 3"),
+    ],
+    ids=["not delivered", "as kept", "as kept by an older release", "otherwise"],
+)
+def test_a_copy_is_to_be_put_back_only_as_the_sink_has_it(
+    tmp_path: Path, damage: bytes | None, stored: int | str | None, put_back: str, step: str
+) -> None:
+    root = checkpoint(tmp_path)
+    write_runs(root, run := run_on(STATELESS))
+    query_id, entry = run.query_id or "", root / "offsets" / "3"
+    content = entry.read_bytes()
+    OffsetCopies(records_beside(root)).keep(query_id, 3, content)
+    before = (root / "offsets" / "2").read_bytes()
+    digests = OffsetRange(3, before, content).digests
+    output = tmp_path / "gold"
+    output.mkdir()
+    for batch in range(3 if stored is None else 4):
+        digest = digests[stored] if isinstance(stored, int) else str(stored)
+        delivered(output, query_id, batch, digest if batch == 3 else f"d{batch}")
+    entry.unlink()
+    if damage is not None:
+        entry.write_bytes(content + b" " if damage else damage)
+    answer = library.doctor(root, sink=output)
+    kept = [one for one in answer.findings if "kept_copy" in one.evidence]
+    assert kept and {one.evidence["put_back"] for one in kept} == {put_back}
+    (copy,) = (tmp_path / ".holdfast" / "checkpoint" / "offsets").rglob("3.*")
+    assert kept[0].next_steps[0].startswith(step.format(copy))
+
+
+def delivered(output: Path, query_id: str, batch_id: int, digest: str) -> None:
+    """Write the manifest of a batch without rows."""
+    path = output.parent / ".holdfast/gold/manifests" / manifest_path(query_id, batch_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    manifest = Manifest(
+        query_id, batch_id, 1, digest, "csv", "append", (), {"fields": []}, 0,
+        "2026-11-16T06:00:00.000Z", f"{batch_id:010d}-1", (),
+    )  # fmt: skip
+    path.write_bytes(encode_manifest(manifest))
 
 
 def test_a_planned_batch_of_which_only_the_copy_is_left_is_fatal(tmp_path: Path) -> None:
@@ -275,7 +353,7 @@ def test_a_planned_batch_of_which_only_the_copy_is_left_is_fatal(tmp_path: Path)
     finding = told(library.doctor(root))["HF2342"]
     assert finding.severity is Severity.FATAL
     assert finding.place.file == "offsets/3"
-    assert "back as offsets/3" in finding.next_steps[0]
+    assert "back as offsets/3 yet" in finding.next_steps[0]
 
 
 def test_an_entry_that_is_not_what_was_kept_of_it_is_fatal(tmp_path: Path) -> None:

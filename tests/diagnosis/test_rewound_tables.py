@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 from holdfast.diagnosis.doctor import examine
@@ -11,6 +13,7 @@ from tests.checkpoint.pictures import files_of
 from tests.diagnosis.examining import examinee, found
 from tests.diagnosis.recording import lease, recorded, run_on
 from tests.diagnosis.scenarios import delta_id, delta_output
+from tests.diagnosis.trials.loading import record_named
 
 
 @pytest.mark.parametrize(
@@ -40,3 +43,26 @@ def test_a_driver_that_runs_now_may_be_one_batch_further(held: int, told: bool) 
     running = recorded(run_on("delta", "4.2.0", ended=None), lease=lease(Standing.HELD))
     assert ("HF2411" in found(examinee(files, output, recorded=running))) is told
     assert "HF2411" in found(examinee(files, output))
+
+
+def _steps(files: dict[str, bytes], names: dict[str, int]) -> str | None:
+    answer = examine([examinee(files, delta_output(names))])
+    (seen,) = answer.result.targets
+    found = [one for one in seen.findings if one.code == "HF2412"]
+    return " ".join(found[0].next) if found else None
+
+
+def test_a_former_id_is_written_back_only_while_its_batches_are_planned() -> None:
+    """Elsewhere Delta drops what Spark plans again: trial delta-former-id-in-new-checkpoint."""
+    former, other = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
+    kept = dict(files_of("delta", "4.2.0"))
+    kept["metadata"] = f'{{"id":"{other}"}}'.encode()
+    fresh = {"metadata": kept["metadata"]}
+    assert f"write the id {former} back" in str(_steps(kept, {former: 2}))
+    for files, held in ((fresh, 2), (kept, 9), (kept, 0)):
+        steps = str(_steps(files, {former: held}))
+        assert "do not write the id" in steps and "write the id 0000" not in steps
+    assert "do not write the id" in str(_steps(kept, {}))
+    assert _steps(kept, {"orders-job": 2}) is None
+    for name, outcome in (("restored", "goes on"), ("in-new-checkpoint", "loses rows")):
+        assert record_named(f"4.2.0/delta-former-id-{name}").outcome == outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from holdfast.findings import Severity
 from tests.checkpoint.pictures import files_of, without
 from tests.corpus.loading import sample
 from tests.diagnosis.examining import Files, examined, examinee, found
+from tests.diagnosis.scenarios import STATE
 from tests.diagnosis.statescenarios import changed, halved, newest, of_version
 
 TOTALS = "aggregation-hdfs-snapshots"
@@ -167,12 +169,43 @@ def test_a_provider_that_is_not_known_is_told(tmp_path: Path) -> None:
     assert "Elsewhere" in finding.message
 
 
-def test_a_look_without_reading_state_imports_no_library_for_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name,libraries",
+    [("stateless", ("numpy", "pyarrow", "rocksdict")), (TOTALS, ("rocksdict",))],
+)
+def test_a_look_imports_no_library_that_it_does_not_need(
+    tmp_path: Path, name: str, libraries: tuple[str, ...]
+) -> None:
     """Their import takes longer than everything else that the doctor does."""
-    place = sample(TOTALS, "4.3.0").extract(tmp_path)
+    place = sample(name, "4.3.0").extract(tmp_path)
     program = (
         "import sys; from holdfast import doctor; "
         f"doctor({str(place)!r}); "
-        "sys.exit(any(one in sys.modules for one in ('numpy', 'pyarrow', 'rocksdict')))"
+        f"sys.exit(any(one in sys.modules for one in {libraries!r}))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "name,path",
+    [
+        (STATE, "state/0/1/6.delta"),
+        ("aggregation-rocksdb", "state/0/1/6.zip"),
+        ("aggregation-rocksdb-changelog", "state/0/1/6.changelog"),
+    ],
+)
+def test_missing_state_is_named_by_its_file(name: str, path: str) -> None:
+    """Not by its folder: the file is what has to be put back."""
+    findings = found(examinee(without(files_of(name), path, f"{path}.crc")))
+    for code in ("HF2221", "HF2317"):
+        finding = findings[code]
+        assert (finding.place.file, finding.severity) == (path, Severity.FATAL)
+        assert f"{path} is missing" in finding.message
+
+
+def test_missing_state_of_format_2_is_named_by_the_id_in_the_commit() -> None:
+    """An id is in the name of every file, and the commit tells it."""
+    files = files_of("aggregation-rocksdb-format-2-changelog")
+    (path,) = [one for one in files if re.fullmatch(r"state/0/1/6_[0-9a-f-]+\.changelog", one)]
+    finding = found(examinee(without(files, path)))["HF2221"]
+    assert finding.place.file == path

@@ -47,6 +47,8 @@ def run_all(commands: Sequence[str], folder: Path, extra: Mapping[str, str]) -> 
     """
     # As on a terminal, each command has a process group of its own.
     lines = ["set -m"]
+    if any("~/" in command for command in commands):
+        extra = {**extra, "HOME": str(folder)}
     for command in commands:
         # The status of the command before is handed on, so that a page can show `echo $?`.
         lines += [f"__status=$?; printf '{_MARK}\\n'; (exit $__status)"]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import sqlite3
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
-from tests.docs.pages import blocks, name_of, pages
+from holdfast.ledgers.identity import BatchIdentity
+from tests.docs.pages import REPOSITORY, blocks, name_of, pages
 from tests.docs.session import workplace
 
 RUN_WITH_SPARK = "docs/how-to/adopt-a-program.md"
@@ -31,6 +36,42 @@ def test_sessions_answer_what_the_page_shows(page: Path, monkeypatch: pytest.Mon
         patch.chdir(folder)
         outcome = doctest.DocTestRunner(verbose=False).run(session, out=said.append)
     assert outcome.failed == 0, "".join(said)
+
+
+@pytest.mark.parametrize("generations", [(1, 1, 1, 1), (1, 2, 2, 1)])
+def test_the_upsert_of_the_page_never_goes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, generations: tuple[int, ...]
+) -> None:
+    """A late batch 5 after 6 changes nothing, whether its driver is known to be old or not."""
+    monkeypatch.chdir(tmp_path)
+    page: dict[str, Any] = {}
+    exec(compile(blocks(REPOSITORY / OWN_SINK, "python")[1], OWN_SINK, "exec"), page)
+    for batch_id, generation in zip((4, 5, 6, 5), generations, strict=True):
+        identity = BatchIdentity("query", batch_id, generation, f"d{batch_id}")
+        with contextlib.suppress(RuntimeError):
+            page["deliver"](Batch([Row("a", batch_id)]), identity)
+    with sqlite3.connect("latest.db") as database:
+        assert database.execute("select k, n from latest").fetchall() == [("a", 6)]
+    with pytest.raises(RuntimeError, match="different offsets"):
+        page["deliver"](Batch([Row("a", 7)]), BatchIdentity("query", 6, 2, "other"))
+
+
+class Row(NamedTuple):
+    """A row of a batch."""
+
+    k: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows as Spark gives them."""
+
+    rows: list[Row]
+
+    def collect(self) -> list[Row]:
+        """Return them all."""
+        return self.rows
 
 
 def test_the_guide_for_python_is_among_them() -> None:

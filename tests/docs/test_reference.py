@@ -15,8 +15,10 @@ import pytest
 import yaml
 
 from docs.generate import REFERENCE, stale, write
+from docs.generating.advice import advice_page
 from docs.generating.envelope import ENVELOPE, ERROR, FINDING
 from docs.generating.fieldnotes import NOTES
+from docs.generating.markdown import sentence
 from docs.generating.projectfile import MODELS, keys_of
 from docs.generating.projectkeys import EXAMPLE, KEYS
 from docs.generating.resulttypes import RESULTS, attribute_docs, names_within, types_within
@@ -32,6 +34,9 @@ from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.discovery import load_project
 from holdfast.records.run import Ended, Failure
 from holdfast.spark.report import JobReport, RunReport
+from tests.advice.table import Kind
+from tests.advice.table import table as followed_steps
+from tests.advice.unproved import UNPROVED
 from tests.corpus.loading import corpus
 from tests.docs.pages import REPOSITORY
 
@@ -54,6 +59,15 @@ def test_a_stale_page_is_found(tmp_path: Path) -> None:
     (tmp_path / "left-over.md").write_text("nobody writes this")
     (tmp_path / "schemas" / "diff.json").unlink()
     assert stale(tmp_path) == ["codes.md", "left-over.md", "schemas/diff.json"]
+
+
+def test_every_step_that_acts_is_on_the_page_of_advice() -> None:
+    """With its outcome; what was not followed yet stands apart."""
+    text = advice_page()
+    for one in followed_steps():
+        if one.kind is not Kind.READS:
+            assert f"[{one.code}](codes.md#{one.code.lower()}) | {sentence(one.step)} |" in text
+    assert ("## Not followed yet" in text) == bool(UNPROVED)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,7 +1,8 @@
-"""Runs a piece of a test in a child process: with little memory, or as a user without rights."""
+"""Runs a piece of a test in a child process: with little memory, or bound by permission bits."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import traceback
@@ -12,13 +13,23 @@ _NOBODY = 65534
 
 
 def in_child(
-    act: Callable[[], str], *, most_bytes: int | None = None, as_nobody: bool = False
+    act: Callable[[], str],
+    *,
+    most_bytes: int | None = None,
+    as_nobody: bool = False,
+    without_capabilities: bool = False,
 ) -> str:
-    """Give what `act` gives there; where it raises, its traceback."""
+    """Give what `act` gives there; where it raises, its traceback.
+
+    Nobody can't read the files of a Python that lies in root's home. `without_capabilities` stays
+    the same user, who can read what is its own unless the mode of a file forbids it.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
+        if without_capabilities:
+            _drop_capabilities()
         os.write(writing, _act(act, most_bytes, as_nobody).encode()[:60_000])
         os._exit(0)
     os.close(writing)
@@ -41,3 +52,11 @@ def _act(act: Callable[[], str], most_bytes: int | None, as_nobody: bool) -> str
         return act()
     except Exception:  # noqa: BLE001 - the parent shows it
         return traceback.format_exc()
+
+
+def _drop_capabilities() -> None:
+    """Give up what lets root pass over permission bits (CAP_DAC_OVERRIDE and all others)."""
+    version_3, none = 0x20080522, (ctypes.c_uint32 * 6)()
+    header = (ctypes.c_uint32 * 2)(version_3, 0)
+    if ctypes.CDLL(None, use_errno=True).capset(header, none) != 0:
+        raise OSError(ctypes.get_errno(), "capset")

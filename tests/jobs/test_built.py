@@ -48,7 +48,8 @@ def test_it_is_ready_as_the_same_job_of_a_file(
             "orders",
             "{format: json, path: ./in, schema: id long, options: {maxFilesPerTrigger: 2}}",
             "{format: delta, path: ./out, mode: upsert, key: [id], order_by: at}",
-            more="trigger: {processing_time: 1 second}",
+            more="trigger: {processing_time: 1 second}\n    restart: {limit: 2, backoff: 1 minute}"
+            "\n    on_failure: {command: notify me}",
         ),
     )
     source = {
@@ -63,9 +64,12 @@ def test_it_is_ready_as_the_same_job_of_a_file(
         source=source,
         sql="select 1",
         sink={"format": "delta", "path": "out", "mode": "upsert", "key": ["id"], "order_by": "at"},
-        trigger={"processing_time": "1 second"},
+        trigger={"processingTime": "1 second"},
+        restart={"limit": 2, "backoff": "1 minute"},
+        on_failure={"command": "notify me"},
     ).ready()
-    for name in ("name", "sql", "output_mode", "processing_time", "conf", "transform"):
+    assert job.on_failure is not None and job.on_failure.command == ("notify", "me")
+    for name in ("name", "sql", "output_mode", "processing_time", "conf", "transform", "restart"):
         assert getattr(job, name) == getattr(file_job, name), name
     for name in ("name", "format", "path", "schema", "options"):
         assert getattr(job.sources[0], name) == getattr(file_job.sources[0], name), name
@@ -111,7 +115,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
         "jobs.orders.sink.key needs a list",
     ),
     "output mode": ({"output_mode": "upsert"}, "HF1104", "one of append, update, complete"),
-    "trigger": ({"trigger": {"once": True}}, "HF1103", "has no key once"),
+    "trigger": ({"trigger": {"continuous": "1 second"}}, "HF1103", "has no key continuous"),
     "interval": ({"trigger": {"processing_time": 10}}, "HF1104", "interval"),
     "setting": ({"conf": {"spark.master": "local"}}, "HF1110", "spark.master"),
     "name": ({"name": "My Job"}, "HF1104", "'My Job'"),

@@ -67,13 +67,21 @@ def test_no_secret_is_asked_for(
     assert ":9:5" in found.at
 
 
+def test_a_path_from_the_environment_is_filled_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no secret; the url beside it would be."""
+    monkeypatch.setenv("HOLDFAST_TEST_LAKE", "./lake-of-env")
+    sink = 'sink: {format: delta, path: "${env:HOLDFAST_TEST_LAKE}/gold"}'
+    found = declared_sink(load_project(job_with(tmp_path, sink)), "orders")
+    assert (found.path, found.identity) == ("./lake-of-env/gold", "./lake-of-env/gold")
+
+
 def test_a_place_gets_the_settings_of_its_own_kind(tmp_path: Path) -> None:
     """The project's for S3, and the options only where the target's storage is of that kind."""
     job_with(tmp_path, "sink: {format: console}")
     options = ("region=us-east-1",)
-    target = resolve_target(
-        "orders", project=None, storage_options=options, working_folder=tmp_path
-    )
+    target = resolve_target("orders", storage_options=options, working_folder=tmp_path)
     remote, settings = resolve_place(
         "s3://lake/gold", target, storage_options=options, relative_to=tmp_path
     )
@@ -90,7 +98,7 @@ def test_a_place_gets_the_settings_of_its_own_kind(tmp_path: Path) -> None:
 def test_a_remote_sink_of_a_local_target_finds_the_project(tmp_path: Path) -> None:
     """Though the target itself needed no project file."""
     job_with(tmp_path, "sink: {format: console}")
-    target = resolve_target("./here", project=None, storage_options=(), working_folder=tmp_path)
+    target = resolve_target("./here", working_folder=tmp_path)
     assert target.project is None
     _, settings = resolve_place("s3://lake/x", target, storage_options=(), relative_to=tmp_path)
     assert settings.for_scheme("s3")["region"] == "eu-west-1"
@@ -98,6 +106,6 @@ def test_a_remote_sink_of_a_local_target_finds_the_project(tmp_path: Path) -> No
 
 def test_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
     """With the reason."""
-    target = resolve_target("./here", project=None, storage_options=(), working_folder=tmp_path)
+    target = resolve_target("./here", working_folder=tmp_path)
     with pytest.raises(StorageError, match="inside of Databricks"):
         resolve_place("dbfs:/x", target, storage_options=(), relative_to=tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from holdfast.errors import ProjectError
 from holdfast.jobs.jobplaces import JobPlaces, Read, Written
 from holdfast.jobs.lineage import Edge, Lineage
+from holdfast.jobs.readying import ready_job
+from holdfast.spark.wanting import with_changed_tables
 from tests.jobs.declaring import job_text, load_jobs, ready_jobs
 
 
@@ -28,6 +31,7 @@ def test_the_sensor_pipeline(tmp_path: Path) -> None:
     lineage = Lineage.from_jobs(ready_jobs(tmp_path, GOLD, CLEAN, BAD, RAW))
     assert lineage.order() == ("raw", "clean", "gold", "bad")
     assert lineage.upstream_of("gold") == {"clean", "raw"}
+    assert lineage.reads_from("gold") == ("clean",)
     assert lineage.downstream_of("raw") == {"gold", "clean", "bad"}
     assert lineage.downstream_of("gold") == frozenset()
     assert Edge("raw", "clean", "source") in lineage.edges
@@ -113,6 +117,53 @@ def test_no_secret_is_needed(tmp_path: Path) -> None:
     project = load_jobs(tmp_path, job_text("b", source), job_text("a", sink=sink))
     lineage = Lineage.from_places([project.places_of(job) for job in project.jobs])
     assert lineage.order() == ("a", "b")
+
+
+UPSERT = "{format: delta, path: ./t, mode: upsert, key: [k]}"
+COMPLETE = "{format: delta, path: ./x/../t, mode: complete}"
+
+
+@pytest.mark.parametrize(
+    ("sink", "source", "changed"),
+    [
+        (UPSERT, "{format: delta, path: ./t}", [("upsert", None)]),
+        (COMPLETE, "{format: delta, path: ./t/}", [("complete", None)]),
+        (UPSERT, "{format: delta, path: ./t, options: {SkipChangeCommits: true}}",
+         [("upsert", "skipChangeCommits")]),
+        (UPSERT, "{format: delta, path: ./t, options: {ignoreChanges: TRUE}}",
+         [("upsert", "ignoreChanges")]),
+        (UPSERT, "{format: delta, path: ./t, options: {skipChangeCommits: false}}",
+         [("upsert", None)]),
+        (UPSERT, "{format: delta, path: ./t, options: {readChangeFeed: true}}", []),
+        (UPSERT, "{format: delta, path: ./other}", []),
+        ("{format: delta, path: ./t}", "{format: delta, path: ./t}", []),
+        ("{format: parquet, path: ./t, mode: complete}", "{format: parquet, path: ./t}", []),
+    ],
+)  # fmt: skip
+def test_tables_that_are_streamed_and_changed(
+    sink: str, source: str, changed: list[tuple[str, str | None]], tmp_path: Path
+) -> None:
+    """As the project file declares it, and as the jobs are made ready, or declared in Python."""
+    jobs = job_text("totals", sink=sink), job_text("reader", source)
+    project = load_jobs(tmp_path, *jobs)
+    found = project.changed_tables_of("reader")
+    assert [(one.mode, one.option) for one in found] == changed
+    assert {(one.source, one.upstream) for one in found} <= {("source", "totals")}
+    assert project.changed_tables_of("totals") == ()
+    ready = [ready_job(project, name) for name in project.jobs]
+    assert ready[1].changed_tables == found
+    bare = [replace(one, changed_tables=()) for one in ready]
+    assert with_changed_tables(bare)[1].changed_tables == found
+
+
+def test_a_table_from_the_environment_is_streamed_and_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However the two jobs spell its place."""
+    monkeypatch.setenv("HOLDFAST_TEST_TABLE", str(tmp_path / "t"))
+    source = "{format: delta, path: '${env:HOLDFAST_TEST_TABLE}'}"
+    project = load_jobs(tmp_path, job_text("totals", sink=UPSERT), job_text("reader", source))
+    assert [one.upstream for one in project.changed_tables_of("reader")] == ["totals"]
 
 
 NAMES = "abcdef"

@@ -36,7 +36,7 @@ def test_a_program_keeps_the_checkpoint_of_a_project(tmp_path: Path) -> None:
     [
         (Recorded("b", "p"), "the job b;"),
         (Recorded("b", None), "the job b;"),
-        (Recorded("a", "q"), "a of project q"),
+        (Recorded("a", "q"), "a of project q; this is a of project p"),
     ],
 )
 def test_another_jobs_checkpoint_is_refused(recorded: Recorded, word: str, tmp_path: Path) -> None:

@@ -79,6 +79,15 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         10,
         "the same table",
     ),
+    "one table of the catalog": (
+        (
+            job_text("a", sink="{format: delta, native: true, table: shop.t}"),
+            job_text("b", sink="{format: delta, native: true, table: Shop.T}"),
+        ),
+        "HF1111",
+        10,
+        "the same table",
+    ),
     "one table behind one reference": (
         (
             job_text("a", sink="{format: postgres, url: '${env:NOT_SET}', table: t}"),
@@ -282,7 +291,7 @@ def test_a_checkpoint_that_is_adopted_is_there(tmp_path: Path) -> None:
     """A misspelt path would begin from zero; a program can't but name one that is new."""
     (job,) = ready_jobs(tmp_path, job_text("a", more="checkpoint: ./old/plaec"))
     reader = open_reader(job.checkpoint, job.settings)
-    with pytest.raises(CheckpointError, match="a adopts a checkpoint, and none is there") as raised:
+    with pytest.raises(CheckpointError, match="the job adopts a checkpoint") as raised:
         check_place(job, reader)
     assert (raised.value.code.number, raised.value.at) == ("HF2001", str(tmp_path / "old/plaec"))
     check_place(replace(job, project=None), reader)

@@ -77,6 +77,20 @@ def test_defaults(tmp_path: Path) -> None:
     assert project.checkpoint_of("a").url == str(tmp_path / "checkpoints" / "a")
 
 
+@pytest.mark.parametrize(
+    ("trigger", "interval"),
+    [
+        ("{availableNow: true}", None),
+        ("{once: true}", None),
+        ("{processingTime: 10 seconds}", "10 seconds"),
+    ],
+)
+def test_sparks_spellings_of_triggers(trigger: str, interval: str | None, tmp_path: Path) -> None:
+    job = load(tmp_path, GOOD + CONSOLE + f"    trigger: {trigger}\n").jobs["a"]
+    assert job.trigger.processing_time == interval
+    assert job.trigger.available_now is (True if interval is None else None)
+
+
 @pytest.mark.parametrize("name", BAD_PROJECTS)
 def test_a_bad_file_is_told_with_its_place(tmp_path: Path, name: str) -> None:
     text, code, line, word = BAD_PROJECTS[name]

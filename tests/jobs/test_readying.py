@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from holdfast.errors import ProjectError, StorageError
 from holdfast.jobs.discovery import load_project
+from holdfast.jobs.job import interval_seconds
 from holdfast.jobs.project import Project
-from holdfast.jobs.ready import FunctionReference, ReadyJob
+from holdfast.jobs.ready import FunctionReference, ReadyJob, RestartPolicy
 from holdfast.jobs.readying import ready_job
 from holdfast.redaction import redact
+from tests.jobs.declaring import job_text, ready_jobs
 
 HEAD = """\
 project: sensors
@@ -233,3 +236,30 @@ def test_the_folder_is_absolute_wherever_the_file_was_loaded_from(
     monkeypatch.chdir(tmp_path)
     job = ready_job(load_project(Path("holdfast.yaml")), "orders")
     assert (job.folder, job.sink.path) == (tmp_path, f"{tmp_path}/x")
+
+
+def test_restart_and_hook_are_ready_to_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interval in seconds, the command in words, the webhook as a secret; defaults as told."""
+    monkeypatch.setenv("HOOK", "https://hooks.example.com/services/T1/most-secret")
+    source, sink = "{format: rate}", "{format: console}"
+    more = (
+        "restart: {limit: 3, backoff: 1 minute 30 seconds}\n"
+        "    on_failure: {command: \"notify --channel 'on call'\"}"
+    )
+    written = job_text("a", source, sink, more=more)
+    web = job_text("b", source, sink, more='on_failure: {webhook: "${env:HOOK}"}')
+    command, webhook = ready_jobs(tmp_path, written, web)
+    assert command.restart == RestartPolicy(3, 90.0)
+    assert command.on_failure is not None and webhook.on_failure is not None
+    assert command.on_failure.command == ("notify", "--channel", "on call")
+    assert webhook.restart == RestartPolicy(10, 5.0)
+    assert webhook.on_failure.webhook == os.environ["HOOK"]
+    assert "most-secret" not in redact(f"could not post to {os.environ['HOOK']}")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("5 seconds", 5.0), ("1 Hour", 3600.0), ("interval 2 minutes 500 milliseconds", 120.5)],
+)
+def test_an_interval_is_counted_in_seconds(text: str, seconds: float) -> None:
+    assert interval_seconds(text) == pytest.approx(seconds)

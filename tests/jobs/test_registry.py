@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import threading
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +18,7 @@ from holdfast.errors import ProjectError
 from holdfast.jobs.registry import check_remembered, remember_checkpoint, remembered_checkpoint
 from holdfast.storage.canonical import canonical
 from tests.jobs.declaring import job_text, ready_jobs
+from tests.records.drivers import SPAWN
 
 LIST = ".holdfast/checkpoints.json"
 
@@ -82,6 +87,64 @@ def test_jobs_that_start_side_by_side_are_all_remembered(tmp_path: Path) -> None
     assert [*entries] == sorted(names)
 
 
+def _remember_many(folder: Path, number: int, gate: Any) -> None:
+    for turn in range(20):
+        gate.wait()
+        name = f"job-{number}-{turn}"
+        remember_checkpoint(folder, name, f"s3://lake/{name}")
+
+
+def test_processes_that_start_at_once_lose_no_entry(tmp_path: Path) -> None:
+    gate = SPAWN.Barrier(3)
+    starters = [
+        SPAWN.Process(target=_remember_many, args=(tmp_path, number, gate)) for number in range(3)
+    ]
+    for starter in starters:
+        starter.start()
+    for starter in starters:
+        starter.join()
+    assert [starter.exitcode for starter in starters] == [0, 0, 0]
+    entries = json.loads((tmp_path / LIST).read_text())["checkpoints"]
+    assert len(entries) == 60
+
+
+_HOLDER = """
+import sys, time
+from pathlib import Path
+from holdfast.jobs import registry
+with registry._locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_process_that_is_killed_while_it_holds_the_lock_blocks_nobody(tmp_path: Path) -> None:
+    arguments = (sys.executable, "-c", _HOLDER, str(tmp_path))
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        waiter = threading.Thread(target=remember_checkpoint, args=(tmp_path, "a", "s3://lake/a"))
+        waiter.start()
+        assert remembered_checkpoint(tmp_path, "a") is None
+        holder.kill()
+        waiter.join()
+    assert remembered_checkpoint(tmp_path, "a") == "s3://lake/a"
+
+
+def test_a_lock_of_another_user_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remember_checkpoint(tmp_path, "a", "s3://lake/a")
+    opened = os.open
+
+    def without_rights(path: Any, flags: int, mode: int = 0o777) -> int:
+        if str(path).endswith(".lock") and flags & os.O_RDWR:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", without_rights)
+    remember_checkpoint(tmp_path, "b", "s3://lake/b")
+    assert remembered_checkpoint(tmp_path, "b") == "s3://lake/b"
+
+
 @pytest.mark.parametrize(
     ("text", "word"),
     [
@@ -90,7 +153,7 @@ def test_jobs_that_start_side_by_side_are_all_remembered(tmp_path: Path) -> None
         ("[]", "lacks checkpoints"),
         ('{"version": 1}', "lacks checkpoints"),
         ('{"version": 1, "checkpoints": []}', "lacks checkpoints"),
-        ('{"version": 2, "checkpoints": {}}', "version"),
+        ('{"version": 3, "checkpoints": {}}', "version"),
         ('{"version": 1, "checkpoints": {"a": "x"}}', "the entry of a"),
         ('{"version": 1, "checkpoints": {"a": {}}}', "the entry of a"),
         ('{"version": 1, "checkpoints": {"a": {"location": ""}}}', "the entry of a"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ProjectError, StorageError, UsageError
+from holdfast.jobs.discovery import ProjectChoice
 from holdfast.jobs.target import Target, resolve_target
 
 PROJECT = """\
@@ -50,7 +51,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def resolve(text: str, folder: Path, *options: str, project: Path | None = None) -> Target:
-    return resolve_target(text, project=project, storage_options=options, working_folder=folder)
+    choice = ProjectChoice(project)
+    return resolve_target(text, project=choice, storage_options=options, working_folder=folder)
 
 
 def test_a_jobs_name(project: Path) -> None:
@@ -158,7 +160,7 @@ def test_a_path_needs_neither_pydantic_nor_yaml(tmp_path: Path) -> None:
     program = (
         "import sys, pathlib; from holdfast.jobs.target import resolve_target;"
         f"here = pathlib.Path({str(tmp_path)!r}); (here / 'ckpt').mkdir();"
-        "[resolve_target(text, project=None, storage_options=(), working_folder=here)"
+        "[resolve_target(text, working_folder=here)"
         " for text in ('ckpt', './ckpt', 's3://bucket/place')];"
         "print(*sys.modules)"
     )

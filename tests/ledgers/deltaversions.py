@@ -65,6 +65,12 @@ def opening(number: int, batch_id: int) -> bytes:
     return version(txn=(Application(QUERY, number).opening_id, batch_id + 1), note=_text(note))
 
 
+def fencing(number: int, generation: int) -> bytes:
+    """Give the commit that says which generation ended a name."""
+    note = {"act": "fenced", "act_id": ACT, "generation": generation, "query_id": QUERY}
+    return version(txn=(Application(QUERY, number).fencing_id, generation), note=_text(note))
+
+
 def files(*versions: bytes) -> dict[str, bytes]:
     """Give the files of a log with these versions."""
     return {f"{number:020}.json": data for number, data in enumerate(versions)}

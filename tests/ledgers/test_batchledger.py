@@ -6,6 +6,8 @@ import json
 import os
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,10 @@ from holdfast.errors import SinkError, StorageError
 from holdfast.ledgers import batchledger
 from holdfast.ledgers.batchentry import decode_entry
 from holdfast.ledgers.batchledger import BatchLedger, entry_path, ledger_beside
-from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, held_with
+from holdfast.ledgers.identity import BatchIdentity, OffsetRange
 from holdfast.ledgers.onceperbatch import LedgerWish, once_per_batch, wish_of
+from holdfast.spark.sinks.custom import CustomSink
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.writinglocal import LocalWriter
@@ -51,6 +55,19 @@ def code_of(act: Callable[[], object]) -> str:
     with pytest.raises(SinkError) as raised:
         act()
     return raised.value.code.number
+
+
+def test_a_start_without_records_continues_above_the_newest_entry(opened: Open) -> None:
+    """What a start sees of the sink says the generation that the ledger refuses older ones by."""
+    sink = CustomSink(lambda *_: None, "deliver", opened())
+    assert [sink.sight(one).generation for one in (None, QUERY)] == [0, 0]
+    for batch_id, generation in ((0, 2), (1, 7)):
+        opened().record(identity(batch_id, generation=generation), WHEN)
+    known = sink.sight(QUERY).generation
+    assert (known, sink.sight("another query").generation) == (7, 0)
+    following = partial(identity, 2)
+    assert code_of(lambda: opened().holds(following(generation=known - 1))) == "HF5090"
+    assert not opened().holds(following(generation=known + 1))
 
 
 def test_a_recorded_batch_is_held_by_every_driver(opened: Open) -> None:
@@ -132,6 +149,7 @@ def test_a_damaged_entry_stops_with_its_place(tmp_path: Path, content: bytes | s
     ledger.record(identity(7), WHEN)
     ledger.record(identity(6), WHEN)
     path = tmp_path / entry_path(QUERY, 7)
+    whole = path.read_bytes()
     path.write_bytes(
         content if isinstance(content, bytes) else (tmp_path / entry_path(QUERY, 6)).read_bytes()
     )
@@ -140,6 +158,8 @@ def test_a_damaged_entry_stops_with_its_place(tmp_path: Path, content: bytes | s
     assert raised.value.code.number == "HF5091"
     assert str(raised.value.at).endswith("0000000007.json")
     assert ledger.last_committed(QUERY).value == 7
+    path.write_bytes(whole)
+    assert ledger.holds(identity(7)) and not ledger.holds(identity(8))
 
 
 @pytest.mark.parametrize("name", ["holdfast", "batch_id", "generation", "query_id"])
@@ -193,3 +213,33 @@ def test_the_key_is_the_same_however_often_a_batch_comes() -> None:
     again = identity(3, "other", generation=9)
     assert identity(3).key == again.key == f"{QUERY}/3"
     assert len({identity(3).key, identity(4).key, identity(3, query="q").key}) == 3
+
+
+def test_a_digest_of_the_older_kind_still_counts(opened: Open) -> None:
+    """A re-run of what an older release recorded is held; another entry is refused."""
+    new = OffsetRange(3, b"two", b"three").identity(QUERY, 1)
+    opened().record(replace(new, offsets_digest=str(new.entry_digest), entry_digest=None), WHEN)
+    assert opened().holds(new)
+    opened().record(new, WHEN)
+    assert opened().holds(OffsetRange(3, b"other", b"three").identity(QUERY, 1))
+    other = OffsetRange(3, b"two", b"other").identity(QUERY, 1)
+    assert code_of(lambda: opened().holds(other)) == "HF5003"
+    assert code_of(lambda: opened().record(other, WHEN)) == "HF5003"
+
+
+def test_a_recorded_range_is_held_from_its_beginning_alone(opened: Open) -> None:
+    opened().record(OffsetRange(3, b"two", b"three").identity(QUERY, 1), WHEN)
+    other = OffsetRange(3, b"other", b"three").identity(QUERY, 1)
+    assert code_of(lambda: opened().holds(other)) == "HF5003"
+
+
+def test_one_batch_is_told_with_its_digest(tmp_path: Path) -> None:
+    """Not there is not unknown; an entry that is missing below another may have been removed."""
+    ledger = BatchLedger(tmp_path / "ledger")
+    assert ledger.offsets_of(QUERY, 4) == NOT_HELD
+    for batch in (4, 6):
+        ledger.record(identity(batch), WHEN)
+    told = [ledger.offsets_of(QUERY, batch) for batch in (3, 4, 5, 6, 7)]
+    assert told == [UNKNOWN, held_with("d4"), UNKNOWN, held_with("d6"), NOT_HELD]
+    (tmp_path / "ledger" / entry_path(QUERY, 4)).write_bytes(b"")
+    assert ledger.offsets_of(QUERY, 4) == UNKNOWN

@@ -94,3 +94,43 @@ def test_separators_of_lines_within_a_text_cut_no_line() -> None:
 def test_no_log_is_none() -> None:
     """A folder without versions."""
     assert read_delta_ledger(MemoryReader({"readme": b""})) is None
+
+
+DAY_MS = 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("retention", "age_ms", "expired"),
+    [
+        (None, 99 * DAY_MS, False),
+        ("interval 7 days", 6 * DAY_MS, False),
+        ("interval 7 days", 7 * DAY_MS, True),
+        ("7 DAYS", 8 * DAY_MS, True),
+        ("interval 1 week 1 day", 7 * DAY_MS, False),
+        ("interval 30 minutes", 1_800_001, True),
+        ("interval 7 days", None, True),
+        ("for ever and a day", 99 * DAY_MS, False),
+        ("", 99 * DAY_MS, False),
+    ],
+)
+def test_an_identifier_expires_with_the_tables_retention(
+    retention: str | None, age_ms: int | None, expired: bool
+) -> None:
+    """One that has no time is forgotten at once; what is not understood forgets nothing."""
+    now = 100 * DAY_MS
+    written = {"q": None if age_ms is None else now - age_ms}
+    ledger = DeltaLedger("t", 0, {"q": 3}, True, retention, updated_ms=written, read_at_ms=now)
+    assert ledger.has_expired("q") is expired
+    assert not ledger.has_expired("another")
+    assert not ledger.has_expired(None)
+
+
+def test_the_name_that_a_query_has_now_is_the_one_that_expires() -> None:
+    """After a taking back the first name says nothing any more."""
+    query = "c1a5e0f6-4a52-4f0b-9d0e-0c3b1f7f4d11"
+    identifiers = {query: 2**63 - 1, f"{query}#1": 5}
+    written = {query: 0, f"{query}#1": 99_500}
+    ledger = DeltaLedger(
+        "t", 0, identifiers, True, "1 second", updated_ms=written, read_at_ms=100_000
+    )
+    assert not ledger.has_expired(query)

@@ -11,8 +11,9 @@ import pytest
 from holdfast.errors import DecodeError, StorageError
 from holdfast.ledgers import deltafollowing
 from holdfast.ledgers.deltabatches import user_metadata
-from holdfast.ledgers.deltafollowing import FollowedTable
+from holdfast.ledgers.deltafollowing import FollowedTable, offsets_in_table
 from holdfast.ledgers.deltaidentity import CLOSED
+from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, held_with
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.storage.memory import MemoryReader
 from tests.ledgers.deltaversions import QUERY, batch, closing, files, opening, taken_back
@@ -158,3 +159,86 @@ def test_the_tables_columns_are_followed() -> None:
     held[f"{2:020}.json"] = batch(1)
     table.look()
     assert table.table_schema == '{"type":"struct","fields":[]}'
+
+
+def test_one_batch_is_told_with_its_digest() -> None:
+    """Not there is not unknown: the log may not reach back, or be closed or damaged."""
+    log = Growing()
+    assert offsets_in_table(log, QUERY, 0) == NOT_HELD
+    for batch_id in (4, 5):
+        log.add(QUERY, batch_id)
+    told = [offsets_in_table(log, QUERY, one) for one in (3, 4, 5, 6)]
+    assert told == [UNKNOWN, held_with("d4"), held_with("d5"), NOT_HELD]
+    assert offsets_in_table(log, "another", 5) == NOT_HELD
+    del log.files[f"{0:020}.json"]
+    assert offsets_in_table(log, "another", 5) == UNKNOWN, "a part of the log is gone"
+    log.files[f"{2:020}.json"] = version(QUERY, CLOSED)
+    assert offsets_in_table(log, QUERY, 5) == UNKNOWN
+    log.files[f"{2:020}.json"] = b'{"txn":'
+    assert offsets_in_table(log, QUERY, 5) == held_with("d5")
+    assert offsets_in_table(log, QUERY, 6) == UNKNOWN, "the damaged version may have it"
+
+
+def test_a_batch_of_the_native_sink_is_there_without_a_digest() -> None:
+    native = json.dumps({"txn": {"appId": QUERY, "version": 0}}, separators=(",", ":"))
+    log = MemoryReader({f"{0:020}.json": native.encode()})
+    assert offsets_in_table(log, QUERY, 0) == held_with(None)
+
+
+RETENTION = {"delta.setTransactionRetentionDuration": "interval 1 hour"}
+
+
+def forgetting(*versions: bytes) -> dict[str, bytes]:
+    """Give a log whose newest summary has dropped every identifier, as Delta writes it."""
+    metadata = {"id": "t", "schemaString": '{"type":"struct","fields":[]}', "partitionColumns": []}
+    summary = {"setTransactions": [], "metadata": {**metadata, "configuration": RETENTION}}
+    log = files(*versions)
+    return {**log, f"{len(log) - 1:020}.crc": json.dumps(summary).encode()}
+
+
+def test_a_batch_whose_identifier_expired_is_found_in_its_version() -> None:
+    """A pending batch that was delivered is skipped; where versions are gone, nothing is known."""
+    log = forgetting(batch(0), batch(1), batch(2), made(operation="SET TBLPROPERTIES"))
+    table = FollowedTable(MemoryReader(log), QUERY)
+    table.look()
+    found = table.batch(2)
+    assert (table.last_batch, table.may_have_forgotten) == (2, False)
+    assert found is not None and (found.table_version, found.offsets_digest) == (2, "d0-2")
+    other = FollowedTable(MemoryReader(log), "another query")
+    other.look()
+    assert (other.last_batch, other.may_have_forgotten) == (None, False)
+    cleaned = {path: data for path, data in log.items() if int(path.split(".")[0]) > 2}
+    left = FollowedTable(MemoryReader(cleaned), QUERY)
+    left.look()
+    assert (left.last_batch, left.may_have_forgotten) == (None, True)
+
+
+def restored(**parameters: object) -> bytes:
+    """Give the version of a RESTORE."""
+    information = {"operation": "RESTORE", "operationParameters": parameters}
+    return json.dumps({"commitInfo": information}).encode()
+
+
+@pytest.mark.parametrize(
+    ("later", "operation"),
+    [
+        (restored(version="0", timestamp=None), "RESTORE"),
+        (restored(version=0), "RESTORE"),
+        (restored(version=None, timestamp="2026-11-16"), "RESTORE"),
+        (restored(version=1), None),
+        (taken_back(0), None),
+        (made(operation="CREATE OR REPLACE TABLE AS SELECT"), "CREATE OR REPLACE TABLE AS SELECT"),
+        (made(operation="OPTIMIZE"), None),
+        (b"{", None),
+    ],
+)
+def test_what_others_did_to_the_table_after_a_batch(later: bytes, operation: str | None) -> None:
+    """Only what may have taken its rows away, and only after it."""
+    table = FollowedTable(MemoryReader(files(batch(0), batch(1), later, made())), QUERY)
+    table.newest_version, table.last_batch = 3, 1
+    undone = table.undone_after(1)
+    assert (None if undone is None else undone.operation) == operation
+    earlier = FollowedTable(MemoryReader(files(batch(0), later, batch(1))), QUERY)
+    earlier.newest_version = 2
+    assert earlier.undone_after(1) is None
+    assert earlier.undone_after(7) is None

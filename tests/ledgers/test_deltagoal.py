@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.ledgers.deltagoal import Beginning, Ending, Goal
+from holdfast.ledgers.deltagoal import Beginning, Ending, Goal, LateStep, find_late_step
 from holdfast.ledgers.deltagoal import find_beginning as find_beginning_in
 from holdfast.ledgers.deltagoal import find_ending as find_ending_in
 from holdfast.ledgers.deltagoal import find_goal as find_goal_in
@@ -18,6 +18,7 @@ from tests.ledgers.deltaversions import (
     QUERY,
     batch,
     closing,
+    fencing,
     files,
     opening,
     taken_back,
@@ -106,3 +107,27 @@ def test_a_name_that_no_act_closed_has_no_ending() -> None:
     closed = version(txn=(QUERY, CLOSED))
     assert find_ending_in(log(batch(0), closed), FIRST) is None
     assert find_ending_in(log(batch(0)), FIRST) is None
+
+
+def test_a_generation_is_no_batch() -> None:
+    """The commit that fences a name is passed over, whatever its number."""
+    steps = (closing(0, 1, 2, 2), taken_back(1), fencing(0, 2), opening(1, 1))
+    held = (batch(0), batch(1), batch(2), *steps)
+    assert find_goal_in(log(*held), QUERY, 2) == Goal(None, None)
+    assert find_goal_in(log(*held), QUERY, 1) == Goal(1, None)
+    assert find_ending_in(log(*held[:-1]), FIRST) == Ending(ACT, 1)
+    assert find_ending_in(log(*held[:4], fencing(0, 2)), FIRST) == Ending(ACT, 2)
+
+
+def test_a_step_after_the_next_name_was_open_is_late() -> None:
+    """Whoever opened it had ended the act; in order, it is none."""
+    following = {FIRST.following}
+    ordered = (closing(0, 1, 2, 2), taken_back(1), fencing(0, 2), opening(1, 1))
+    late = (closing(0, 1, 2, 2), fencing(0, 2), opening(1, 2), taken_back(1))
+    held = (batch(0), batch(1), batch(2))
+    assert find_late_step(log(*held, *ordered), ACT, following) is None
+    assert find_late_step(log(*held, *ordered[:2]), ACT, following) is None
+    assert find_late_step(log(*held, *late), ACT, following) == LateStep(6, False)
+    assert find_late_step(log(*held, *late), "another", following) is None
+    since = (*held, *late, batch(3, 1))
+    assert find_late_step(log(*since), ACT, following) == LateStep(6, True)

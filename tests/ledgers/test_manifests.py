@@ -17,18 +17,18 @@ import pytest
 import holdfast
 from holdfast.errors import SinkError, StorageError
 from holdfast.ledgers.asking import ask_sink
+from holdfast.ledgers.attempts import staging_name
+from holdfast.ledgers.epochlog import EpochWatch
+from holdfast.ledgers.epochs import Epochs, Fence
+from holdfast.ledgers.filecommit import FileCommits
 from holdfast.ledgers.fileoutput import FileOutput, Opener
+from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, held_with
+from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.manifest import Manifest, ManifestFile, decode_manifest, encode_manifest
 from holdfast.ledgers.manifests import ManifestLog, read_manifest_ledger
-from holdfast.ledgers.publishing import (
-    commit_manifest,
-    publish,
-    remove_leftovers,
-    roll_forward,
-    staging_name,
-)
-from holdfast.ledgers.takenback import Intent
-from holdfast.ledgers.takingback import clear, finish_taking_back, rewind
+from holdfast.ledgers.publishing import commit_manifest, publish, remove_leftovers, roll_forward
+from holdfast.ledgers.takenback import INTENT, Intent
+from holdfast.ledgers.takingback import clear, rewind
 from holdfast.storage.location import parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageSettings
@@ -86,47 +86,77 @@ def _no_flushing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
-def staged(place: Place, batch_id: int, *rows: str, generation: int = 1, mode: str = "append",
-           digest: str = "d") -> Manifest:  # fmt: skip
+def identity(batch_id: int, digest: str = "d", generation: int = 1) -> BatchIdentity:
+    """Give the identity of a batch of the one query."""
+    return BatchIdentity(QUERY, batch_id, generation, f"{digest}{batch_id}")
+
+
+def stage_into(output: FileOutput, folder: str, one: BatchIdentity, *rows: str,
+               mode: str = "append") -> Manifest:  # fmt: skip
     """Stage a batch as Spark does: one file a row, and things that are not rows."""
-    output = place.output()
-    name = staging_name(batch_id, generation)
+    name = folder.rpartition("/")[2]
     files = []
     for number, row in enumerate(rows):
-        path = f"part={number % 2}/part-{number:05d}.csv"
-        folder = f"{output.staged_for(QUERY)}/{name}"
+        # As Spark names files: no two attempts have one of the same name.
+        path = f"part={number % 2}/part-{number:05d}-{name}.csv"
         output.writer.replace(f"{folder}/{path}", (row.encode(),))
-        final = f"part={number % 2}/{QUERY[:8]}-{batch_id:010d}-{number}.csv"
+        final = f"part={number % 2}/{QUERY[:8]}-{one.batch_id:010d}-{number}-{name}.csv"
         final = path if mode == "complete" else final
         files.append(ManifestFile(final, path, len(row.encode()), None))
     if mode == "append":
-        output.writer.replace(f"{output.staged_for(QUERY)}/{name}/_SUCCESS", (b"",))
+        output.writer.replace(f"{folder}/_SUCCESS", (b"",))
     return Manifest(
-        QUERY, batch_id, generation, f"{digest}{batch_id}", "csv", mode, (), {"fields": []}, None,
-        f"2026-11-16T06:00:{batch_id:02d}.000Z", name, tuple(files),
+        QUERY, one.batch_id, one.generation, one.offsets_digest, "csv", mode, (), {"fields": []},
+        None, f"2026-11-16T06:00:{one.batch_id:02d}.000Z", name, tuple(files),
     )  # fmt: skip
+
+
+def staged(place: Place, batch_id: int, *rows: str, generation: int = 1, mode: str = "append",
+           digest: str = "d", epoch: int = 0) -> Manifest:  # fmt: skip
+    """Stage a batch, and leave it at that."""
+    output = place.output()
+    folder = f"{output.staged_for(QUERY)}/{staging_name(batch_id, generation, epoch)}"
+    one = identity(batch_id, digest, generation)
+    return stage_into(output, folder, one, *rows, mode=mode)
 
 
 def log_of(output: FileOutput) -> ManifestLog:
     return ManifestLog(output.reader_of(output.manifests))
 
 
+def watch_of(output: FileOutput) -> EpochWatch:
+    """Watch the epochs as a driver does."""
+    watch = EpochWatch(log_of(output), "here")
+    watch.look()
+    return watch
+
+
+def published(output: FileOutput, manifest: Manifest) -> None:
+    """Publish a committed batch."""
+    publish(output, log_of(output), watch_of(output), manifest)
+
+
+def rolled_forward(output: FileOutput) -> None:
+    """Do what a start does first."""
+    roll_forward(output, log_of(output), watch_of(output), identity(0))
+
+
+def cleaned(output: FileOutput, generation: int = 1) -> None:
+    """Do what a driver does last."""
+    one = identity(0, generation=generation)
+    remove_leftovers(output, log_of(output), watch_of(output), QUERY, one)
+
+
 def deliver(place: Place, batch_id: int, *rows: str, opener: Opener | None = None,
-            mode: str = "append", digest: str = "d") -> bool:  # fmt: skip
+            mode: str = "append", digest: str = "d", generation: int = 1) -> bool:  # fmt: skip
     """Deliver a batch as the sink does, with Spark left out; False where it was skipped."""
-    output = place.output(opener)
-    log = log_of(output)
-    finish_taking_back(output, log)
-    roll_forward(output, log)
-    if log.manifest(QUERY, batch_id) is not None:
-        return False
-    manifest = staged(place, batch_id, *rows, mode=mode, digest=digest)
-    created = commit_manifest(output, manifest)
-    held = log.manifest(QUERY, batch_id)
-    assert held is not None
-    publish(output, held)
-    remove_leftovers(output, log, QUERY)
-    return created
+    one = identity(batch_id, digest, generation)
+    commits = FileCommits(place.output(opener))
+
+    def stage(folder: str) -> Manifest:
+        return stage_into(place.output(), folder, one, *rows, mode=mode)
+
+    return not commits.deliver(one, stage).skipped
 
 
 def test_batches_are_published_and_listed_in_order(place: Place) -> None:
@@ -199,13 +229,14 @@ def test_taking_back_killed_at_any_moment(tmp_path: Path, striking: str, everyth
 
         def act(opener: Opener, place: Place = place) -> None:
             if everything:
-                clear(place.output(opener))
+                clear(place.output(opener), generation=1)
             else:
-                rewind(place.output(opener), QUERY, 0)
+                rewind(place.output(opener), QUERY, 0, generation=1)
 
         struck = STRIKES[striking](act, fatal)
         output = place.output()
-        begun = log_of(output).intent() is not None
+        epochs = log_of(output).epochs()
+        begun = bool(epochs.fences)
         listed = Counter(file.batch_id for file in holdfast.committed_files(place.url))
         kept = {} if everything else {0: 2}
         assert listed == (kept if begun or not struck else listed)
@@ -216,8 +247,9 @@ def test_taking_back_killed_at_any_moment(tmp_path: Path, striking: str, everyth
             value = ledger.last_committed(QUERY).value if ledger is not None else None
             assert value == (None if everything else 0)
             act(open_writer)
-            assert log_of(output).intent() is None
-            assert deliver(place, 0, "a0", "b0", digest="new") is everything
+            assert not log_of(output).epochs().unfinished
+            digest = "new" if everything else "d"
+            assert deliver(place, 0, "a0", "b0", digest=digest) is everything
             assert everything or deliver(place, 1, "a1", "b1", digest="new")
             assert place.seen() == Counter(rows)
         else:
@@ -241,11 +273,11 @@ def test_a_batch_that_is_partly_published_is_not_listed(place: Place) -> None:
     manifest = staged(place, 1, "c", "d", "e")
     commit_manifest(place.output(), manifest)
     with pytest.raises(CutShortError):
-        publish(place.output(Moments(2, raise_it).opener()), manifest)
+        published(place.output(Moments(2, raise_it).opener()), manifest)
     seen = place.seen()
     assert Counter("ab") <= seen < Counter("abcde")
     assert [one.batch_id for one in holdfast.committed_files(place.url, place.settings)] == [0, 0]
-    roll_forward(place.output(), log_of(place.output()))
+    rolled_forward(place.output())
     assert place.seen() == Counter("abcde")
     files = holdfast.committed_files(place.url, place.settings)
     assert [one.batch_id for one in files] == [0, 0, 1, 1, 1]
@@ -259,8 +291,8 @@ def test_two_drivers_publish_the_same_batch(place: Place) -> None:
     assert not commit_manifest(output, ours)
     assert log_of(output).manifest(QUERY, 0) == theirs
     for _ in range(2):
-        publish(output, theirs)
-    remove_leftovers(output, log_of(output), QUERY)
+        published(output, theirs)
+    cleaned(output)
     assert place.seen() == Counter("ab")
     assert output.files_in(output.staging) == {}
 
@@ -277,7 +309,7 @@ def test_a_late_driver_does_not_lose_the_newest_output(tmp_path: Path) -> None:
         assert not deliver(place, 1, "b", mode="complete")
         assert deliver(place, 2, "c", mode="complete")
 
-    publish(place.output(Moments(1, overtaken).opener()), old)
+    published(place.output(Moments(1, overtaken).opener()), old)
     assert place.seen() == Counter("c")
 
 
@@ -285,13 +317,13 @@ def test_leftovers_of_a_batch_that_may_still_be_committed_stay(place: Place) -> 
     """Removed when its batch is committed by somebody, not before."""
     deliver(place, 0, "a")
     late = staged(place, 1, "b", generation=1)
-    remove_leftovers(place.output(), log_of(place.output()), QUERY)
+    cleaned(place.output())
     assert commit_manifest(place.output(), late)
-    roll_forward(place.output(), log_of(place.output()))
+    rolled_forward(place.output())
     assert place.seen() == Counter("ab")
     again = staged(place, 1, "b", generation=2)
     assert not commit_manifest(place.output(), again)
-    remove_leftovers(place.output(), log_of(place.output()), QUERY)
+    cleaned(place.output(), generation=2)
     assert place.output().files_in(place.output().staging) == {}
 
 
@@ -302,11 +334,11 @@ def test_lost_or_changed_files_of_a_committed_batch_are_told(place: Place) -> No
     folder = f"{output.staged_for(QUERY)}/{manifest.staging}"
     output.writer.replace(f"{folder}/{manifest.files[1].staged}", (b"longer",))
     with pytest.raises(SinkError, match="has 6 bytes, not 1") as caught:
-        roll_forward(output, log_of(output))
+        rolled_forward(output)
     assert caught.value.code.number == "HF5022"
     output.writer.remove(f"{folder}/{manifest.files[1].staged}")
     with pytest.raises(SinkError, match="neither staged nor published") as caught:
-        roll_forward(output, log_of(output))
+        rolled_forward(output)
     assert caught.value.code.number == "HF5022"
 
 
@@ -329,7 +361,7 @@ def test_a_manifest_is_read_back_or_refused() -> None:
 def test_the_page_about_the_format_names_every_field() -> None:
     page = Path(__file__).parents[2] / "docs/reference/file-manifests.md"
     text = page.read_text(encoding="utf-8")
-    for kind in (Manifest, ManifestFile, Intent, holdfast.CommittedFile):
+    for kind in (Manifest, ManifestFile, Intent, Epochs, Fence, holdfast.CommittedFile):
         for field in fields(kind):
             assert f"`{field.name}`" in text
 
@@ -349,6 +381,21 @@ def test_the_sinks_memory_is_asked_from_the_manifests(tmp_path: Path) -> None:
     assert memory.kind == "files" and memory.own is not None
     assert memory.last_committed(QUERY).value == 4
     assert memory.last_committed("other").value is None
+
+
+def test_one_batch_is_told_with_its_digest(tmp_path: Path) -> None:
+    """Not there is not unknown: a manifest may be damaged, or batches are being taken back."""
+    place = local(tmp_path)
+    log = log_of(place.output())
+    assert log.offsets_of(QUERY, 4) == NOT_HELD
+    deliver(place, 4, "a")
+    assert [log.offsets_of(QUERY, one) for one in (3, 4)] == [NOT_HELD, held_with("d4")]
+    assert log.offsets_of("another", 4) == NOT_HELD
+    manifests = tmp_path / ".holdfast/out/manifests"
+    (manifests / QUERY / f"{4:010d}.json").write_bytes(b"{")
+    assert log.offsets_of(QUERY, 4) == UNKNOWN
+    (manifests / INTENT).write_bytes(b"{")
+    assert log.offsets_of(QUERY, 3) == UNKNOWN
 
 
 def test_an_output_at_a_root_has_nothing_beside_it() -> None:

@@ -35,9 +35,9 @@ class _Pair:
 class Door:
     """Passes bytes on, both ways, until it is told otherwise."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, port: int = 0) -> None:
         self._path = path
-        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening = socket.create_server(("127.0.0.1", port))
         self.port = int(self._listening.getsockname()[1])
         self._open: list[socket.socket] = []
         self._losing: bytes | None = None
@@ -125,9 +125,9 @@ class Door:
 
 
 @contextmanager
-def door_to(path: str) -> Iterator[Door]:
-    """Open a door to the server behind this socket."""
-    door = Door(path)
+def door_to(path: str, port: int = 0) -> Iterator[Door]:
+    """Open a door to the server behind this socket, on a port that is free unless given."""
+    door = Door(path, port)
     try:
         yield door
     finally:

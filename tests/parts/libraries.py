@@ -29,7 +29,7 @@ DELTA = {
 
 
 def jars_for(purpose: str) -> list[Path]:
-    """Give the jars of `spark`, `broker` or `h2`, fetching them the first time."""
+    """Give the jars of `spark`, `broker`, `h2` or `s3`, fetching them the first time."""
     if not (JARS / purpose).is_dir():
         fetch(purpose)
     return sorted((JARS / purpose).glob("*.jar"))

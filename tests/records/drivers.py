@@ -94,7 +94,8 @@ from tests.records.drivers import records_in
 jvm = None
 if sys.argv[2] == "jvm":
     jvm = subprocess.Popen((sys.executable, "-c", "import signal; signal.pause()")).pid
-lease = take_lease(records_in(Path(sys.argv[1])), job="orders", holder=this_holder(jvm))
+folder = records_in(Path(sys.argv[1]), sys.argv[3])
+lease = take_lease(folder, job="orders", holder=this_holder(jvm))
 lease.start_beating()
 print(lease.generation, jvm or 0, flush=True)
 try:
@@ -107,9 +108,11 @@ except LeaseError as error:
 
 
 @contextmanager
-def driver(folder: Path, *, jvm: bool = False) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def driver(
+    folder: Path, *, jvm: bool = False, name: str = "orders"
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Run a driver in a group of its own that holds the lease; give it and its JVM's number."""
-    arguments = (sys.executable, "-c", _DRIVER, str(folder), "jvm" if jvm else "alone")
+    arguments = (sys.executable, "-c", _DRIVER, str(folder), "jvm" if jvm else "alone", name)
     root = str(Path(__file__).resolve().parents[2])
     environment = {**os.environ, "PYTHONPATH": root}
     with subprocess.Popen(

@@ -29,7 +29,16 @@ def some_run(generation: int = 1) -> Run:
         sources=(
             SourceProgress("in", "kafka", "KafkaV2[Subscribe[tokens]]", None, '{"tokens":{"0":5}}'),
         ),
-        sink=SinkFacts("delta", "file:///lake/orders", "append", "exactly-once"),
+        sink=SinkFacts(
+            "delta",
+            "file:///lake/orders",
+            "append",
+            "exactly-once",
+            place="file:///lake/orders",
+            incarnation="0f0a4b1d-8a52-4d0b-9d0e-0c3b1f7f4d11",
+            held=6,
+            since=4,
+        ),
         output_mode="append",
         trigger="available-now",
         state_store_provider="rocksdb",
@@ -46,4 +55,5 @@ def some_run(generation: int = 1) -> Run:
         ended=Ended.FAILED,
         failure=Failure("DIVIDE_BY_ZERO", "HF5301", "a division by zero", "pipeline.py:12"),
         taken_over="job orders, somebody on far-away (process 7), since then",
+        accepted=("empty-sink",),
     )

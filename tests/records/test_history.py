@@ -42,6 +42,16 @@ def test_runs_come_newest_first(tmp_path: Path) -> None:
     ]
 
 
+def test_the_newest_wanted_run_is_looked_for_from_the_newest(tmp_path: Path) -> None:
+    history = History(records_in(tmp_path))
+    for number in range(1, 12):
+        history.write(replace(some_run(number), batches=number % 6))
+    for wanted, generation in ((5, 11), (1, 7), (0, 6)):
+        found = history.newest_where(lambda run, wanted=wanted: run.batches == wanted)  # type: ignore[misc]
+        assert found is not None and found.generation == generation
+    assert history.newest_where(lambda run: run.batches == 7) is None
+
+
 def test_a_run_replaces_what_was_known_of_it(tmp_path: Path) -> None:
     history = History(records_in(tmp_path))
     going = replace(some_run(), ended=None, batches=1)

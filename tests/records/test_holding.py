@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import LeaseError
+from holdfast.errors import LeaseError, StorageError
 from holdfast.records.folder import RecordsFolder
-from holdfast.records.lease import EXPIRY_SECONDS, Lease
+from holdfast.records.lease import EXPIRY_SECONDS, Lease, Standing, lease_state
 from tests.records.drivers import Clock, driver, elsewhere, records_in, taken
 from tests.records.failing import Failing
 
@@ -180,3 +180,62 @@ def test_a_beat_that_hangs_does_not_hold_up_the_release(
     assert lease.failure is not None
     assert lease.failure.code.number == "HF7007"
     assert taken(records_in(tmp_path)).generation == 2
+
+
+def test_a_raised_lease_is_the_same_holder_under_a_greater_generation(tmp_path: Path) -> None:
+    records = records_in(tmp_path)
+    lease = taken(records)
+    raised = lease.raised(7)
+    raised.confirm()
+    assert (raised.generation, raised.claim.holder) == (8, lease.claim.holder)
+    lease.beat()
+    assert beat_of(tmp_path)["counter"] == 1, "the former generation beats no more"
+    state = lease_state(records)
+    assert state is not None and (state.generation, state.state) == (8, Standing.HELD)
+    loss(lease)
+    raised.release()
+    assert taken(records).generation == 9
+
+
+def test_a_driver_that_was_taken_over_can_not_raise_its_lease(tmp_path: Path) -> None:
+    records = records_in(tmp_path)
+    late = taken(records)
+    _as_from_another_machine(tmp_path)
+    successor = taken(records)
+    with pytest.raises(LeaseError) as caught:
+        late.raised(7)
+    assert caught.value.code.number == "HF2602"
+    successor.confirm()
+
+
+@pytest.mark.parametrize("above", [1, 7])
+def test_whoever_is_taken_over_while_raising_gives_up(tmp_path: Path, above: int) -> None:
+    """The other one claims between the look and the claim; both see each other."""
+    records = records_in(tmp_path)
+    others: list[Lease] = []
+    late = taken(records)
+
+    def take_over() -> None:
+        _as_from_another_machine(tmp_path)
+        others.append(taken(records))
+
+    late.confirm = take_over  # type: ignore[method-assign]
+    with pytest.raises(LeaseError) as caught:
+        late.raised(above)
+    assert caught.value.code.number == "HF2602"
+    (other,) = others
+    state = lease_state(records)
+    assert state is not None
+    if above == 1:
+        other.confirm()
+    else:
+        assert state.state is Standing.FREE, "nobody waits for the claim that was given up"
+        loss(other)
+
+
+def test_a_raise_that_fails_leaves_nobody_waiting(tmp_path: Path) -> None:
+    lease, _, writer = failing_lease(tmp_path)
+    writer.failing_beats = 1
+    with pytest.raises(StorageError):
+        lease.raised(7)
+    assert taken(records_in(tmp_path)).generation == 9

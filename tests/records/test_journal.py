@@ -9,6 +9,7 @@ import pytest
 from holdfast.errors import CheckpointError
 from holdfast.findings import Severity
 from holdfast.records.journal import Act, interrupted, unfinished_act
+from holdfast.records.part import PartReader
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.recording import RecordingReader
 
@@ -45,3 +46,15 @@ def test_the_finding_names_both_ways_out_with_the_target() -> None:
     assert finding.severity is Severity.FATAL
     assert "holdfast restore --finish '/lake/my orders'" in finding.next_steps[-1]
     assert "holdfast restore --undo '/lake/my orders'" in finding.next_steps[-1]
+
+
+def test_a_damaged_intent_of_an_ended_act_proves_nothing() -> None:
+    files = {**entry("1", ended=False), "2/intent.json": b"{", "2/outcome.json": b"{}"}
+    found = unfinished_act(MemoryReader(files))
+    assert found is not None and found.id == "1"
+
+
+def test_without_a_generation_no_run_makes_an_act_void() -> None:
+    """Journals of older releases do not say under which lease an act was begun."""
+    runs = PartReader(MemoryReader({"runs/0000000009.json": b"{}"}), "runs")
+    assert unfinished_act(MemoryReader(entry("1", ended=False)), runs) is not None

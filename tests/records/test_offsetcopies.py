@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,6 +61,28 @@ def test_a_batch_that_is_planned_anew_is_refused(tmp_path: Path, restarted: bool
     assert caught.value.at.endswith(path.name)
     assert copies.copy_of(QUERY, 3) == ENTRY
     copies.keep("a-new-query", 3, ENTRY + b"0")
+
+
+def test_the_entry_before_is_kept_once_and_compared_ever_after(tmp_path: Path) -> None:
+    copies = copies_in(tmp_path)
+    copies.keep_previous(QUERY, 2, ENTRY)
+    (path,) = folder_of(tmp_path).iterdir()
+    path.write_bytes(b"")
+    copies.keep_previous(QUERY, 2, ENTRY)
+    assert path.read_bytes() == b"", "what is known to be kept is not read again"
+    for one in (copies, copies_in(tmp_path)):
+        with pytest.raises(RefusedError) as caught:
+            one.keep_previous(QUERY, 2, ENTRY + b"0")
+        assert caught.value.code.number == "HF2604"
+
+
+def test_digests_are_told_without_reading(tmp_path: Path) -> None:
+    copies = copies_in(tmp_path)
+    assert copies.digests(QUERY) == {}
+    copies.keep(QUERY, 3, ENTRY)
+    digest = hashlib.sha256(ENTRY).hexdigest()
+    assert copies_in(tmp_path).digests(QUERY) == {3: frozenset({digest})}
+    assert copies.location == str(folder_of(tmp_path).parent)
 
 
 @pytest.mark.parametrize("damage", [b"", ENTRY[:10], b"\x00" * len(ENTRY)])

@@ -30,6 +30,17 @@ def test_a_run_comes_back_as_it_was(run: Run) -> None:
     assert content == json.dumps(json.loads(content), sort_keys=True).encode("ascii") + b"\n"
 
 
+def test_a_record_of_before_is_read() -> None:
+    """It says nothing of what the sink held, and of what was accepted."""
+    document = json.loads(encode_run(some_run()))
+    del document["accepted"]
+    for name in ("place", "incarnation", "held", "since"):
+        del document["sink"][name]
+    run = decode_run(json.dumps(document).encode())
+    assert (run.batches, run.accepted) == (3, ())
+    assert run.sink == SinkFacts("delta", "file:///lake/orders", "append", "exactly-once")
+
+
 def test_no_secret_is_written_wherever_it_stands() -> None:
     secret = "correct-horse-battery-staple"
     remember_secret(secret)

@@ -52,6 +52,19 @@ def test_the_opposite_is_refused(tmp_path: Path, delivered: bool) -> None:
     assert about(statements, SAID) == first
 
 
+def test_a_wrong_statement_is_moved_elsewhere_and_made_again(tmp_path: Path) -> None:
+    """As the refusal says, where nothing ran since; its file is the one that it names."""
+    statements = Statements(records_in(tmp_path))
+    statements.write(SAID)
+    opposite = replace(SAID, delivered=not SAID.delivered)
+    with pytest.raises(RefusedError) as caught:
+        statements.write(opposite)
+    assert caught.value.at == str(file_of(tmp_path))
+    file_of(tmp_path).rename(tmp_path / "elsewhere.json")
+    statements.write(opposite)
+    assert about(statements, SAID) == opposite
+
+
 def test_it_holds_for_no_other_offsets_batch_or_query(tmp_path: Path) -> None:
     statements = Statements(records_in(tmp_path))
     statements.write(SAID)
@@ -62,6 +75,34 @@ def test_it_holds_for_no_other_offsets_batch_or_query(tmp_path: Path) -> None:
     ):
         assert about(statements, other) is None
         statements.write(replace(other, delivered=False))
+
+
+RANGE = "range1:" + "ef" * 32
+
+
+def test_a_statement_of_the_older_kind_counts_for_the_same_batch(tmp_path: Path) -> None:
+    """It was made before ranges were known: found by the second digest, and never contradicted."""
+    statements = Statements(records_in(tmp_path))
+    statements.write(SAID)
+    new = replace(SAID, offsets_digest=RANGE)
+    assert about(statements, new) is None
+    older = SAID.offsets_digest
+    assert statements.statement_about(SAID.query_id, SAID.batch_id, RANGE, older) == SAID
+    statements.write(new, older)
+    assert about(statements, new) is None, "the same was said before"
+    with pytest.raises(RefusedError) as caught:
+        statements.write(replace(new, delivered=False), older)
+    assert caught.value.code.number == "HF2605"
+    assert caught.value.at is not None and caught.value.at.endswith(f"7.{older}.json")
+
+
+def test_a_statement_about_a_range_is_found_first(tmp_path: Path) -> None:
+    statements = Statements(records_in(tmp_path))
+    new = replace(SAID, offsets_digest=RANGE)
+    statements.write(new, "cd" * 32)
+    found = statements.statement_about(SAID.query_id, SAID.batch_id, RANGE, SAID.offsets_digest)
+    assert found == new
+    assert about(statements, replace(SAID, offsets_digest=RANGE.replace("1:", "2:"))) is None
 
 
 def test_a_damaged_statement_is_told_and_not_written_over(tmp_path: Path) -> None:

@@ -70,7 +70,12 @@ def damaged_output(truth: Truth) -> Files:
 
 
 def _damaged(truth: Truth) -> Files:
-    return damage_named(truth.damage).function(dict(_base(truth.spark, truth.base)))
+    return damage_named(truth.damage).function(base_files(truth.spark, truth.base))
+
+
+def base_files(spark: str, base: str) -> Files:
+    """The files of an undamaged base, the sink's log beside it as well."""
+    return dict(_base(spark, base))
 
 
 @cache

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import pyspark
 import pytest
 from pyspark.errors import StreamingQueryException
 
+from holdfast.codes import code_of
+from holdfast.diagnosis.explaining import explain
+from holdfast.diagnosis.explanation import Kind
 from holdfast.errors import HoldfastError, RunError, SinkError
 from holdfast.jobs.ready import ReadyJob, ReadySource
 from holdfast.spark.failures import failure_of, told
@@ -73,7 +79,7 @@ def test_a_function_on_an_executor(spark: Any, tmp_path: Path, rows: ReadySource
     assert (error.code.number, error.exit_status) == ("HF5301", 53)
     assert error.at == "helpers.py:2"
     assert error.message == (
-        "sensor-clean failed in your code: helpers.py:2 ValueError: "
+        "error in your code: helpers.py:2 ValueError: "
         "invalid literal for int() with base 10: 'no 1'"
     )
     assert error.trace is not None
@@ -93,7 +99,7 @@ def test_the_users_sink_function(spark: Any, tmp_path: Path, rows: ReadySource) 
     one = job(tmp_path, rows)
     reference = job(tmp_path, transform="pipeline:deliver").transform
     error, _, outside = failed(spark, one, load_function(reference))  # type: ignore[arg-type]
-    assert error.message == "sensor-clean failed in your code: pipeline.py:2 ValueError: no"
+    assert error.message == "error in your code: pipeline.py:2 ValueError: no"
     assert told(outside, one).message == error.message
 
 
@@ -132,11 +138,11 @@ def test_spark_s_own_error_has_its_class(spark: Any, tmp_path: Path, rows: Ready
     assert isinstance(error, RunError)
     assert error.code.number == "HF5302"
     assert error.message.startswith(
-        "sensor-clean: Spark stopped: [DIVIDE_BY_ZERO] Division by zero. Use `try_divide`"
+        "Spark stopped: [DIVIDE_BY_ZERO] Division by zero. Use `try_divide`"
     )
     assert "SQLSTATE" not in error.message
     assert error.at == "holdfast.yaml:6"
-    assert error.next_steps == ("holdfast explain DIVIDE_BY_ZERO",)
+    assert error.next_steps == code_of("HF5302").next_steps, "no page explains it"
     assert inside is not None
     assert failure_of(error, inside).error_class == "DIVIDE_BY_ZERO"
     assert failure_of(error, inside).at is None
@@ -185,7 +191,7 @@ def test_a_kafka_topic_that_does_not_exist(spark: Any, kafka: str, tmp_path: Pat
     error, _, outside = failed(spark, job(tmp_path, source("kafka", options=options)))
     assert error.code.number == "HF5302"
     assert error.message.startswith(
-        "sensor-clean: Spark stopped: UnknownTopicOrPartitionException: This server does not host"
+        "Spark stopped: UnknownTopicOrPartitionException: This server does not host"
     )
     assert failure_of(error, outside).error_class == "UnknownTopicOrPartitionException"
 
@@ -205,6 +211,24 @@ def test_an_error_with_a_page_is_told_by_the_page(tmp_path: Path) -> None:
     assert error.next_steps[-1] == "holdfast explain kafka-data-loss"
 
 
+def test_only_pages_that_exist_are_recommended(tmp_path: Path) -> None:
+    """For every error class that Spark has, alone and wrapped as a streaming query wraps it."""
+    (jar,) = (Path(pyspark.__file__).parent / "jars").glob("spark-common-utils_*.jar")
+    with ZipFile(jar) as packed:
+        conditions = json.loads(packed.read("error/error-conditions.json"))
+    assert len(conditions) > 500
+    explained = 0
+    for name in conditions:
+        for text in (f"[{name}] words", f"[STREAM_FAILED] Query terminated: [{name}] words"):
+            error = told(StreamingQueryException(text), job(tmp_path))
+            named = [one for one in error.next_steps if one.startswith("holdfast explain ")]
+            kinds = [explain(one.split()[2]).result.kind for one in named]
+            assert Kind.NONE not in kinds, (name, named)
+            assert explain(error.page).result.kind is not Kind.NONE
+            explained += bool(named)
+    assert explained > 50
+
+
 def test_secrets_are_not_told(spark: Any, tmp_path: Path, rows: ReadySource) -> None:
     """Neither in the message nor in the trace."""
 
@@ -221,4 +245,4 @@ def test_an_error_of_nobody(tmp_path: Path) -> None:
     error = told(MemoryError("no room\nat all"), job(tmp_path))
     assert isinstance(error, RunError)
     assert error.code.number == "HF5303"
-    assert error.message == "sensor-clean failed: MemoryError: no room"
+    assert error.message == "MemoryError: no room"

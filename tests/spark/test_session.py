@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 from holdfast.errors import SparkStartError
-from holdfast.spark.session import SessionWish, has_session, jvm_process, open_session
+from holdfast.spark.jvm import Jvm
+from holdfast.spark.session import SessionWish, has_session, open_session
 
 SERVED = SessionWish("tests", "local[2]", {"spark.sql.shuffle.partitions": "2"})
 
 WITH_DELTA = """
 import os, sys
 from pathlib import Path
-from holdfast.spark.session import SessionWish, jvm_process, open_session, stop_session
+from holdfast.spark.jvm import Jvm
+from holdfast.spark.session import SessionWish, open_session, stop_session
 
 folder = Path(sys.argv[1])
 sys.path.insert(0, str(folder))
@@ -34,7 +36,7 @@ doubled.write.format("delta").save(table)
 print(sorted(row.n for row in session.read.format("delta").load(table).collect()))
 session.sql(f"delete from delta.`{table}` where n > 2")
 print(session.read.format("delta").load(table).count())
-process = jvm_process(session)
+process = Jvm.of(session).number
 arguments = Path(f"/proc/{process}/cmdline")
 print("hunter" in (arguments.read_text() if arguments.exists() else ""))
 stop_session(session)
@@ -53,7 +55,7 @@ from holdfast.errors import SparkStartError
 from holdfast.spark.session import SessionWish, open_session
 
 for wish in (
-    SessionWish("x", "nonsense://host"),
+    SessionWish("x", "local[1]", {"spark.driver.memory": "9999999g"}),
     SessionWish("x", "local[1]", {"spark.serializer": "no.such.Serializer"}),
 ):
     try:
@@ -91,7 +93,7 @@ def test_a_start_that_fails_is_one_line() -> None:
     ran = run(FAILING)
     first, second = ran.stdout.splitlines()
     assert first.startswith("HF5213 ")
-    assert "Master must either be yarn or start with spark, k8s, or local" in first
+    assert "Could not reserve enough space" in first or "Invalid maximum heap size" in first
     assert second.startswith("HF5213 ")
     assert "ClassNotFoundException: no.such.Serializer" in second
     assert ran.stderr == ""
@@ -104,8 +106,8 @@ def test_a_running_session_that_serves_is_used(spark: Any) -> None:
     wish = SessionWish("other", "local[2]", SERVED.conf, features=features)
     assert has_session()
     assert open_session(wish) is spark
-    gateway: Any = spark.sparkContext._gateway
-    assert jvm_process(spark) == gateway.proc.pid
+    java: Any = spark._jvm
+    assert Jvm.of(spark).number == java.java.lang.ProcessHandle.current().pid()
 
 
 @pytest.mark.spark

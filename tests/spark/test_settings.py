@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from holdfast.errors import SparkStartError
 from holdfast.redaction import remember_secret
 from holdfast.spark.settings import (
     SessionWish,
     launch_settings,
     needed_settings,
+    refuse_master,
     session_settings,
 )
 from holdfast.storage.options import StorageSettings
@@ -126,3 +128,28 @@ def test_a_running_session_needs_what_was_asked_for_only() -> None:
     assert {"spark.sql.extensions", "spark.sql.catalog.spark_catalog"} <= set(
         needed_settings(delta, session_settings(delta, []))
     )
+
+
+@pytest.mark.parametrize(
+    "master",
+    [
+        "local", "local[4]", "local[*]", "local[2, 3]", "local-cluster[2,1,1024]",
+        "spark://a:7077,b:7077", "yarn", "k8s://https://host:443",
+    ],
+)  # fmt: skip
+def test_masters_that_spark_knows(master: str) -> None:
+    """As its launcher and its context take them."""
+    refuse_master(master)
+
+
+@pytest.mark.parametrize(
+    "master", ["nonsense", "", "local[0]", "local[x]", "local[2", "spark://", "mesos://h", "Yarn"]
+)
+def test_another_master_is_refused_with_its_name_and_what_is_allowed(master: str) -> None:
+    """Before Java is started, at its line."""
+    with pytest.raises(SparkStartError) as raised:
+        refuse_master(master, "holdfast.yaml:3")
+    error = raised.value
+    assert (error.code.number, error.at, error.exit_status) == ("HF5215", "holdfast.yaml:3", 52)
+    assert repr(master) in error.message
+    assert all(form in (error.why or "") for form in ("local[*]", "spark://", "yarn", "k8s://"))

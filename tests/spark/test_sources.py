@@ -33,7 +33,8 @@ def refused(spark: Any, folder: Path, one: ReadySource) -> SourceError:
     error = caught.value
     assert error.at == "holdfast.yaml:7"
     assert error.exit_status == 51
-    assert error.message.startswith(f"sensor-clean: source {one.name}: ")
+    named = "source: " if one.name == "source" else f"source {one.name}: "
+    assert error.message.startswith(named)
     assert "\n" not in error.message
     assert not any(java in error.message for java in ("org.apache", "java.", "Exception"))
     return error

@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.errors import ProjectError, UsageError
 from holdfast.jobs.built import Job
+from holdfast.jobs.discovery import ProjectChoice
 from holdfast.spark.wanting import wanted_jobs
 
 PROJECT = """project: shop
@@ -43,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def wanted(folder: Path, *jobs: str | Job) -> tuple[list[str], frozenset[str], str]:
     """Give the names of the jobs, the features of their Spark and its master."""
     ready, wish = wanted_jobs(
-        jobs, None, working_folder=folder, offline=True, ui=False, verbose=False
+        jobs, ProjectChoice(), working_folder=folder, offline=True, ui=False, verbose=False
     )
     return [job.name for job in ready], wish.features, wish.master
 
@@ -65,7 +66,7 @@ def test_a_secret_that_a_chosen_job_needs_is_asked_for(folder: Path) -> None:
 def test_secrets_of_spark_are_filled_in(folder: Path) -> None:
     """They come from references alone."""
     _, wish = wanted_jobs(
-        ["console"], None, working_folder=folder, offline=True, ui=True, verbose=True
+        ["console"], ProjectChoice(), working_folder=folder, offline=True, ui=True, verbose=True
     )
     assert wish.conf["spark.password"] == "open sesame"
     assert (wish.offline, wish.ui, wish.verbose) == (True, True, True)

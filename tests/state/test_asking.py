@@ -134,6 +134,7 @@ def test_a_key_that_is_not_there_is_told() -> None:
         ("alder", "the key has 2 columns, and one value is given; the columns are: window, key"),
         ('{"key": "alder"', "at character 16: this is no JSON object"),
         ("{" + '"a":{' * 100_000, "the JSON object is nested too deeply"),
+        ('{"key": ' + "9" * 5000 + "}", "a number in the JSON object has thousands of digits"),
         ({"window": {"start": "2026-01-01"}}, "window is made of start, end"),
     ],
 )

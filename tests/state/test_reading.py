@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from holdfast.errors import CheckpointError, HoldfastError, UsageError
+from holdfast.findings import Severity
 from holdfast.format.spans import Changes
 from holdfast.format.stateschema import (
     ColumnFamilySchema,
@@ -226,7 +227,7 @@ def test_a_missing_table_falls_back_to_an_older_zip() -> None:
 
 
 def test_damage_that_no_decoder_notices_is_told_by_hadoops_checksum() -> None:
-    """Zstandard lets a flipped bit pass: the rows are shown, with a warning at the file."""
+    """Zstandard lets a flipped bit pass: the rows are shown, with an error at the file."""
     files = files_of("aggregation-hdfs-zstd")
     path = "state/0/1/3.delta"
     assert not view_with_rows(files).findings
@@ -238,6 +239,8 @@ def test_damage_that_no_decoder_notices_is_told_by_hadoops_checksum() -> None:
         except HoldfastError:
             continue
         assert [(one.code, one.place.file) for one in view.findings] == [("HF2111", path)]
+        assert view.findings[0].severity is Severity.ERROR
+        assert "Spark compares the checksum" in view.findings[0].why
         return
     pytest.fail("every flipped bit was noticed")
 

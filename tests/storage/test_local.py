@@ -78,8 +78,11 @@ def test_a_missing_root_has_no_names(tmp_path: Path) -> None:
 def test_a_root_that_is_a_file_is_refused(root: Path) -> None:
     with pytest.raises(StorageError) as caught:
         LocalReader(str(root / "metadata")).list()
-    assert caught.value.code.number == "HF7005"
-    assert caught.value.message == "this is a file, not a folder"
+    assert caught.value.code.number == "HF7016"
+    assert caught.value.message == "this is a file, not a directory"
+    with pytest.raises(StorageError) as of_names:
+        LocalReader(str(root / "metadata")).names("offsets")
+    assert of_names.value.code.number == "HF7016"
 
 
 def test_a_root_may_be_a_link_itself(root: Path, tmp_path: Path) -> None:

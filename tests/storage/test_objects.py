@@ -102,3 +102,19 @@ def test_times_are_found_under_every_name(times: dict[str, Any], expected: int |
     tree = Tree("r")
     tree.add({"name": "r/x", "size": 1, "type": "file", **times})
     assert tree.items()[0].modified_ms == expected
+
+
+@pytest.mark.parametrize(
+    ("told", "tag"),
+    [
+        ({"ETag": '"abc"'}, '"abc"'),
+        ({"ETag": '"abc"', "VersionId": "v7"}, "v7"),
+        ({"etag": "x"}, "x"),
+        ({"ETag": None}, None),
+        ({}, None),
+    ],
+)
+def test_what_the_storage_tells_of_the_bytes_is_kept(told: dict[str, Any], tag: str | None) -> None:
+    tree = Tree("bucket/ckpt")
+    tree.add({"name": "bucket/ckpt/x", "size": 3, "type": "file", **told})
+    assert tree.items()[0].tag == tag

@@ -113,7 +113,7 @@ def test_a_file_a_missing_place_and_a_missing_bucket_are_told_apart(s3: S3Server
     s3.fill(bucket, {"file": b"x"})
     with pytest.raises(StorageError) as caught:
         s3.reader(f"s3://{bucket}/file").list()
-    assert caught.value.code.number == "HF7005"
+    assert caught.value.code.number == "HF7016"
     for url in (f"s3://{bucket}/nothing", f"s3://no-{bucket}/x", f"s3://no-{bucket}"):
         with pytest.raises(NotFoundError) as missing:
             s3.reader(url).list()
@@ -254,7 +254,7 @@ def test_a_remote_root_that_is_missing_a_file_or_closed_is_told(
     assert refused.value.code.number == "HF7002"
     with pytest.raises(StorageError) as is_file:
         opened(FolderFilesystem({"/ckpt": [file("/ckpt/", pathSuffix="")]})).list()
-    assert is_file.value.code.number == "HF7005"
+    assert is_file.value.code.number == "HF7016"
 
 
 def test_a_list_of_one_name_means_a_file() -> None:
@@ -264,4 +264,4 @@ def test_a_list_of_one_name_means_a_file() -> None:
 
     with pytest.raises(StorageError) as caught:
         FsspecReader(ReadOnlyFilesystem(Azure()), "c/x", "abfss://c@a/x").list()
-    assert caught.value.code.number == "HF7005"
+    assert caught.value.code.number == "HF7016"

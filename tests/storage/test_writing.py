@@ -201,6 +201,11 @@ def test_a_folder_is_renamed_where_there_are_folders(place: Place, tmp_path: Pat
     assert (reader.read("to/c/a/b"), reader.names("")) == (b"rows", frozenset({"to"}))
     with pytest.raises(NotFoundError):
         writer.move_folder("from", "to/d")
+    writer.create("other/x", [b"newer"])
+    with pytest.raises(StorageError, match="another folder is there") as caught:
+        writer.move_folder("to/c", "other")
+    assert not isinstance(caught.value, NotFoundError)
+    assert (reader.read("to/c/a/b"), reader.names("other")) == (b"rows", frozenset({"x"}))
 
 
 def test_what_others_wrote_is_flushed_with_its_folders(
@@ -294,6 +299,16 @@ def test_a_storage_that_nobody_tried_is_refused(url: str) -> None:
     assert caught.value.code.number == "HF7014"
 
 
+def test_a_denied_write_speaks_of_writing() -> None:
+    """The words of the code are about reading."""
+    with pytest.raises(StorageError) as caught, writing_border("/lake/out"):
+        raise PermissionError(errno.EACCES, "Permission denied")
+    told = caught.value
+    assert (told.code.number, told.at) == ("HF7002", "/lake/out")
+    assert told.message == "writing was denied: Permission denied"
+    assert "read access" not in " ".join(told.next_steps) and "write access" in told.next_steps[0]
+
+
 def test_a_full_disk_is_told_as_a_failure_of_writing() -> None:
     with pytest.raises(StorageError) as caught, writing_border("here"):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -306,11 +321,25 @@ def test_only_files_of_processes_that_are_gone_are_abandoned() -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
     gone = own.replace(f"-{os.getpid()}-", f"-{ended.pid}-", 1)
-    foreign = gone.replace(own[10:18], "00000000", 1)
-    assert is_temporary(own)
-    assert [is_abandoned(name) for name in (own, gone, foreign, "objects/aa/aa")] == [
-        False,
-        True,
-        False,
-        False,
-    ]
+    foreign = gone.replace(own[10:26], "0" * 16, 1)
+    by_host_name = gone.replace(own[10:26], "0" * 8, 1)
+    names = (own, gone, foreign, by_host_name, "objects/aa/aa")
+    assert [is_temporary(name) for name in names] == [True, True, True, True, False]
+    assert [is_abandoned(name) for name in names] == [False, True, False, False, False]
+    day = 24 * 3600 * 1000
+    young = [is_abandoned(name, 1000, 1000 + day) for name in names]
+    old = [is_abandoned(name, 1000, 1001 + day) for name in names]
+    assert young == [False, True, False, False, False]
+    assert old == [False, True, True, True, False]
+
+
+def test_a_container_with_the_same_host_name_does_not_sweep_a_living_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    theirs = temporary_name().replace(f"-{os.getpid()}-", f"-{ended.pid}-", 1)
+    other = tmp_path / "namespace"
+    other.symlink_to("pid:[4026539999]")
+    monkeypatch.setattr("holdfast.storage.machine._PROCESS_NAMESPACE", other)
+    assert not is_abandoned(theirs)

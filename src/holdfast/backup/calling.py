@@ -10,7 +10,7 @@ from pathlib import Path
 from holdfast.answers import Answer
 from holdfast.backup import reports
 from holdfast.backup.naming import find_snapshot, split_name
-from holdfast.backup.records import open_records, open_store, reopened
+from holdfast.backup.records import Records, open_records, open_store, reopened
 from holdfast.backup.restoring import Wish, restore_backup
 from holdfast.backup.results import BackupList, BackupReport, Restoration
 from holdfast.backup.retention import Retention
@@ -18,15 +18,17 @@ from holdfast.backup.settling import settle_restore
 from holdfast.backup.sinklog import SinkLogWish, write_sink_log
 from holdfast.backup.snapshot import ID
 from holdfast.checkpoint.verification import Progress
-from holdfast.errors import NotFoundError, StorageError, UsageError
-from holdfast.jobs.discovery import find_project, load_project
+from holdfast.errors import HoldfastError, NotFoundError, ProjectError, StorageError, UsageError
+from holdfast.jobs.declaredsink import declared_sink
+from holdfast.jobs.discovery import ProjectChoice
 from holdfast.jobs.target import Target, resolve_target
 from holdfast.ledgers.asking import COPIED_MANIFESTS
 from holdfast.ledgers.fileoutput import MANIFESTS
+from holdfast.records.leasesight import LeaseState
 from holdfast.records.place import FOLDER
 from holdfast.storage.beside import beside, part_of
 from holdfast.storage.canonical import canonical
-from holdfast.storage.location import Location
+from holdfast.storage.location import Location, parse_location
 from holdfast.storage.opening import open_reader
 
 SINK_LOGS = ("_spark_metadata", "_delta_log")
@@ -35,10 +37,17 @@ SINK_LOGS = ("_spark_metadata", "_delta_log")
 class Caller:
     """Knows the project, the storage options and the working folder of one call."""
 
-    def __init__(self, project: str | Path | None, storage_options: Sequence[str]) -> None:
-        self._project = Path(project) if project is not None else None
+    def __init__(
+        self,
+        project: ProjectChoice,
+        storage_options: Sequence[str],
+        *,
+        waiting: Callable[[str], None] | None = None,
+    ) -> None:
+        self._project = project
         self._options = storage_options
         self._folder = Path.cwd()
+        self._waiting = waiting
 
     def back_up(
         self,
@@ -50,7 +59,7 @@ class Caller:
     ) -> Answer[BackupReport]:
         """Back a checkpoint up."""
         found = self.resolve(target)
-        records = open_records(found.location, found.settings)
+        records = self._opened(found)
         sink = None if sink_log is None else self._sink_log(sink_log)
         return reports.back_up(
             records, now_ms=_now_ms(), retention=retention, sink_log=sink, progress=progress
@@ -60,14 +69,14 @@ class Caller:
         """Verify one backup, or all of a checkpoint."""
         target, name = split_name(target)
         found = self.resolve(target)
-        records = open_records(found.location, found.settings)
+        records = self._opened(found)
         chosen = None if name is None else [find_snapshot(records.store, name)]
         return reports.verify(records, chosen, progress=progress)
 
     def list_backups(self, target: str | None) -> Answer[BackupList]:
         """List the backups of a checkpoint, or of every job of the project."""
         found = [self.resolve(target)] if target is not None else list(self._jobs())
-        return reports.list_backups(open_records(one.location, one.settings) for one in found)
+        return reports.list_backups(self._opened(one) for one in found)
 
     def restore(
         self,
@@ -76,18 +85,18 @@ class Caller:
         to: str | None,
         files: Sequence[str],
         even_if_running: bool,
-        confirm: Callable[[str], bool],
+        confirm: Callable[[str], bool] | None,
         progress: Progress | None,
     ) -> Answer[Restoration]:
         """Restore a backup to where it was made of, or to another place."""
         home, name = self._home_of(backup)
-        source = open_records(home.location, home.settings)
+        source = self._opened(home)
         snapshot = find_snapshot(source.store, name)
         target, elsewhere = source, False
         if to is not None:
             place = self.resolve(to if _is_spelled_as_path(to) else f"./{to}")
             elsewhere = canonical(place.location) != canonical(home.location)
-            target = open_records(place.location, place.settings) if elsewhere else source
+            target = self._opened(place) if elsewhere else source
         wish = Wish(snapshot, source.store, target, elsewhere, tuple(files), even_if_running)
         return restore_backup(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
 
@@ -97,16 +106,17 @@ class Caller:
         *,
         to: str,
         files: Sequence[str],
-        confirm: Callable[[str], bool],
+        confirm: Callable[[str], bool] | None,
         progress: Progress | None,
     ) -> Answer[Restoration]:
         """Write the log of a sink that a backup holds out to an empty place."""
         home, name = self._home_of(backup)
-        source = open_records(home.location, home.settings)
+        source = self._opened(home)
         place = self.resolve(to if _is_spelled_as_path(to) else f"./{to}")
-        target = open_records(place.location, place.settings)
+        target = self._opened(place)
         snapshot = find_snapshot(source.store, name)
-        wish = SinkLogWish(snapshot, source.store, target, tuple(files))
+        writing = tuple(self._opened(job) for job in self._jobs_writing_to(place))
+        wish = SinkLogWish(snapshot, source.store, target, tuple(files), writing)
         return write_sink_log(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
 
     def settle(
@@ -114,10 +124,11 @@ class Caller:
     ) -> Answer[Restoration]:
         """Finish an interrupted restore, or take it back."""
         found = self.resolve(split_name(target)[0])
-        records = open_records(found.location, found.settings)
+        records = self._opened(found)
         return settle_restore(
             records,
             finish=finish,
+            writing=tuple(self._opened(job) for job in self._jobs_writing_to(found)),
             open_store=lambda url: open_store(reopened(url), found.settings),
             progress=progress,
         )
@@ -143,19 +154,41 @@ class Caller:
             return self.resolve(target), name
         if ID.fullmatch(backup):
             for job in self._jobs():
-                records = open_records(job.location, job.settings)
+                records = self._opened(job)
                 if backup in records.store.snapshot_ids():
                     return job, backup
         message = f"{backup} does not say which backup"
         raise UsageError("HF4509", message)
 
     def _jobs(self) -> Iterator[Target]:
-        file = self._project or find_project(self._folder)
-        if file is None:
-            message = "there is no project here, so a checkpoint has to be named"
-            raise UsageError("HF4509", message, next_steps=("give TARGET, or --project FILE",))
-        for name in load_project(file, working_folder=self._folder).jobs:
+        project = self._project.load_required(self._folder)
+        for name in project.jobs:
             yield self.resolve(name)
+
+    def _jobs_writing_to(self, place: Target) -> Iterator[Target]:
+        """Yield the jobs of the project whose output is at the place, around it or inside it."""
+        file = self._project.find(self._folder)
+        try:
+            project = None if file is None else self._project.load(file, self._folder)
+        except (ProjectError, UsageError):
+            if self._project.file is not None or self._project.is_explicit:
+                raise
+            return  # it only happens to lie above
+        if project is None:
+            return
+        there = canonical(place.location)
+        for name in project.jobs:
+            path = declared_sink(project, name).path
+            sink = None if path is None else _place_of(path, project.folder)
+            if sink is not None and _overlap(sink, there):
+                yield self.resolve(name)
+
+    def _opened(self, target: Target) -> Records:
+        def waiting(state: LeaseState) -> None:
+            if self._waiting is not None:
+                self._waiting(state.words)
+
+        return open_records(target.location, target.settings, waiting=waiting)
 
     def _sink_log(self, sink: str) -> reports.SinkLog:
         found = self.resolve(sink if _is_spelled_as_path(sink) else f"./{sink}")
@@ -176,6 +209,17 @@ def _places_of_logs(sink: Location) -> dict[str, Location]:
     except StorageError:
         # Nothing lies beside a root.
         return places
+
+
+def _place_of(path: str, folder: Path) -> str | None:
+    try:
+        return canonical(parse_location(path, relative_to=folder))
+    except HoldfastError:
+        return None  # no place that could be written to from here
+
+
+def _overlap(one: str, other: str) -> bool:
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
 def _is_spelled_as_path(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,6 +25,16 @@ class Changes:
     def empty(self) -> bool:
         """Whether everything is as it should be already."""
         return not (self.writes or self.removes or self.made_folders or self.removed_folders)
+
+    def without(self, paths: Collection[str]) -> Changes:
+        """Return the same changes, but for these files and the folders around them."""
+        around = {folder for path in paths for folder in ("", *parents_of(path))}
+        return Changes(
+            writes=tuple(file for file in self.writes if file.path not in paths),
+            removes=tuple(path for path in self.removes if path not in paths),
+            made_folders=self.made_folders,
+            removed_folders=tuple(one for one in self.removed_folders if one not in around),
+        )
 
 
 def plan_whole(root: Root, present: Present) -> Changes:

@@ -9,14 +9,16 @@ twice, so that each further pass is shorter than the one before.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.backup.purging import droppable, without_purged
-from holdfast.backup.snapshot import CopiedFile
-from holdfast.backup.store import CHUNK_BYTES, ChangedError, Store, read_in_chunks
+from holdfast.backup.snapshot import CopiedFile, Modes
+from holdfast.backup.store import CHUNK_BYTES, ChangedError, Store, object_path, read_in_chunks
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
+from holdfast.storage.modes import narrow
 from holdfast.storage.reading import Kind, Listed, Listing, Reader
 from holdfast.storage.sidebyside import side_by_side
 
@@ -37,6 +39,7 @@ class Copy:
     moved: bool
     """Something was written or purged while the copy was made."""
     newest_modified_ms: int | None
+    modes: Modes | None
 
 
 @dataclass
@@ -52,16 +55,21 @@ class Copier:
     _whole: set[str] = field(default_factory=set)
     _known: dict[Listed, CopiedFile] = field(default_factory=dict)
     _done_bytes: int = 0
+    _folders: int | None = None
+    """The mode that no folder of the store exceeds."""
 
     def copy(self, source: Reader) -> Copy:
         """Copy everything below the source; raise HF4512 where no moment holds still."""
         moved = False
         for _ in range(PASSES):
             before = _listed(source)
+            self._folders = before.root_mode
+            narrow(self.store.writer, "", before.root_mode)
             found, missed = self._pass(source, before)
             after = _listed(source)
             moved = moved or bool(missed) or set(before.items) != set(after.items)
             if not _written_anew(before, after, missed) and droppable(missed, found):
+                self._narrow(before)
                 return _copy_of(before, without_purged(missed, found), moved=moved)
         message = f"it was listed {PASSES} times, and each time something was gone when it was read"
         raise CheckpointError("HF4512", message, at=source.location)
@@ -99,33 +107,49 @@ class Copier:
                 file = CopiedFile(item.path, len(content), hashlib.sha256(content).hexdigest())
                 self._known[item] = file
                 data[file] = content
-        self._put(list(data), lambda file: (data[file],))
+        modes = {item.path: item.mode for item in batch}
+        self._put(list(data), lambda file: (data[file],), modes)
         return missed
 
     def _large(self, source: Reader, item: Listed) -> set[str]:
         """Copy a file that is not held in memory: read once for its digest, once for the copy."""
         try:
             file = digested(source, item.path, item.size)
-            self._put([file], lambda _: read_in_chunks(source, item.path, item.size))
+            modes = {item.path: item.mode}
+            self._put([file], lambda _: read_in_chunks(source, item.path, item.size), modes)
         except (NotFoundError, ChangedError):
             return {item.path}
         self._known[item] = file
         return set()
 
     def _put(
-        self, files: Iterable[CopiedFile], chunks: Callable[[CopiedFile], Iterable[bytes]]
+        self,
+        files: Iterable[CopiedFile],
+        chunks: Callable[[CopiedFile], Iterable[bytes]],
+        modes: Mapping[str, int | None],
     ) -> None:
         unique = {file.sha256: file for file in files if file.sha256 not in self._whole}
 
         def put(sha256: str) -> int:
             file = unique[sha256]
-            return self.store.put(file, lambda: chunks(file), present=sha256 in self.present)
+            store = self.store.narrowed(modes[file.path], self._folders)
+            return store.put(file, lambda: chunks(file), present=sha256 in self.present)
 
         written = side_by_side(put, unique, WORKERS)
         self._whole |= set(written)
         self.copied_bytes += sum(written.values())
         self.copied_files += sum(1 for sha256 in written if sha256 not in self.present)
         self.present |= set(written)
+
+    def _narrow(self, listing: Listing) -> None:
+        """Take rights from copies that are open further than one of the files that they are of."""
+        modes: dict[str, int] = {}
+        for item in listing.items:
+            file = self._known.get(item)
+            if file is not None and item.mode is not None:
+                modes[file.sha256] = modes.get(file.sha256, item.mode) & item.mode
+        for sha256, mode in modes.items():
+            narrow(self.store.writer, object_path(sha256), mode)
 
 
 def _listed(source: Reader) -> Listing:
@@ -179,4 +203,20 @@ def _copy_of(listing: Listing, files: dict[str, CopiedFile], *, moved: bool) -> 
         special=tuple(item.path for item in listing.items if item.kind not in plain),
         moved=moved,
         newest_modified_ms=max(times, default=None),
+        modes=_modes_of(listing),
     )
+
+
+def _modes_of(listing: Listing) -> Modes | None:
+    files = {i.path: i.mode for i in listing.items if i.kind is Kind.FILE and i.mode is not None}
+    folders = {
+        i.path: i.mode for i in listing.items if i.kind is Kind.FOLDER and i.mode is not None
+    }
+    if listing.root_mode is None:
+        return None
+    folders[""] = listing.root_mode
+    file = Counter(files.values()).most_common(1)[0][0] if files else 0o600
+    folder = Counter(folders.values()).most_common(1)[0][0]
+    others = {path: mode for path, mode in files.items() if mode != file}
+    others |= {path: mode for path, mode in folders.items() if mode != folder}
+    return Modes(file, folder, dict(sorted(others.items())))

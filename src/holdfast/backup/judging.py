@@ -56,11 +56,17 @@ def refuse_whole_files(root: Root, present: Present, chosen: Iterable[str]) -> N
             raise _differs(path, present)
 
 
+def refuse_overwriting(root: Root, present: Present, chosen: Iterable[str]) -> None:
+    """Raise HF4503 where a chosen file is there with other content than in the backup."""
+    for path in _differing(root, present, chosen):
+        raise _differs(path, present)
+
+
 def restore_findings(
-    snapshot: Snapshot, present: Present, *, elsewhere: bool, whole: bool
+    snapshot: Snapshot, present: Present, *, elsewhere: bool, whole: bool, recorded: int | None
 ) -> Iterator[Finding]:
-    """Tell what to mind before the query is started."""
-    if elsewhere:
+    """Yield what to mind before the query is started; `recorded` is the newest delivered batch."""
+    if elsewhere and (whole or not (present.empty or present.is_plain_folder)):
         yield Finding(
             code="HF4513",
             severity=Severity.WARNING,
@@ -70,14 +76,20 @@ def restore_findings(
         )
     elif whole and present.empty:
         planned = snapshot.last_planned
+        ends = "holds no batch" if planned is None else f"ends with batch {planned}"
+        more = "nothing here tells whether more ran"
+        if recorded is not None and recorded > _number(planned):
+            more = f"a recorded run delivered batch {recorded}"
         yield Finding(
             code="HF4517",
             severity=Severity.WARNING,
-            message=f"the backup ends with batch {planned}; nothing here tells whether more ran"
-            if planned is not None
-            else "the backup holds no batch; nothing here tells whether any ran",
+            message=f"the backup {ends}; {more}",
             place=Place(""),
-            evidence={"last_planned": planned, "made_ms": snapshot.made_ms},
+            evidence={
+                "last_planned": planned,
+                "made_ms": snapshot.made_ms,
+                "recorded": recorded,
+            },
         )
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 
 import holdfast
 from holdfast.backup.copying import Copier, Copy
+from holdfast.backup.freshness import LEAST_MS
 from holdfast.backup.purging import newest_id
 from holdfast.backup.snapshot import (
     BACKUP,
     CHECKPOINT,
     SINK_LOG,
     CopiedFile,
+    Modes,
     Root,
     Snapshot,
     moment_ms,
@@ -25,9 +29,6 @@ from holdfast.findings import Finding, Place, Severity
 from holdfast.format.query import decode_query
 from holdfast.storage.reading import Reader
 from holdfast.storage.writingtemporary import is_abandoned
-
-RECENT_MS = 10_000
-"""A checkpoint that changed this short ago may have a running query."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,19 @@ def make_backup(
     read_picture(checkpoint, history=1)
     items = store.items()
     for item in items:
-        if is_abandoned(item.path):
+        if is_abandoned(item.path, item.modified_ms):
             store.writer.remove(item.path)
     copier = Copier(store, set(object_sizes(items)), progress)
     copy = copier.copy(checkpoint)
-    roots = [Root(CHECKPOINT, identity, copy.files, copy.folders)]
+    roots = [Root(CHECKPOINT, identity, copy.files, copy.folders, copy.modes)]
     if sink_logs:
         parts = [(name, copier.copy(reader)) for name, reader in sink_logs.items()]
         roots.append(_joined(sink_location, parts))
     running = copy.moved or _changed_recently(copy, now_ms)
     snapshot = _snapshot(store, roots, running=running, now_ms=now_ms, purpose=purpose)
-    store.publish(snapshot)
+    of_roots = [root.modes.of_folder("") for root in roots if root.modes is not None]
+    limit = reduce(and_, of_roots) if of_roots else None
+    store.narrowed(limit, limit).publish(snapshot)
     findings = tuple(_findings(copy, running=running))
     return Made(snapshot, copier.copied_files, copier.copied_bytes, findings)
 
@@ -83,7 +86,21 @@ def _joined(location: str, parts: Sequence[tuple[str, Copy]]) -> Root:
         for name, copy in parts
         for folder in (name, *(f"{name}/{one}" for one in copy.folders))
     )
-    return Root(SINK_LOG, location, files, folders)
+    return Root(SINK_LOG, location, files, folders, _joined_modes(parts))
+
+
+def _joined_modes(parts: Sequence[tuple[str, Copy]]) -> Modes | None:
+    """Put the modes of several folders under one root, whose own is the narrowest of theirs."""
+    modes = [(name, copy, copy.modes) for name, copy in parts if copy.modes is not None]
+    if not modes or len(modes) < len(parts):
+        return None
+    first = modes[0][2]
+    others = {"": reduce(and_, (found.of_folder("") for _, _, found in modes))}
+    for name, copy, found in modes:
+        others |= {f"{name}/{file.path}": found.of_file(file.path) for file in copy.files}
+        others |= {f"{name}/{one}": found.of_folder(one) for one in copy.folders}
+        others[name] = found.of_folder("")
+    return Modes(first.file, first.folder, others)
 
 
 def _snapshot(
@@ -104,6 +121,7 @@ def _snapshot(
         running=running,
         purpose=purpose,
         roots=tuple(roots),
+        format=2 if any(root.modes is not None for root in roots) else 1,
     )
 
 
@@ -124,7 +142,7 @@ def _query_id(store: Store, metadata: CopiedFile | None) -> str | None:
 
 def _changed_recently(copy: Copy, now_ms: int) -> bool:
     newest = copy.newest_modified_ms
-    return newest is not None and now_ms - newest < RECENT_MS
+    return newest is not None and now_ms - newest < LEAST_MS
 
 
 def _findings(copy: Copy, *, running: bool) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from holdfast.backup.copying import digested
-from holdfast.backup.making import RECENT_MS
+from holdfast.backup.freshness import Freshness, freshness_of
 from holdfast.backup.snapshot import CopiedFile
 from holdfast.checkpoint.checksums import spark_checksum_damage
 from holdfast.checkpoint.decoding import decoder_of
@@ -27,6 +27,16 @@ class Present:
     """The folder itself is there, maybe empty."""
     files: Mapping[str, CopiedFile]
     """The files that were asked for, with their digests."""
+    any_folder: bool = False
+    """The place need not be a checkpoint, because single files are put there."""
+
+    @property
+    def is_plain_folder(self) -> bool:
+        """Whether no query can run here: there is neither `metadata` nor a commit."""
+        if self.picture is None or not self.any_folder:
+            return False
+        layout = self.picture.layout
+        return not layout.has_file("metadata") and layout.commits.newest is None
 
     @property
     def empty(self) -> bool:
@@ -45,13 +55,15 @@ class Present:
         items = self.picture.layout.items if self.picture is not None else {}
         return frozenset(path for path, item in items.items() if item.kind is Kind.FOLDER)
 
-    def seems_running(self, now_ms: int) -> bool:
-        """Whether something writes there, or did seconds ago."""
-        if self.picture is None:
-            return False
-        items = self.picture.layout.items.values()
-        times = [item.modified_ms for item in items if item.modified_ms is not None]
-        return self.picture.moved or (bool(times) and now_ms - max(times) < RECENT_MS)
+    @property
+    def moved(self) -> bool:
+        """Whether something was written while the place was looked at."""
+        return self.picture is not None and self.picture.moved
+
+    def freshness(self, now_ms: int, *, by_trigger: bool) -> Freshness | None:
+        """Look at the newest file, None where nothing is; see `freshness_of`."""
+        items = self.picture.layout.items if self.picture is not None else {}
+        return freshness_of(items.values(), now_ms, by_trigger=by_trigger)
 
     def is_damaged(self, path: str) -> bool | None:
         """Whether a file is not as Spark wrote it; None where nothing beside or in it tells."""
@@ -73,10 +85,10 @@ class Present:
         return False if told else None
 
 
-def look(reader: Reader, wanted: Callable[[str], bool]) -> Present:
+def look(reader: Reader, wanted: Callable[[str], bool], *, any_folder: bool = False) -> Present:
     """Look at a place; the files for which `wanted` holds are read for their digests."""
     try:
-        picture = read_picture(reader, history=1)
+        picture = read_picture(reader, history=1, any_folder=any_folder)
     except NotFoundError:
         return Present(reader, None, exists=False, files={})
     if picture.unlisted:
@@ -89,4 +101,4 @@ def look(reader: Reader, wanted: Callable[[str], bool]) -> Present:
             except NotFoundError as error:
                 message = "a file vanished while it was looked at: somebody writes there"
                 raise StorageError("HF4505", message, at=reader.location) from error
-    return Present(reader, picture, exists=True, files=files)
+    return Present(reader, picture, exists=True, files=files, any_folder=any_folder)

@@ -1,9 +1,14 @@
-"""Restores a backup: judged, what is there backed up, the intent written down, then applied."""
+"""Restores a backup: judged, what is there backed up, the intent written down, then applied.
+
+Whoever has to be asked is asked before the lease is taken: an answer may take hours, and meanwhile
+the job may run. What was asked about is compared again under the lease.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from holdfast.answers import Answer
 from holdfast.backup.applying import apply_changes, verify_applied
@@ -13,6 +18,7 @@ from holdfast.backup.judging import (
     refuse_forked,
     refuse_older,
     refuse_other_query,
+    refuse_overwriting,
     refuse_whole_files,
     restore_findings,
     side_files,
@@ -27,7 +33,11 @@ from holdfast.backup.store import Store, read_catalogue
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding
+from holdfast.plurals import counted
+from holdfast.records.history import History
 from holdfast.records.journal import Act
+from holdfast.records.lease import refuse_held
+from holdfast.records.offsetcopies import OffsetCopies
 
 KIND = "restore"
 
@@ -57,38 +67,74 @@ def restore_backup(
     wish: Wish,
     *,
     now_ms: int,
-    confirm: Callable[[str], bool],
+    confirm: Callable[[str], bool] | None,
     progress: Progress | None = None,
 ) -> Answer[Restoration]:
-    """Restore; `confirm` is told in a sentence what will be done and says whether it may."""
-    if wish.elsewhere:
-        with alone(wish.source, KIND), alone(wish.target.store, KIND):
-            return _restore(wish, now_ms, confirm, progress)
-    with alone(wish.target.store, KIND):
-        return _restore(wish, now_ms, confirm, progress)
+    """Restore; `confirm` is told in a sentence what will be done and says whether it may.
+
+    None asks nobody. Raise HF4505 where files changed while somebody was asked.
+    """
+    asked = None
+    if confirm is not None:
+        refuse_held(wish.target.folder, KIND)
+        asked = _plan(wish, now_ms)
+        if not asked.changes.empty and not confirm(_sentence(wish, asked.changes)):
+            raise UsageError("HF4508", "nobody confirmed it", at=wish.target.location)
+    with ExitStack() as held:
+        act = held.enter_context(wish.target.acting(KIND))
+        if wish.elsewhere:
+            held.enter_context(alone(wish.source, KIND))
+        held.enter_context(alone(wish.target.store, KIND, act.generation))
+        return _restore(replace(wish, target=wish.target.under(act)), asked, now_ms, progress)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is there, and what a restore would change about it."""
+
+    present: Present
+    changes: Changes
+
+    def is_about_the_same(self, other: _Plan) -> bool:
+        """Return whether nothing that matters has changed from one plan to the other."""
+        one, two = self.present, other.present
+        return (self.changes, one.names, one.files) == (other.changes, two.names, two.files)
+
+
+def _plan(wish: Wish, now_ms: int) -> _Plan:
+    """Look and judge; raise where the restore must not be done. Writes nothing."""
+    wish.target.journal.refuse_unfinished()
+    any_folder = wish.elsewhere and bool(wish.files)
+    present = look(wish.target.checkpoint, _wanted(wish), any_folder=any_folder)
+    _judge(wish, present, now_ms)
+    return _Plan(present, _planned(wish, present))
 
 
 def _restore(
-    wish: Wish, now_ms: int, confirm: Callable[[str], bool], progress: Progress | None
+    wish: Wish, asked: _Plan | None, now_ms: int, progress: Progress | None
 ) -> Answer[Restoration]:
-    target = wish.target
-    target.journal.refuse_unfinished()
-    present = look(target.checkpoint, _wanted(wish))
-    _judge(wish, present, now_ms)
+    target, plan = wish.target, _plan(wish, now_ms)
+    present, changes = plan.present, plan.changes
+    if asked is not None and not plan.is_about_the_same(asked):
+        message = "files changed between the question and the answer"
+        raise CheckpointError("HF4505", message, at=target.location)
     findings = tuple(
-        restore_findings(wish.snapshot, present, elsewhere=wish.elsewhere, whole=not wish.files)
+        restore_findings(
+            wish.snapshot,
+            present,
+            elsewhere=wish.elsewhere,
+            whole=not wish.files,
+            recorded=History(wish.target.folder).newest_batch(wish.snapshot.query_id),
+        )
     )
-    changes = _planned(wish, present)
     if changes.empty:
         return _answer(wish, RestoreAct.UNCHANGED, changes, None, 0, findings)
-    if not confirm(_sentence(wish, changes)):
-        raise UsageError("HF4508", "nobody confirmed it", at=target.location)
     for file in changes.writes:
         for _ in wish.source.whole_chunks(file):
             pass
     safety = _safety_backup(wish, present, now_ms, progress)
     act = _begun(wish, changes, safety, existed=present.exists, now_ms=now_ms)
-    apply_changes(changes, wish.source, target.writer(), progress)
+    apply_changes(changes, wish.source, target.writer(), wish.root.modes, progress)
     verified = verify_applied(target.checkpoint, changes, None if wish.files else wish.root)
     target.journal.end(act, "restored")
     return _answer(wish, RestoreAct.RESTORED, changes, safety, verified, findings)
@@ -107,9 +153,11 @@ def _judge(wish: Wish, present: Present, now_ms: int) -> None:
         if path not in wish.root.by_path:
             message = f"backup {wish.snapshot.id} holds no {path}"
             raise UsageError("HF4516", message, at=wish.snapshot.location)
-    if present.seems_running(now_ms) and not wish.even_if_running:
-        message = "files changed seconds ago, or while they were looked at"
-        raise CheckpointError("HF4505", message, at=present.reader.location)
+    if present.is_plain_folder:
+        refuse_overwriting(wish.root, present, wish.files)
+        return
+    if not wish.even_if_running:
+        _refuse_running(wish.target, present, now_ms)
     refuse_other_query(wish.snapshot, present)
     if not wish.files:
         known = () if wish.elsewhere else read_catalogue(wish.target.store).snapshots
@@ -117,6 +165,26 @@ def _judge(wish: Wish, present: Present, now_ms: int) -> None:
     refuse_forked(wish.root, present)
     if wish.files:
         refuse_whole_files(wish.root, present, wish.files)
+
+
+def _refuse_running(target: Records, present: Present, now_ms: int) -> None:
+    """Raise HF4505 where a query seems to run that Holdfast did not start: it has no lease."""
+    at = present.reader.location
+    if present.moved:
+        raise CheckpointError("HF4505", "files changed while they were looked at", at=at)
+    freshness = present.freshness(now_ms, by_trigger=not _is_own(target, present))
+    if freshness is not None and freshness.is_fresh:
+        steps = (freshness.advice, "give --even-if-running if you are sure that none runs")
+        raise CheckpointError("HF4505", freshness.words, at=at, next_steps=steps)
+
+
+def _is_own(target: Records, present: Present) -> bool:
+    """Whether a run of Holdfast delivered the newest batch: it is over, as we hold its lease."""
+    picture = present.picture
+    if picture is None or picture.query is None or picture.newest_offsets_id is None:
+        return False
+    kept = OffsetCopies(target.folder).batches(picture.query.id)
+    return picture.newest_offsets_id in kept
 
 
 def _planned(wish: Wish, present: Present) -> Changes:
@@ -129,16 +197,19 @@ def _sentence(wish: Wish, changes: Changes) -> str:
     size = sum(file.size for file in changes.writes)
     return (
         f"Restore {wish.snapshot.id} to {wish.target.location}: "
-        f"write {len(changes.writes)} files ({size:,} bytes), remove {len(changes.removes)}; "
-        "what is there now is backed up first"
+        f"write {counted(len(changes.writes), 'file')} ({size:,} bytes), "
+        f"remove {len(changes.removes)}; what is there now is backed up first"
     )
 
 
 def _safety_backup(
     wish: Wish, present: Present, now_ms: int, progress: Progress | None
 ) -> str | None:
-    """Back up what is there; the plan must still be about the same files afterwards."""
-    if present.empty:
+    """Back up what is there; the plan must still be about the same files afterwards.
+
+    Single files in a plain folder overwrite nothing, so that nothing of it is copied.
+    """
+    if present.empty or present.is_plain_folder:
         return None
     target = wish.target
     made = make_backup(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from holdfast.answers import Answer
@@ -13,14 +16,17 @@ from holdfast.backup.exclusion import alone
 from holdfast.backup.present import look
 from holdfast.backup.purging import log_id
 from holdfast.backup.records import Records
-from holdfast.backup.restoring import restoration
+from holdfast.backup.restoring import KIND, restoration
 from holdfast.backup.results import Restoration, RestoreAct
 from holdfast.backup.sinklog import occupied_by, sink_log_answer, sink_log_of
 from holdfast.backup.snapshot import CHECKPOINT, SINK_LOG, Root, Snapshot
 from holdfast.backup.store import Store
 from holdfast.checkpoint.verification import Progress
+from holdfast.codes import code_of
 from holdfast.errors import CheckpointError
+from holdfast.findings import Finding, Place, Severity
 from holdfast.records.journal import Act
+from holdfast.storage.writingtemporary import is_temporary
 
 
 @dataclass(frozen=True)
@@ -44,37 +50,69 @@ def settle_restore(
     *,
     finish: bool,
     open_store: Callable[[str], Store],
+    writing: Sequence[Records] = (),
     progress: Progress | None = None,
 ) -> Answer[Restoration]:
-    """Finish the interrupted restore or take it back; done already, it says so."""
-    with alone(target.store, "restore"):
-        act = target.journal.unfinished()
-        if act is None:
-            return Answer("restore", target.location, _nothing(target.location))
-        found = _read(act, target, open_store)
-        if found.sink_log:
-            occupied_by(sink_log_of(found.snapshot), target.checkpoint)
-        else:
-            _refuse_advanced(found, target)
-        sweep_leftovers(target.checkpoint, target.writer())
-        answer = _finish(found, target, progress) if finish else _undo(found, target, progress)
-        target.journal.end(act, answer.result.act.value)
-        return answer
+    """Finish the interrupted restore or take it back; done already, it says so.
+
+    `writing` are the checkpoints of jobs that are known to write to the place.
+    """
+    with ExitStack() as held:
+        jobs = [held.enter_context(one.acting(KIND)) for one in writing]
+        act = held.enter_context(target.acting(KIND))
+        held.enter_context(alone(target.store, KIND, act.generation))
+        guarded = reduce(Records.under, (act, *jobs), target)
+        return _settle(guarded, finish, open_store, progress)
 
 
-def _finish(found: _Interrupted, target: Records, progress: Progress | None) -> Answer[Restoration]:
-    apply_changes(found.changes, found.source, target.writer(), progress)
+def _settle(
+    target: Records,
+    finish: bool,
+    open_store: Callable[[str], Store],
+    progress: Progress | None,
+) -> Answer[Restoration]:
+    void = target.journal.void()
+    for one in void:
+        target.journal.end(one, "void")
+    act = target.journal.unfinished()
+    if act is None:
+        findings = tuple(_void(one, target.location) for one in void)
+        return Answer("restore", target.location, _nothing(target.location), findings)
+    found = _read(act, target, open_store)
+    late: frozenset[str] = frozenset()
+    if found.sink_log:
+        occupied_by(sink_log_of(found.snapshot), target.checkpoint)
+    else:
+        late = _late_entries(found, target)
+    if finish:
+        _refuse_over_late(found, target, late)
+    sweep_leftovers(target.checkpoint, target.writer())
+    settled = _finish if finish else _undo
+    answer = settled(found, target, late, progress)
+    target.journal.end(act, answer.result.act.value)
+    return answer
+
+
+def _finish(
+    found: _Interrupted, target: Records, late: frozenset[str], progress: Progress | None
+) -> Answer[Restoration]:
     root = sink_log_of(found.snapshot) if found.sink_log else found.snapshot.checkpoint
-    verified = verify_applied(target.checkpoint, found.changes, root if found.whole else None)
+    apply_changes(found.changes, found.source, target.writer(), root.modes, progress)
+    whole = root if found.whole else None
+    verified = verify_applied(target.checkpoint, found.changes, whole, late)
     return _answer(found, target, RestoreAct.FINISHED, found.changes, verified)
 
 
-def _undo(found: _Interrupted, target: Records, progress: Progress | None) -> Answer[Restoration]:
+def _undo(
+    found: _Interrupted, target: Records, late: frozenset[str], progress: Progress | None
+) -> Answer[Restoration]:
+    """Bring back what was there; an entry that a late Spark wrote meanwhile stays."""
     before = found.before.checkpoint if found.before is not None else None
     existed = bool(found.act.intent["existed"])
-    changes = plan_undo(found.changes, before, existed=existed)
-    apply_changes(changes, target.store, target.writer(), progress)
-    verified = verify_applied(target.checkpoint, changes, before)
+    changes = plan_undo(found.changes, before, existed=existed).without(late)
+    modes = before.modes if before is not None else None
+    apply_changes(changes, target.store, target.writer(), modes, progress)
+    verified = verify_applied(target.checkpoint, changes, before, late)
     return _answer(found, target, RestoreAct.TAKEN_BACK, changes, verified)
 
 
@@ -94,16 +132,45 @@ def _read(act: Act, target: Records, open_store: Callable[[str], Store]) -> _Int
     )
 
 
-def _refuse_advanced(found: _Interrupted, target: Records) -> None:
-    """Raise HF4518 where a log holds an entry that neither of the two backups knows."""
+def _late_entries(found: _Interrupted, target: Records) -> frozenset[str]:
+    """Return the files that neither backup knows; raise HF4518 where a query went on.
+
+    A Spark that lost the lease may commit the batch that it was delivering and plan one more; it
+    is stopped before the sink. Whoever planned a batch and committed it ran on what is half
+    restored.
+    """
     roots: list[Root] = [found.snapshot.checkpoint]
     roots += [found.before.checkpoint] if found.before is not None else []
     present = look(target.checkpoint, lambda path: log_id(path) is not None)
-    for path, file in present.files.items():
-        known = [root.by_path[path].sha256 for root in roots if path in root.by_path]
-        if file.sha256 not in known:
-            message = f"{path} was written after the restore was interrupted"
-            raise CheckpointError("HF4518", message, at=f"{target.location}/{path}")
+    late = frozenset(
+        path
+        for path, file in present.files.items()
+        if file.sha256 not in [one.by_path[path].sha256 for one in roots if path in one.by_path]
+    )
+    planned, committed = ({log_id(path) for path in late if path.startswith(log)}
+                          for log in ("offsets/", "commits/"))  # fmt: skip
+    if planned & committed or max(len(planned), len(committed)) > 1:
+        batch = max(one for one in planned | committed if one is not None)
+        message = f"batch {batch} was planned and committed after the restore was interrupted"
+        raise CheckpointError("HF4518", message, at=target.location)
+    # The state and source logs of the planned batch; the next start writes them again.
+    strange = present.names.difference(*(one.by_path for one in roots))
+    return late | {path for path in strange if not is_temporary(path)}
+
+
+def _refuse_over_late(found: _Interrupted, target: Records, late: frozenset[str]) -> None:
+    """Raise HF4524 where finishing would overwrite a late entry, or take away what it relies on."""
+    writes = {file.path for file in found.changes.writes}
+    changed = {*writes, *found.changes.removes}
+    has_commit = any(path.startswith("commits/") for path in late)
+    has_state = any(path.startswith("state/") for path in changed)
+    for path in sorted(late):
+        if path in changed or (has_commit and has_state):
+            message = f"{path} was written by a late driver after the restore began"
+            steps = tuple(step.replace("TARGET", shlex.quote(target.location))
+                          for step in code_of("HF4524").next_steps)  # fmt: skip
+            at = f"{target.location}/{path}"
+            raise CheckpointError("HF4524", message, at=at, next_steps=steps)
 
 
 def _answer(
@@ -125,6 +192,12 @@ def _answer(
     )
     steps = (f"holdfast inspect {target.location}",)
     return Answer("restore", target.location, result, next_steps=steps)
+
+
+def _void(act: Act, location: str) -> Finding:
+    message = f"the {act.kind} {act.id} lost the lease before it changed anything; it is closed"
+    place = Place("", root=location)
+    return Finding("HF4523", Severity.INFO, message, place, {"act": act.id})
 
 
 def _nothing(location: str) -> Restoration:

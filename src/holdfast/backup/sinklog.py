@@ -9,7 +9,9 @@ to be asked, with `--sink`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from holdfast.answers import Answer
 from holdfast.backup.applying import apply_changes, verify_applied
@@ -25,7 +27,9 @@ from holdfast.backup.store import Store
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, NotFoundError, UsageError
 from holdfast.findings import Finding, Place, Severity
+from holdfast.plurals import counted
 from holdfast.records.journal import Act
+from holdfast.records.lease import refuse_held
 from holdfast.records.place import FOLDER
 from holdfast.storage.reading import Kind, Reader
 from holdfast.storage.writingtemporary import is_temporary
@@ -42,6 +46,8 @@ class SinkLogWish:
     """The place that is written to, with its own records."""
     files: tuple[str, ...] = ()
     """Single files, such as `_spark_metadata/7`; none means the whole log."""
+    writing: tuple[Records, ...] = ()
+    """The checkpoints of jobs that are known to write to the place: none may run meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -66,40 +72,62 @@ def write_sink_log(
     wish: SinkLogWish,
     *,
     now_ms: int,
-    confirm: Callable[[str], bool],
+    confirm: Callable[[str], bool] | None,
     progress: Progress | None = None,
 ) -> Answer[Restoration]:
-    """Write the log out; `confirm` is told in a sentence what will be done and says yes or no."""
+    """Write the log out; `confirm` is told in a sentence what will be done and says yes or no.
+
+    None asks nobody. Who is asked is asked before any lease is taken.
+    """
     root = sink_log_of(wish.snapshot)
     refuse_live(root, wish.snapshot, wish.target)
     for path in wish.files:
         if path not in root.by_path:
             message = f"the sink's log in backup {wish.snapshot.id} holds no {path}"
             raise UsageError("HF4516", message, at=root.location)
-    with alone(wish.source, KIND), alone(wish.target.store, KIND):
-        return _write(wish, root, now_ms, confirm, progress)
+    asked = None
+    if confirm is not None:
+        for one in (*wish.writing, wish.target):
+            refuse_held(one.folder, KIND)
+        asked, _ = _plan(wish, root)
+        if not asked.empty and not confirm(_sentence(wish, root, asked)):
+            raise UsageError("HF4508", "nobody confirmed it", at=wish.target.location)
+    with ExitStack() as held:
+        # Before anything is written to the place, the records of this act included.
+        jobs = [held.enter_context(one.acting(f"{KIND} --sink-log-to")) for one in wish.writing]
+        act = held.enter_context(wish.target.acting(KIND))
+        held.enter_context(alone(wish.source, KIND))
+        held.enter_context(alone(wish.target.store, KIND, act.generation))
+        target = reduce(Records.under, (act, *jobs), wish.target)
+        return _write(replace(wish, target=target), root, asked, now_ms, progress)
+
+
+def _plan(wish: SinkLogWish, root: Root) -> tuple[Changes, Occupation]:
+    """Look what has to be written; raise where it must not be. Writes nothing."""
+    wish.target.journal.refuse_unfinished()
+    occupation = occupied_by(root, wish.target.checkpoint)
+    return _planned(root, occupation, wish.files), occupation
 
 
 def _write(
     wish: SinkLogWish,
     root: Root,
+    asked: Changes | None,
     now_ms: int,
-    confirm: Callable[[str], bool],
     progress: Progress | None,
 ) -> Answer[Restoration]:
     target = wish.target
-    target.journal.refuse_unfinished()
-    occupation = occupied_by(root, target.checkpoint)
-    changes = _planned(root, occupation, wish.files)
+    changes, occupation = _plan(wish, root)
+    if asked is not None and asked != changes:
+        message = "files changed between the question and the answer"
+        raise CheckpointError("HF4505", message, at=target.location)
     if changes.empty:
         return sink_log_answer(target, RestoreAct.UNCHANGED, changes, wish.snapshot, wish.files, 0)
-    if not confirm(_sentence(wish, root, changes)):
-        raise UsageError("HF4508", "nobody confirmed it", at=target.location)
     for file in changes.writes:
         for _ in wish.source.whole_chunks(file):
             pass
     act = _begun(wish, changes, existed=occupation.exists, now_ms=now_ms)
-    apply_changes(changes, wish.source, target.writer(), progress)
+    apply_changes(changes, wish.source, target.writer(), root.modes, progress)
     verified = verify_applied(target.checkpoint, changes, None if wish.files else root)
     target.journal.end(act, RestoreAct.RESTORED.value)
     return sink_log_answer(
@@ -156,8 +184,8 @@ def _planned(root: Root, occupation: Occupation, chosen: tuple[str, ...]) -> Cha
 def _sentence(wish: SinkLogWish, root: Root, changes: Changes) -> str:
     size = sum(file.size for file in changes.writes)
     return (
-        f"Write {len(changes.writes)} files ({size:,} bytes) of the log of {root.location}, as "
-        f"backup {wish.snapshot.id} holds it, to {wish.target.location}"
+        f"Write {counted(len(changes.writes), 'file')} ({size:,} bytes) of the log of "
+        f"{root.location}, as backup {wish.snapshot.id} holds it, to {wish.target.location}"
     )
 
 

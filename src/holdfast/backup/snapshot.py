@@ -13,13 +13,23 @@ from typing import Any
 
 from holdfast.errors import CheckpointError
 
-FORMAT = 1
+FORMAT = 2
+"""The newest format that is known: 2 has the modes of files. Without modes, 1 is written."""
 CHECKPOINT = "checkpoint"
 SINK_LOG = "sink-log"
 BACKUP = "backup"
 BEFORE_RESTORE = "before-restore"
 ID = re.compile(r"\d{8}T\d{9}Z-[0-9a-f]{8}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_DAMAGED = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+"""What other content than a snapshot ends in while it is decoded and held against its digest."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,26 @@ class CopiedFile:
 
 
 @dataclass(frozen=True)
+class Modes:
+    """Who may read and write the files and folders of a root, as `chmod` spells it."""
+
+    file: int
+    """The mode of most files."""
+    folder: int
+    """The mode of most folders."""
+    others: Mapping[str, int]
+    """The modes of all others by their paths; '' is the root itself."""
+
+    def of_file(self, path: str) -> int:
+        """Return the mode of a file."""
+        return self.others.get(path, self.file)
+
+    def of_folder(self, path: str) -> int:
+        """Return the mode of a folder."""
+        return self.others.get(path, self.folder)
+
+
+@dataclass(frozen=True)
 class Root:
     """One folder that was copied: the checkpoint, or the log of its sink."""
 
@@ -39,6 +69,8 @@ class Root:
     location: str
     files: tuple[CopiedFile, ...]
     folders: tuple[str, ...]
+    modes: Modes | None = None
+    """None where the storage has no modes, or an older release made the backup."""
 
     @cached_property
     def by_path(self) -> Mapping[str, CopiedFile]:
@@ -62,12 +94,12 @@ class Snapshot:
     purpose: str
     """`backup`, or `before-restore` for the copy that a restore makes first."""
     roots: tuple[Root, ...]
-    format: int = FORMAT
+    format: int = 1
 
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of everything in the snapshot."""
-        return hashlib.sha256(_encoded(asdict(self))).hexdigest()
+        return hashlib.sha256(_encoded(_plain(self))).hexdigest()
 
     @cached_property
     def id(self) -> str:
@@ -111,7 +143,7 @@ def rfc3339(moment_ms: int) -> str:
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """Give the bytes of `snapshots/<id>.json`."""
     document = {
-        **asdict(snapshot),
+        **_plain(snapshot),
         "id": snapshot.id,
         "made_at": rfc3339(snapshot.made_ms),
         "file_count": len(snapshot.files),
@@ -124,15 +156,16 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
 def decode_snapshot(data: bytes, at: str) -> Snapshot:
     """Read a snapshot; raise HF4511 where it is not what was written."""
     try:
-        document = json.loads(data)
-        snapshot = _snapshot(document)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        snapshot = _snapshot(json.loads(data))
+        newer = snapshot.format > FORMAT
+        whole = newer or encode_snapshot(snapshot) == data
+    except _DAMAGED as error:
         message = f"it can't be read: {type(error).__name__}"
         raise CheckpointError("HF4511", message, at=at) from error
-    if snapshot.format > FORMAT:
+    if newer:
         message = f"format {snapshot.format} was written by a newer Holdfast"
         raise CheckpointError("HF4511", message, at=at, next_steps=("update Holdfast",))
-    if encode_snapshot(snapshot) != data:
+    if not whole:
         raise CheckpointError("HF4511", "its content does not match its own digest", at=at)
     return snapshot
 
@@ -144,11 +177,21 @@ def _snapshot(document: Mapping[str, Any]) -> Snapshot:
             root["location"],
             tuple(CopiedFile(one["path"], one["size"], one["sha256"]) for one in root["files"]),
             tuple(root["folders"]),
+            Modes(**root["modes"]) if "modes" in root else None,
         )
         for root in document["roots"]
     )
     names = [name for name in Snapshot.__dataclass_fields__ if name != "roots"]
     return Snapshot(**{name: document[name] for name in names}, roots=roots)
+
+
+def _plain(snapshot: Snapshot) -> dict[str, Any]:
+    """Give the fields; a root without modes is spelled as before there were any."""
+    plain = asdict(snapshot)
+    for root in plain["roots"]:
+        if root["modes"] is None:
+            del root["modes"]
+    return plain
 
 
 def _encoded(document: Mapping[str, object]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from holdfast.backup.snapshot import (
     ID,
@@ -14,6 +14,7 @@ from holdfast.backup.snapshot import (
     encode_snapshot,
 )
 from holdfast.errors import CheckpointError, HoldfastError, NotFoundError
+from holdfast.storage.modes import narrowed
 from holdfast.storage.reading import Kind, Listed, Reader
 from holdfast.storage.writing import Writer
 
@@ -41,7 +42,7 @@ class Store:
     def items(self) -> tuple[Listed, ...]:
         """List everything; nothing where no backup was ever made."""
         try:
-            return self.reader.list().items
+            return self.reader.list().whole()
         except NotFoundError:
             return ()
 
@@ -59,6 +60,10 @@ class Store:
         if snapshot.id != snapshot_id:
             raise CheckpointError("HF4511", "it holds another backup than its name says", at=at)
         return snapshot
+
+    def narrowed(self, files: int | None, folders: int | None) -> Store:
+        """Return the same store, whose new files and folders exceed these modes never."""
+        return replace(self, writer=narrowed(self.writer, files, folders))
 
     def publish(self, snapshot: Snapshot) -> None:
         """Make the backup count; the last act of making it."""

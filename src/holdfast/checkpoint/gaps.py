@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection
 from itertools import pairwise
 
 from holdfast.checkpoint.picture import Picture
@@ -11,11 +12,15 @@ from holdfast.format.offsets import OffsetsEntry
 
 def skips_like_async(picture: Picture) -> bool:
     """Tell whether both logs skip the same ids; a lost offsets file leaves its commit behind."""
-    ids = picture.layout.offsets.ids
+    return both_skip(picture.layout.offsets.ids, picture.layout.commits.files)
+
+
+def both_skip(ids: tuple[int, ...], commits: Collection[int]) -> bool:
+    """Return whether both logs, given by their sorted ids, skip the same ids."""
     skipped = missing_between(ids)
     if not skipped:
         return False
-    committed = set(picture.layout.commits.files)
+    committed = set(commits)
     settled = tuple(one for one in ids if one in committed)
     return (
         bool(missing_between(settled))

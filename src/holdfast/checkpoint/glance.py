@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.errors import DecodeError, NotFoundError
 from holdfast.format.log import batch_id_of
@@ -21,6 +21,11 @@ class Glance:
     last_committed: int | None
     damage: DecodeError | None = None
     """Why `metadata` tells no id, where it is there."""
+    offset_ids: tuple[int, ...] = ()
+    """Every id in `offsets/`, sorted, up to the batch after the newest commit.
+
+    A running query adds later ones between the two listings."""
+    commit_ids: frozenset[int] = frozenset()
 
     @property
     def pending(self) -> int | None:
@@ -35,19 +40,27 @@ class Glance:
 def glance_at(reader: Reader) -> Glance:
     """Look at the names in both logs and at the query's id; raise StorageError."""
     # Commits first: what Spark writes last is looked at before what it writes first.
-    committed = _newest(reader.names("commits"))
-    planned = _newest(reader.names("offsets"))
+    commits = _ids(reader.names("commits"))
+    offsets = _ids(reader.names("offsets"))
+    newest = max(commits, default=-1)
+    seen = Glance(
+        exists=bool(offsets or commits),
+        query_id=None,
+        last_planned=max(offsets, default=None),
+        last_committed=max(commits, default=None),
+        offset_ids=tuple(sorted(one for one in offsets if one <= newest + 1)),
+        commit_ids=commits,
+    )
     try:
         metadata = reader.read("metadata")
     except NotFoundError:
-        exists = planned is not None or committed is not None
-        return Glance(exists, None, planned, committed)
+        return seen
     try:
-        return Glance(True, decode_query(metadata).id, planned, committed)
+        return replace(seen, exists=True, query_id=decode_query(metadata).id)
     except DecodeError as damage:
-        return Glance(True, None, planned, committed, damage)
+        return replace(seen, exists=True, damage=damage)
 
 
-def _newest(names: frozenset[str]) -> int | None:
+def _ids(names: frozenset[str]) -> frozenset[int]:
     ids = (batch_id_of(name) for name in names)
-    return max((one for one in ids if one is not None), default=None)
+    return frozenset(one for one in ids if one is not None)

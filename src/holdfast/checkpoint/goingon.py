@@ -11,7 +11,7 @@ def going_on(picture: Picture) -> Outcome:
     """Everything needed is there: plan the next batch, or run the pending one again."""
     planned, pending = picture.newest_offsets_id, picture.pending
     if planned is None:
-        return Outcome(Action.FRESH, 0, "no batch was ever planned here: batch 0 comes first")
+        return Outcome(Action.FRESH, 0, "offsets/ holds no batch: batch 0 comes first")
     caution = ""
     if skips_like_async(picture) and planned - 1 not in picture.layout.offsets.files:
         caution = (

@@ -146,7 +146,7 @@ class _Sorter:
 
     def take(self, item: Listed) -> None:
         """Sort one listed name."""
-        path, kind, size, _ = item
+        path, kind, size = item[:3]
         head, _, rest = path.partition("/")
         if kind is _FILE:
             part = self.parts.get(head) or self.parts[_OTHER if rest else _part_of(head)]

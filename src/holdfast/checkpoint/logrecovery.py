@@ -6,6 +6,7 @@ from holdfast.checkpoint.gaps import skips_like_async
 from holdfast.checkpoint.outcome import Action, Outcome, failure
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import PARTITIONS, at_least
+from holdfast.plurals import counted
 
 
 def query_id(picture: Picture, release: str) -> Outcome | None:
@@ -78,7 +79,7 @@ def nothing_planned(picture: Picture, release: str) -> Outcome | None:
             "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
         )
     left = " over the state that was left behind" if picture.layout.state.any_file else ""
-    return Outcome(Action.FRESH, 0, f"no batch was ever planned here: batch 0 comes first{left}")
+    return Outcome(Action.FRESH, 0, f"offsets/ holds no batch: batch 0 comes first{left}")
 
 
 def previous_entry(picture: Picture, _release: str) -> Outcome | None:
@@ -106,7 +107,7 @@ def _source_count(picture: Picture, previous: int, newest: int) -> Outcome | Non
     if len(before.sources) == len(after.sources):
         return None
     return failure(
-        f"offsets/{newest} has {len(after.sources)} sources, offsets/{previous} has "
+        f"offsets/{newest} has {counted(len(after.sources), 'source')}, offsets/{previous} has "
         f"{len(before.sources)}: Spark compares the number with the query's and stops"
     )
 

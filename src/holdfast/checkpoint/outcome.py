@@ -16,6 +16,8 @@ class Action(str, Enum):
     RERUN = "rerun"
     """Run the newest planned batch again, with exactly its recorded offsets."""
     FAIL = "fail"
+    UNKNOWN = "unknown"
+    """A part of the checkpoint could not be read, so nobody can say."""
 
 
 @dataclass(frozen=True)

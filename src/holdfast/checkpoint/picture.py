@@ -59,10 +59,13 @@ class Picture:
     """Every state schema that was read, by its path; `schemas` has the newest ones."""
     damages: tuple[Damage, ...] = ()
     unlisted: Mapping[str, StorageError] | None = None
+    """Folders that could not be listed, with why; never `offsets` or `commits`."""
     unread: tuple[str, ...] = ()
     """Files left alone because they are large and only tell amounts."""
     moved: bool = False
     """Something wrote to the checkpoint while it was read."""
+    starting_spark: str | None = None
+    """The release that the next start is judged with; None for those that may have written it."""
 
     @property
     def newest_offsets_id(self) -> int | None:
@@ -99,6 +102,21 @@ class Picture:
         """The settings that the newest offsets entry pins."""
         entry = self.newest_offsets
         return entry.metadata.settings if entry is not None and entry.metadata is not None else {}
+
+    @property
+    def access_failure(self) -> StorageError | None:
+        """Why a part of the checkpoint could not be listed or read; None where all of it was."""
+        for error in (self.unlisted or {}).values():
+            return error
+        for damage in self.damages:
+            if isinstance(damage.error, StorageError) and damage.error.code.number != "HF7013":
+                return damage.error
+        return None
+
+    def is_unlisted(self, folder: str) -> bool:
+        """Whether a folder, or one below it, could not be listed: its content is unknown."""
+        unlisted = self.unlisted or {}
+        return any(one == folder or one.startswith(f"{folder}/") for one in unlisted)
 
     def refused(self, file: str) -> Damage | None:
         """Give the damage for which Spark refuses a file, None where it would read it."""

@@ -18,6 +18,7 @@ from holdfast.format.offsets import OffsetsEntry
 from holdfast.format.operators import OperatorMetadata
 from holdfast.format.query import QueryMetadata
 from holdfast.format.stateschema import StateSchema
+from holdfast.plurals import counted
 from holdfast.storage.reading import Listing, Reader
 
 SHOWN_BATCHES = 10
@@ -30,15 +31,18 @@ _ATTEMPTS = 3
 Entry = TypeVar("Entry")
 
 
-def read_picture(reader: Reader, *, history: int = SHOWN_BATCHES) -> Picture:
+def read_picture(
+    reader: Reader, *, history: int = SHOWN_BATCHES, any_folder: bool = False
+) -> Picture:
     """Read one consistent moment; of the logs the newest `history` batches and what precedes them.
 
     A checkpoint that a running query writes to is read again, up to three times, to find a quiet
     moment. After that the picture says that it moved. It is consistent all the same, because the
-    listing sees what Spark writes last before what it writes first.
+    listing sees what Spark writes last before what it writes first. `any_folder` accepts a folder
+    that has content, but none of a checkpoint's; otherwise that raises HF2001.
     """
     for attempt in range(_ATTEMPTS):
-        picture = _Taking(reader, history).picture()
+        picture = _Taking(reader, history, any_folder).picture()
         if not picture.moved or attempt == _ATTEMPTS - 1:
             return picture
     raise AssertionError("the loop above returns")
@@ -50,6 +54,7 @@ class _Taking:
 
     reader: Reader
     history: int
+    any_folder: bool
     damages: list[Damage] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     initial_offsets: dict[str, bytes] = field(default_factory=dict)
@@ -58,7 +63,9 @@ class _Taking:
     def picture(self) -> Picture:
         listing = self.reader.list()
         layout = lay_out(listing.items)
-        _refuse_foreign_folder(self.reader, layout, listing)
+        _raise_unlisted_logs(listing)
+        if not self.any_folder:
+            _refuse_foreign_folder(self.reader, layout)
         content = self._contents(layout, self._log_paths(layout), frozenset())
         offsets = _numbered(content, "offsets/", OffsetsEntry)
         file_logs = file_log_folders(layout, offsets)
@@ -167,17 +174,22 @@ def decode_file(
     return entry, checksum_damage(path, [data], side) if isinstance(side, bytes) else []
 
 
-def _refuse_foreign_folder(reader: Reader, layout: Layout, listing: Listing) -> None:
+def _raise_unlisted_logs(listing: Listing) -> None:
+    """Raise why the folder or one of its logs could not be listed: unseen is not empty."""
+    for folder in ("", "offsets", "commits"):
+        if folder in listing.failures:
+            raise listing.failures[folder]
+
+
+def _refuse_foreign_folder(reader: Reader, layout: Layout) -> None:
     """Refuse a folder that has content, but none of a checkpoint's."""
-    if "" in listing.failures:
-        raise listing.failures[""]
     if not layout.items or not layout.empty:
         return
     inside = checkpoints_inside(layout)
     hint = f"; there are checkpoints inside: {', '.join(inside[:5])}" if inside else ""
     raise CheckpointError(
         "HF2001",
-        f"no metadata, offsets/ or commits/ among {layout.file_count} files{hint}",
+        f"no metadata, offsets/ or commits/ among {counted(layout.file_count, 'file')}{hint}",
         at=reader.location,
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from holdfast.checkpoint.goingon import going_on
+from holdfast.checkpoint.joinstate import format_one_join
 from holdfast.checkpoint.logrecovery import (
     continuous,
     newest_entries,
@@ -50,11 +51,15 @@ def next_start(picture: Picture, spark: str | None = None) -> NextStart:
 
 def outcome_with(picture: Picture, release: str) -> Outcome:
     """Tell what one Spark release does."""
+    unseen = picture.access_failure
+    if unseen is not None:
+        reason = f"{unseen.at or picture.location} could not be read: {unseen.message}"
+        return Outcome(Action.UNKNOWN, None, reason)
     for step in STEPS:
         outcome = step(picture, release)
         if outcome is not None:
             return outcome
-    return _with_identity(picture, going_on(picture))
+    return _with_join(picture, _with_identity(picture, going_on(picture)))
 
 
 def _with_identity(picture: Picture, outcome: Outcome) -> Outcome:
@@ -62,6 +67,14 @@ def _with_identity(picture: Picture, outcome: Outcome) -> Outcome:
     if outcome.action is Action.FRESH or picture.layout.has_file("metadata"):
         return outcome
     told = f"{outcome.reason}; under a new query id, so that the sink takes it for another query"
+    return replace(outcome, reason=told)
+
+
+def _with_join(picture: Picture, outcome: Outcome) -> Outcome:
+    """A checkpoint does not say how it joins; every release refuses an outer join in format 1."""
+    if outcome.action is Action.FRESH or format_one_join(picture) is None:
+        return outcome
+    told = f"{outcome.reason}; an outer join would be refused, its state is of format 1"
     return replace(outcome, reason=told)
 
 
@@ -94,6 +107,17 @@ def _operator_names(picture: Picture, release: str) -> Outcome | None:
     return None
 
 
+def _join_format(picture: Picture, release: str) -> Outcome | None:
+    """Join state of format 1 is refused where it doesn't fit its entry, or has no schema."""
+    join = format_one_join(picture)
+    reason = join.refusal(release) if join is not None else None
+    if reason is None:
+        return None
+    # 3.5 looks at the schema in the tasks, when the sink was called already.
+    touched = not at_least(release, "4.0")
+    return failure(reason, going_on(picture).batch_id, sink_touched=touched)
+
+
 def _state(picture: Picture, release: str) -> Outcome | None:
     """The state of the batch before must be loadable."""
     ahead = going_on(picture)
@@ -123,5 +147,6 @@ STEPS: tuple[Step, ...] = (
     _commit_ahead,
     blocked_write,
     _operator_names,
+    _join_format,
     _state,
 )

@@ -19,7 +19,8 @@ def folder_of(entry: OffsetsEntry, position: int, layout: Layout) -> str | None:
     source = entry.sources[position]
     if source.name in layout.sources:
         return source.name
-    for earlier in entry.sources[:position]:
+    order = in_order(entry)
+    for earlier in (entry.sources[at] for at in order[: order.index(position)]):
         if earlier.text == source.text and earlier.name in layout.sources:
             return earlier.name
     return None
@@ -60,3 +61,18 @@ def matching_position(
         return None
     name = after.sources[position].name
     return next((at for at, source in enumerate(before.sources) if source.name == name), None)
+
+
+def in_order(entry: OffsetsEntry) -> tuple[int, ...]:
+    """Give the positions of an entry's sources in the order of their ids.
+
+    Version 2 writes them in the order of a hash table; numbers count before names.
+    """
+    positions = range(len(entry.sources))
+    if entry.version == 1:
+        return tuple(positions)
+    return tuple(sorted(positions, key=lambda at: _id_order(entry.sources[at].name)))
+
+
+def _id_order(name: str) -> tuple[bool, int, str]:
+    return (False, int(name), name) if name.isdecimal() else (True, 0, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.sourcefolders import folder_of, matching_position
+from holdfast.checkpoint.sourcefolders import folder_of, in_order, matching_position
 from holdfast.checkpoint.sourcerecovery import file_log_offset
 from holdfast.errors import DecodeError
 from holdfast.format.offsets import OffsetsEntry
@@ -45,7 +45,7 @@ def _declared(entry: OffsetsEntry, position: int, formats: Formats) -> str | Non
     by_name = formats.get(entry.sources[position].name)
     if by_name is not None or len(formats) != len(entry.sources):
         return by_name
-    return list(formats.values())[position]
+    return list(formats.values())[in_order(entry).index(position)]
 
 
 def explained(

@@ -56,6 +56,20 @@ class PartitionFiles:
         ]
         return [item.path for item in (*plain, *by_id)]
 
+    def missing_path(self, folder: str, version: int, unique_id: str = "") -> str:
+        """Name the file of a version that is not there, by what its neighbours are called."""
+        if not self.versions():
+            return folder
+        named = f"{version}_{unique_id}" if unique_id else self._unnamed(version)
+        if self.deltas or self.snapshots:
+            return f"{folder}/{version}.delta"
+        return f"{folder}/{named}.{'changelog' if self.changelogs else 'zip'}"
+
+    def _unnamed(self, version: int) -> str:
+        """State checkpoint format 2 has an id in every name, which nobody knows here."""
+        with_ids = any(one for _, one in (*self.zips, *self.changelogs))
+        return f"{version}_*" if with_ids else str(version)
+
 
 @dataclass
 class StoreFiles:

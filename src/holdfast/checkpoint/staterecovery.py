@@ -125,7 +125,7 @@ def _operator_failure(
             unique_id = _unique_id(picture, operator, store, partition, version)
             fault = _unloadable(picture, files, (version, unique_id), release)
             if fault is not None:
-                return StateFailure(f"{place}: {fault}", place)
+                return fault.located(files, place, version)
     return None
 
 
@@ -142,9 +142,25 @@ def _place(operator: OperatorFiles, partition: int, store: StoreFiles) -> str:
     return f"state/{operator.id}/{partition}{suffix}"
 
 
+@dataclass(frozen=True)
+class _Fault:
+    """The first version of a chain that is missing or damaged."""
+
+    version: int
+    unique_id: str = ""
+    damaged: str = ""
+    """The file, where there is one."""
+
+    def located(self, files: PartitionFiles, folder: str, wanted: int) -> StateFailure:
+        """Name the file at fault, and the version that can't be loaded without it."""
+        path = self.damaged or files.missing_path(folder, self.version, self.unique_id)
+        fault = "is empty or damaged" if self.damaged else "is missing"
+        return StateFailure(f"{path} {fault}, so state version {wanted} can't be loaded", path)
+
+
 def _unloadable(
     picture: Picture, files: PartitionFiles, wanted: VersionedId, release: str
-) -> str | None:
+) -> _Fault | None:
     version, unique_id = wanted
     provider = provider_of(picture)
     if provider == "hdfs":
@@ -157,16 +173,18 @@ def _unloadable(
         links = _chain(_plain(files.changelogs), zips, version)
     else:
         return None
-    return _broken_link(picture, links, version)
+    return _broken_link(picture, links)
 
 
-def _unloadable_by_id(picture: Picture, files: PartitionFiles, wanted: VersionedId) -> str | None:
+def _unloadable_by_id(
+    picture: Picture, files: PartitionFiles, wanted: VersionedId
+) -> _Fault | None:
     """Checkpoint format 2 loads the one file that the commit names; what it builds on is inside."""
     item = files.zips.get(wanted) or files.changelogs.get(wanted)
     if item is None:
-        return f"no file of state version {wanted[0]} with id {wanted[1]}"
+        return _Fault(*wanted)
     if _is_damaged(picture, item):
-        return f"{item.path} is empty or damaged, so version {wanted[0]} can't be loaded"
+        return _Fault(*wanted, damaged=item.path)
     return None
 
 
@@ -198,14 +216,12 @@ def _chain(
         yield one, changes.get(one)
 
 
-def _broken_link(
-    picture: Picture, links: Iterator[tuple[int, Listed | None]], version: int
-) -> str | None:
-    for one, item in links:
+def _broken_link(picture: Picture, links: Iterator[tuple[int, Listed | None]]) -> _Fault | None:
+    for version, item in links:
         if item is None:
-            return f"state version {one} is missing, so version {version} can't be rebuilt"
+            return _Fault(version)
         if _is_damaged(picture, item):
-            return f"{item.path} is empty or damaged, so version {version} can't be rebuilt"
+            return _Fault(version, damaged=item.path)
     return None
 
 

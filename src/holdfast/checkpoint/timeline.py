@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from holdfast.checkpoint.gaps import entry_before
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.sourcefolders import in_order
 from holdfast.checkpoint.sourceview import Formats, advance
 from holdfast.format.sources import Amount
 
@@ -39,7 +40,7 @@ def _batch(picture: Picture, formats: Formats, batch_id: int) -> Batch:
     advances: tuple[Amount | None, ...] = ()
     # Without the entry before, the first kept batch's amount would count from the beginning.
     if entry is not None and (before is not None or batch_id == 0):
-        positions = range(len(entry.sources))
+        positions = in_order(entry)
         advances = tuple(advance(picture, before, entry, at, formats) for at in positions)
     return Batch(
         id=batch_id,

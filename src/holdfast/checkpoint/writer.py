@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import PINNED_SETTINGS, RELEASES
+from holdfast.plurals import counted
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def spark_version(picture: Picture) -> SparkVersion:
     settings = _newest_readable_settings(picture)
     if settings:
         low, high = _bounds_by_settings(set(settings))
-        reasons.append(f"{len(settings)} pinned settings")
+        reasons.append(f"{counted(len(settings), 'pinned setting')}")
         if high < 0:
             return SparkVersion(None, None, "3.4", reasons[0])
     for release, reason in _signs(picture):
@@ -51,6 +52,14 @@ def spark_version(picture: Picture) -> SparkVersion:
         return SparkVersion(None, RELEASES[0], RELEASES[-1], "nothing in the files tells")
     value = RELEASES[low] if low == high else None
     return SparkVersion(value, RELEASES[low], RELEASES[high], "inferred from " + ", ".join(reasons))
+
+
+def start_releases(picture: Picture) -> tuple[str, ...]:
+    """Return the releases that the next start is judged with: the asked one, else all that fit."""
+    if picture.starting_spark is not None:
+        return (picture.starting_spark,)
+    found = spark_version(picture)
+    return RELEASES[RELEASES.index(found.oldest) : RELEASES.index(found.assumed) + 1]
 
 
 def _newest_readable_settings(picture: Picture) -> Mapping[str, str]:

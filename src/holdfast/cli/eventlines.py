@@ -16,11 +16,17 @@ if TYPE_CHECKING:
     from holdfast.spark.events import Event
 
 _NAMES = {
+    "RunStep": "step",
     "JobStarting": "starting",
     "JobWaiting": "waiting",
+    "JobWaitingForUpstream": "waiting-for-upstream",
     "JobStarted": "started",
     "BatchDone": "batch",
+    "RecordFailing": "record-failing",
+    "JobStopping": "stopping",
     "JobEnded": "ended",
+    "JobRestarting": "restarting",
+    "JobsFailed": "jobs-failed",
 }
 
 

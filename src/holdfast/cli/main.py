@@ -6,13 +6,16 @@ import gc
 import io
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdfast import __version__
 from holdfast.cli.commandtable import COMMANDS
 from holdfast.errors import HoldfastError, UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class CommandTable(click.Group):
@@ -37,6 +40,15 @@ class CommandTable(click.Group):
         """List the commands with their summaries, without loading any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command's name from the table, without loading any."""
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        if names and not incomplete.startswith("-"):
+            return [CompletionItem(name, help=COMMANDS[name]) for name in names]
+        return click.Command.shell_complete(self, context, incomplete)
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
@@ -82,7 +94,10 @@ def _unheard(_failure: object) -> None:
 def run(words: list[str]) -> int:
     """Run a command and give its exit status."""
     try:
-        status: Any = holdfast.main(words, prog_name="holdfast", standalone_mode=False)
+        # Newer releases of click take a call without words for an error.
+        status: Any = holdfast.main(
+            words or ["--help"], prog_name="holdfast", standalone_mode=False
+        )
         sys.stdout.flush()
     except click.exceptions.Exit as leaving:
         return leaving.exit_code

@@ -68,20 +68,31 @@ def target_options(function: Function) -> Function:
 
 
 def place_options(function: Function) -> Function:
-    """Add --project and --storage-option: what finds a place, for commands that may take long."""
+    """Add --project, --profile and --storage-option: what finds a place."""
+    storage_option = click.option(
+        "--storage-option",
+        "storage_options",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A setting of the storage, such as endpoint=…; may be repeated.",
+    )
+    return project_options(storage_option(function))
+
+
+def project_options(function: Function) -> Function:
+    """Add --project and --profile."""
     for option in (
         click.option(
-            "--storage-option",
-            "storage_options",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="A setting of the storage, such as endpoint=…; may be repeated.",
+            "--profile",
+            metavar="NAME",
+            help="Use this profile of the project file (default: $HOLDFAST_PROFILE, else none).",
         ),
         click.option(
             "--project",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="The project file; otherwise holdfast.yaml is looked for upward.",
+            help="Project file, or the directory that holds it (default: nearest holdfast.yaml in "
+            "this or a parent directory).",
         ),
     ):
         function = option(function)

@@ -45,7 +45,7 @@ BACKUP_CODES: tuple[Code, ...] = (
         "a query seems to be running where the restore would write",
         "Spark does not notice files that change under it; its next batch would mix both",
         (
-            "stop the query, wait ten seconds, and try again",
+            "stop the query, wait as long as the message says, and try again",
             "if it surely does not run: --even-if-running",
         ),
         exit_status=22,
@@ -107,7 +107,7 @@ BACKUP_CODES: tuple[Code, ...] = (
         "two copies of one checkpoint share one query id",
         "if both are started on one sink, each takes the other's batches for its own: rows are "
         "lost or doubled",
-        ("start one of the two only; never both on the same sink",),
+        ("start only the one with the newer batches; never both on the same sink",),
     ),
     Code(
         "HF4514",
@@ -139,8 +139,8 @@ BACKUP_CODES: tuple[Code, ...] = (
     Code(
         "HF4518",
         "the checkpoint went on since the restore was interrupted",
-        "somebody started the query on a half restored checkpoint; finishing or taking back would "
-        "wipe out batches that the sink may hold",
+        "a query planned a batch and committed it on a half restored checkpoint; finishing or "
+        "taking back would wipe out batches that the sink may hold",
         (
             "stop the query; do not start it again before somebody has looked",
             "holdfast inspect TARGET, and compare with the backup that the restore made first",
@@ -183,5 +183,24 @@ BACKUP_CODES: tuple[Code, ...] = (
         "it tells what the sink knew when the backup was made. In the place of the live log it "
         "would make the sink forget batches that it holds, or know batches whose rows it lost",
         ("ask it with --sink; never copy it over the live log",),
+    ),
+    Code(
+        "HF4523",
+        "a restore lost the lease before it changed anything",
+        "another process took over the checkpoint while the restore was suspended. The restore "
+        "wrote its journal entry late, found that it had lost the lease, and stopped. The "
+        "checkpoint is as the other process left it",
+        ("run the restore again if it is still needed",),
+    ),
+    Code(
+        "HF4524",
+        "a late driver wrote to the checkpoint while the restore was interrupted",
+        "a driver that had lost the lease committed the batch it was delivering, or planned one "
+        "more. Finishing the restore would overwrite that entry or remove the state it relies on",
+        (
+            "holdfast restore --undo TARGET keeps the entry and puts everything else back as it "
+            "was before the restore",
+        ),
+        exit_status=40,
     ),
 )

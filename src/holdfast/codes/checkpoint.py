@@ -26,8 +26,11 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "to 4.1 silently delivers a repeated batch twice, later ones refuse to start",
         (
             "put metadata back from a backup",
-            "the id also stands in the sink's own log (Delta: the txn's appId) and in the "
-            "driver's logs: write it back as it was",
+            "without a backup: the id is also in the sink's own log (Delta: the txn's appId) and "
+            "in the driver's logs; write it back only if offsets/ has the newest batch that the "
+            "sink has under it",
+            "do not write it into a checkpoint that lacks that batch: Spark plans the batch again, "
+            "and Delta drops its rows without an error",
         ),
     ),
     Code(
@@ -61,7 +64,11 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "offsets/ and commits/ skip the same ids",
         "that is how async progress tracking writes; a start without it stops with "
         '"batch … doesn\'t exist"',
-        ("keep asyncProgressTrackingEnabled on, or run two batches with its interval at 0 first",),
+        (
+            "keep asyncProgressTrackingEnabled on",
+            "before async progress tracking is turned off: run two batches with "
+            "asyncProgressTrackingCheckpointIntervalMs at 0",
+        ),
     ),
     Code(
         "HF2207",
@@ -89,7 +96,10 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "Spark creates entries without overwriting: it fails with a message about a second query, "
         "for a commit only after the sink got the batch",
         (
-            "in commits/: move the left-over out of the folder; the batch then runs again",
+            "in commits/, before the batch ran or where the sink knows batches (Delta, file sink): "
+            "move the left-over out of the folder",
+            "do not move it after a start failed at it, where the sink does not know batches (a "
+            "plain append in foreachBatch): the batch is written twice",
             "in offsets/ or sources/: the entry was there once; put it back from a backup",
             "without a backup: ask the sink whether it holds that batch before anything else",
         ),
@@ -110,7 +120,11 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "HF2213",
         "a file is named like a batch, but not as Spark names it",
         "Spark takes it for that batch's number and then can't find it under the plain number",
-        ("move the file out of the log",),
+        (
+            "where the entry of that number is there under its plain name: move the file out of "
+            "the log",
+            "where it is missing, this file is the entry: give it its plain name back",
+        ),
     ),
     Code(
         "HF2214",
@@ -187,7 +201,11 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "state schema files are recorded at another place",
         "the checkpoint was moved or copied: Spark reads the schema at the old place, fails when "
         "it is gone, and skips its compatibility check",
-        ("bring the checkpoint back to its first place, or rewrite the recorded paths as a whole",),
+        (
+            "bring the checkpoint back to its first place",
+            "or, with the query stopped, replace the old path by the new one in every file below "
+            "state/*/_metadata, and move the checksums beside these files away",
+        ),
     ),
     Code(
         "HF2226",
@@ -318,5 +336,23 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "Spark finds the sink by the name that it is recorded under; with another one inside the "
         "query's sink is taken for a new one, or refused",
         (_BACKUP,),
+    ),
+    Code(
+        "HF2246",
+        "the next start fails",
+        "Spark's recovery stops at what the message names, with the releases that it names. "
+        "Nothing is lost by that: the checkpoint stays as it is until a start succeeds",
+        ("holdfast inspect TARGET     (shows what each Spark release does)",),
+    ),
+    Code(
+        "HF2247",
+        "a file source has read a file from the future",
+        "Spark compares the age of files with the newest one that it has read: files that are "
+        "older than that by maxFileAge (default: 7 days) are ignored without an error, so new "
+        "files are never read and their rows are lost",
+        (
+            "find out whether the file's modification time was wrong or the entry was changed",
+            "set maxFileAge of the source to more than the difference before the next start",
+        ),
     ),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.codes.askedsources import ASKED_SOURCE_CODES
 from holdfast.codes.code import Code
+from holdfast.codes.declaredchanges import DECLARED_CHANGE_CODES
 from holdfast.codes.ownledgers import OWN_LEDGER_CODES
 from holdfast.codes.recorded import RECORDED_CODES
 from holdfast.codes.sinks import SINK_CODES
@@ -20,7 +22,11 @@ PLACE_CODES: tuple[Code, ...] = (
         "the checkpoint lies at a temporary place",
         "such places are emptied at a reboot or by a clean-up, and a query without a "
         "checkpointLocation gets another one at its next start: progress and state are lost",
-        ("name a lasting checkpointLocation, and bring this checkpoint there while nothing runs",),
+        (
+            "name a lasting checkpointLocation, and bring this checkpoint there while nothing runs",
+            "do not move a checkpoint of transformWithState: its schema files are recorded under "
+            "the old path, and the start fails (HF2225)",
+        ),
     ),
     Code(
         "HF2303",
@@ -29,7 +35,8 @@ PLACE_CODES: tuple[Code, ...] = (
         "effect on this storage. Nothing reads the left-over",
         (
             "where the entry is still missing: look at the driver's log for a failed rename",
-            "on an object store: use a checkpoint file manager made for it",
+            "on an object store: compare spark.sql.streaming.checkpointFileManagerClass with what "
+            "its vendor names",
         ),
     ),
     Code(
@@ -38,16 +45,16 @@ PLACE_CODES: tuple[Code, ...] = (
         "it keeps every file ever read: each compaction writes it anew, and each start reads it "
         "whole into the driver's memory",
         (
-            "let the source delete or archive what it has read (cleanSource), and set maxFileAge",
-            "do not use latestFirst: it makes forgetting old files impossible",
+            "give the driver enough memory for it; the log itself does not shrink, whatever "
+            "cleanSource and maxFileAge are set to",
         ),
     ),
     Code(
         "HF2305",
-        "an escaped twin of this folder lies beside it",
-        "Spark 2 kept a path with blanks or % under a name that it had escaped three times; a "
-        "later one that finds such a folder beside the path stops: 'we detected a possible problem "
-        "with the location of your checkpoint'",
+        "an escaped twin of this path exists",
+        "Spark 2 kept a path with blanks or % under a name that it had escaped three times, each "
+        "folder of the path alike; a later one that finds such a folder stops: 'we detected a "
+        "possible problem with the location of your checkpoint'",
         (
             "find out which of the two has the newer batches: holdfast diff ONE OTHER",
             "bring the one with the progress to the path that the query names, and the other to a "
@@ -57,9 +64,15 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2306",
         "a stream-stream join keeps its state in format 1",
-        "an inner join goes on with it; Spark 3.0 and later refuse an outer join over it, because "
-        "that state can't tell matched rows from others",
-        ("keep the join an inner one, or plan a reset together with its output",),
+        "an inner join continues with it. Every release since Spark 3.0 refuses any other join "
+        "over it when it plans the batch: 'stream-stream … join with state format version 1', "
+        "because such a row does not say whether it was matched. From 4.1 on an inner join is "
+        "refused too where the state has no schema files ('Unsupported schema writer version: 1')",
+        (
+            "keep the join an inner one",
+            "or start the outer join with a new checkpoint and a new output together: it reads its "
+            "sources from the beginning",
+        ),
     ),
     Code(
         "HF2307",
@@ -101,7 +114,7 @@ PLACE_CODES: tuple[Code, ...] = (
         "HF2312",
         "the release that wrote this has a known fault with such checkpoints",
         "a fault of the engine, not of this checkpoint: it shows after a crash or a task's retry",
-        ("upgrade Spark within its minor release before the next incident",),
+        ("find out which release of Spark has the fix, before the next incident",),
     ),
     Code(
         "HF2313",
@@ -112,10 +125,12 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2314",
         "a RocksDB snapshot does not fit the tables beside it",
-        "Spark loads the tables that the snapshot names; one that is missing or of another size "
-        "makes the next start fail",
+        "Spark opens the snapshot and loads the tables that it names; a snapshot that can't be "
+        "opened, and a table that is missing or of another size, make the next start fail",
         (
-            "put the missing table back byte-identical from a backup",
+            "put back what the message names, a table or the snapshot (.zip) itself, "
+            "byte-identical from a backup: holdfast backups TARGET",
+            "check which is wrong where a table has another size: it may be the snapshot",
             "with changelogs on, Spark 4.2 and later fall back to an older snapshot by themselves: "
             "do not start it with an earlier one",
         ),
@@ -175,8 +190,10 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2320",
-        "state files were looked at by name and size alone",
-        "damage inside of them would not be seen: decoding every row takes time with their size",
+        "state files that the next start loads were not read",
+        "damage inside of them would not be seen. Without --verify the doctor reads the state that "
+        "the next start loads up to 64 MB and for up to 2 s, and looks at the rest by name and "
+        "size alone",
         ("holdfast doctor TARGET --verify     (decodes every state file)",),
     ),
     Code(
@@ -185,7 +202,12 @@ PLACE_CODES: tuple[Code, ...] = (
         "with latestFirst and a limit per batch Spark ignores maxFileAge: every file is read in "
         "the end, but the source's log can never forget one, and grows with the years. Before "
         "Spark 2.2, files that fell behind were never read",
-        ("take latestFirst away, or the limit, before the log has grown",),
+        (
+            "after every file that is there was read: take latestFirst away, before the log has "
+            "grown",
+            "do not take latestFirst or the limit away before: files older than maxFileAge that "
+            "were not read yet are then never read",
+        ),
     ),
     Code(
         "HF2322",
@@ -216,7 +238,12 @@ PLACE_CODES: tuple[Code, ...] = (
         "a Kafka source is declared to read other topics than it did",
         "topics that are gone end in KAFKA_DATA_LOSS.PARTITIONS_DELETED; new ones begin at their "
         "first record, whatever startingOffsets says",
-        ("declare the topics that the checkpoint knows, or plan the change of topics on its own",),
+        (
+            "declare the topics that the checkpoint knows",
+            "do not start it with other topics, not even once: Spark plans a batch of theirs, and "
+            "then fails with the former topics as well",
+            "a topic may be added to them: it is read from its first record",
+        ),
     ),
     Code(
         "HF2326",
@@ -233,7 +260,23 @@ PLACE_CODES: tuple[Code, ...] = (
         "lost data of a source is passed over",
         "with failOnDataLoss=false a topic that was made anew, or records that aged out, are "
         "skipped with no more than a warning in the log",
-        ("set failOnDataLoss to true; turn it off for one start, knowingly, when it is needed",),
+        ("set failOnDataLoss to true: the query then stops where data is missing",),
+    ),
+    Code(
+        "HF2349",
+        "the project does not set the state store provider of the checkpoint",
+        "Spark takes the provider back from the newest offsets entry, so this checkpoint continues "
+        "with it. A new checkpoint of the same job gets Spark's default, and settings of the "
+        "provider itself (rocksdb.*) are not pinned",
+        ("compare the settings of the job with what the message says",),
+    ),
+    Code(
+        "HF2351",
+        "there is no checkpoint at this path",
+        "the path is misspelled, the checkpoint was deleted, or the query was never started. A "
+        "query that is started here begins at batch 0 under a new query id; what that means for "
+        "the sink is said by the other findings",
+        ("compare the path with checkpointLocation in the job's code",),
     ),
     Code(
         "HF2331",
@@ -242,8 +285,9 @@ PLACE_CODES: tuple[Code, ...] = (
         "after a crash all batches since the last entry are planned anew. Only sinks that do not "
         "know batches allow it, so nothing is exactly-once here",
         (
-            "keep it where latency matters more than doubles; before it is turned off, run two "
-            "batches with asyncProgressTrackingCheckpointIntervalMs at 0",
+            "keep it where latency matters more than doubles",
+            "before it is turned off: run two batches with "
+            "asyncProgressTrackingCheckpointIntervalMs at 0",
         ),
     ),
     Code(
@@ -293,18 +337,19 @@ PLACE_CODES: tuple[Code, ...] = (
         "how often logs of files are compacted",
         "every so many batches the whole log is written anew; a longer interval makes that rarer "
         "and the files to read at a start more. Spark keeps to the interval that it finds",
-        ("leave it; for a log that grows, limit what it keeps instead",),
+        ("leave it: Spark keeps to the interval that it finds",),
     ),
     Code(
         "HF2337",
         "the checkpoint lies on an object store",
         "a rename there is a copy and a removal: thousands of calls for a small batch, and not "
         "atomic. Spark's entries need an atomic create; S3 committers (magic, staging) are for "
-        "data files of batch jobs and do nothing for a checkpoint",
+        "data files of batch jobs and do nothing for a checkpoint. A file manager made for S3, "
+        "org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager, is in the "
+        "jar spark-hadoop-cloud, which pip's pyspark does not include",
         (
-            "with Hadoop 3.3.1 and later on S3: set spark.sql.streaming.checkpointFileManagerClass "
-            "to org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager",
-            "change it only while nothing runs; the files stay the same",
+            "compare spark.sql.streaming.checkpointFileManagerClass with what the vendor of your "
+            "storage names",
         ),
     ),
 )
@@ -312,6 +357,8 @@ PLACE_CODES: tuple[Code, ...] = (
 DOCTOR_CODES: tuple[Code, ...] = (
     *PLACE_CODES,
     *RECORDED_CODES,
+    *DECLARED_CHANGE_CODES,
+    *ASKED_SOURCE_CODES,
     *SINK_CODES,
     *OWN_LEDGER_CODES,
 )

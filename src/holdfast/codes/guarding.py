@@ -51,7 +51,10 @@ GUARD_CODES: tuple[Code, ...] = (
         "them, and their rows are lost",
         (
             "holdfast backups TARGET     (put the newer checkpoint back)",
-            "or give the job a new sink",
+            "or start over as a new job: another name, with it a new checkpoint, and an empty "
+            "sink; it reads its sources from the beginning",
+            "do not give only the sink a new place: this checkpoint does not deliver its committed "
+            "batches again, so a start on an empty sink is refused (HF3013)",
         ),
         exit_status=30,
     ),
@@ -87,7 +90,7 @@ GUARD_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF3009",
-        "the adopted checkpoint has a pending batch, and the sink can't tell whether it has it",
+        "a batch is pending, and the sink cannot tell whether it has it",
         "Spark runs the batch again: delivered already, its rows would be there twice; skipped "
         "although it was not delivered, they would be missing",
         (
@@ -116,5 +119,152 @@ GUARD_CODES: tuple[Code, ...] = (
         "a path that changes by accident is not noticed at the next start",
         ("run the job once where the folder can be written, and keep .holdfast/checkpoints.json",),
         exit_status=30,
+    ),
+    Code(
+        "HF3013",
+        "the output that earlier batches were delivered to is gone",
+        "the checkpoint never delivers a committed batch again: the sink would begin with the next "
+        "batch, and every row before it is missing",
+        (
+            "put the output back, from a copy that was made after the last run ended",
+            "or correct the sink's path, table or search_path, if it was changed by mistake",
+            "or, if it was emptied on purpose: holdfast run JOB --accept empty-sink",
+        ),
+        exit_status=30,
+    ),
+    Code(
+        "HF3014",
+        "the sink holds rows, and no batch of this query, which has delivered batches before",
+        "the rows are not the ones that earlier batches delivered: those would be missing, and new "
+        "rows would be mixed with rows of another writer",
+        (
+            "correct the sink's path, table or search_path, so that it names the former output",
+            "or put the former output back, with its log or ledger, from a backup",
+            "or name a new, empty sink and accept it: holdfast run JOB --accept empty-sink",
+        ),
+        exit_status=30,
+    ),
+    Code(
+        "HF3015",
+        "the sink does not report which batches it holds",
+        "whether earlier batches are still in the sink is unknown: rows could be lost or "
+        "duplicated",
+        (
+            "fix what keeps the sink's log or ledger from being read",
+            "holdfast doctor TARGET",
+        ),
+        exit_status=31,
+    ),
+    Code(
+        "HF3016",
+        "the table was created again since the last run",
+        "its log or ledger holds the committed batches, as after a dump and restore; rows that "
+        "were delivered after the copy was made would be missing",
+        ("check that the copy was made after the last run ended",),
+        exit_status=31,
+    ),
+    Code(
+        "HF3017",
+        "rows of earlier batches are missing from the output",
+        "somebody compacted, moved, expired or deleted them; the ledger still holds their batches, "
+        "so Spark does not deliver them again",
+        (
+            "holdfast doctor TARGET     (compare every file with the manifests)",
+            "find out whether the table was dropped and created again",
+        ),
+        exit_status=31,
+    ),
+    Code(
+        "HF3018",
+        "the table no longer remembers the batches of this query",
+        "it drops the identifiers of a query that has not written for a time: whether it holds "
+        "every committed batch cannot be compared",
+        (
+            "check that the newest rows are in the table",
+            "unset delta.setTransactionRetentionDuration, or make it longer than any pause",
+        ),
+        exit_status=31,
+    ),
+    Code(
+        "HF3019",
+        "the output of a job in mode complete is gone",
+        "nothing is lost: each batch replaces the whole output. Until the next batch with new rows "
+        "is written, readers find nothing there",
+        ("if the sink's path or table was changed by mistake, correct it before the next start",),
+        exit_status=31,
+    ),
+    Code(
+        "HF3020",
+        "the rows of the sink could not be looked at",
+        "whether the table still has the rows of earlier batches is unknown; its ledger is "
+        "readable and was compared with the checkpoint",
+        ("grant SELECT on the table to the role that writes it, so that an empty one is noticed",),
+        exit_status=31,
+    ),
+    Code(
+        "HF3021",
+        "Spark's own sink cannot continue a table that was rewound or cleared",
+        "Delta never forgets a batch id of a query, so Holdfast continues the query under another "
+        "application id. Spark's own sink would use the old one: Delta skips every batch that it "
+        "writes, and the rows are lost",
+        ("leave out `native: true`: Holdfast's own Delta sink knows the new application id",),
+        exit_status=30,
+    ),
+    Code(
+        "HF3022",
+        "Spark's file sink has no log of the batches that are committed",
+        "with a log that begins in the middle, reading the output fails after the next batch, and "
+        "the next compaction stops the query (BATCH_METADATA_NOT_FOUND)",
+        (
+            "correct the sink's path, if it was changed by mistake",
+            "or put _spark_metadata back from a backup of this output",
+            "or leave out `native: true` and give the sink a new folder: Holdfast's own file sink "
+            "begins with the next batch",
+        ),
+        exit_status=30,
+    ),
+    Code(
+        "HF3023",
+        "the output will not hold the batches that are already committed",
+        "the checkpoint never delivers a committed batch again. The rows of these batches stay "
+        "where they were written before, and this output begins with the next batch",
+        (
+            "keep the former output, and read both together",
+            "or, to have everything in one place while the source still has all of its data, give "
+            "the job a name, a checkpoint and a sink of its own",
+        ),
+        exit_status=31,
+    ),
+    Code(
+        "HF3024",
+        "what Spark's own sink holds cannot be determined",
+        "this sink keeps no record of batches that Holdfast reads. A pending batch is run again, "
+        "as Spark does without Holdfast: if the sink already has its rows and does not recognize "
+        "the batch, they are in it twice",
+        ("check whether the rows of the pending batch are in the sink: holdfast inspect TARGET",),
+        exit_status=31,
+    ),
+    Code(
+        "HF3025",
+        "the checkpoint lost batches that recorded runs delivered",
+        "the checkpoint was deleted, emptied or replaced by an older copy, and the sink cannot "
+        "recognise batches it already has: the next start would deliver their rows a second time",
+        (
+            "holdfast backups TARGET     (restore the newest backup of the checkpoint)",
+            "or, if the output was emptied too and the job is to start over: holdfast run JOB "
+            "--accept new-checkpoint",
+        ),
+        exit_status=30,
+    ),
+    Code(
+        "HF3026",
+        "the records of earlier runs cannot be read, and the sink holds no batch of this query",
+        "whether the output of committed batches is gone is unknown: the sink could begin with the "
+        "next batch, and every row before it be missing",
+        (
+            "if a newer Holdfast wrote the records: start the job with that version",
+            "look at the record that is named: was it cut by a full disk, or edited?",
+        ),
+        exit_status=31,
     ),
 )

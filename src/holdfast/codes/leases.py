@@ -40,16 +40,15 @@ LEASE_CODES: tuple[Code, ...] = (
     Code(
         "HF2604",
         "the offsets of a batch differ from those kept of it",
-        "this batch id was planned before, with other offsets, and may have reached the sink with "
-        "them; delivering it as it is planned now could lose or double rows. That happens when "
-        "the file in offsets was lost or set aside after the batch was begun, or when an older "
-        "checkpoint was put in its place",
+        "the rows of a batch begin where the entry before it ends, and end with its own entry. One "
+        "of the two was replaced, edited or planned again after a batch was delivered with it: a "
+        "start would lose or double rows",
         (
             "do not start the query before this is settled",
-            "holdfast doctor TARGET says whether the sink holds the batch",
+            "holdfast doctor TARGET asks the sink and says whether the kept copy may be put back",
             "holdfast backup TARGET keeps what is there now",
-            "then put the kept copy back as offsets/ID, without the .crc file of the other one: "
-            "Spark runs the batch again as it was planned first",
+            "do not put a copy back by guess: where the sink has the batch with other offsets, "
+            "Spark would deliver it again with other rows",
         ),
         exit_status=30,
     ),
@@ -64,5 +63,85 @@ LEASE_CODES: tuple[Code, ...] = (
             "state again",
         ),
         exit_status=30,
+    ),
+    Code(
+        "HF2606",
+        "the offsets entry before a batch is missing",
+        "the rows of a batch begin where the entry before it ends. Spark never removes that entry, "
+        "so it was lost; without it nobody can say whether the sink has the same batch",
+        (
+            "do not start the query before the entry is back: Spark would fail without it",
+            "holdfast backups TARGET   (restore offsets/ID, if a backup has it)",
+            "do not delete other entries to close the gap: Spark would plan their batches again",
+        ),
+        exit_status=30,
+    ),
+    Code(
+        "HF2610",
+        "an act on the checkpoint lost its lease before it was done",
+        "it was silent for too long (suspended, or its storage failed), so that another process "
+        "may use the checkpoint by now; it stopped before its next change. If it had begun to "
+        "change files, its journal entry is open and no job starts on the checkpoint",
+        (
+            "holdfast status shows who uses the checkpoint now",
+            "holdfast restore --finish TARGET, or holdfast restore --undo TARGET",
+        ),
+        exit_status=22,
+    ),
+    Code(
+        "HF2611",
+        "the record of a run could not be written for a while",
+        "the job went on: its rows are in the sink, and status showed an older state of the run",
+        ("look at the space that is left beside the checkpoint, and at this user's rights",),
+    ),
+    Code(
+        "HF2612",
+        "the record of a run does not say how the run ended",
+        "the rows are delivered as the report says; only the record beside the checkpoint is "
+        "behind, so that status shows the run as killed",
+        (
+            "look at the space that is left beside the checkpoint, and at this user's rights",
+            "start the job again: its next run is recorded under a number of its own",
+        ),
+    ),
+    Code(
+        "HF2613",
+        "the lease on the checkpoint would not be shared",
+        "the checkpoint is a mount of its own, and its records, with the lease, lie beside it on "
+        "another file system: a second container that mounts the checkpoint would not see the "
+        "lease, and two drivers would write the same batches twice",
+        (
+            "mount the directory around the checkpoint instead of the checkpoint itself",
+            "or mount a directory for its records, too, in every container that uses it",
+        ),
+        exit_status=30,
+    ),
+    Code(
+        "HF2614",
+        "the run took a higher generation because the sink knows a newer one",
+        "the records beside the checkpoint were lost, so that generations started again, or a job "
+        "with another checkpoint cleared the same output. A sink refuses drivers of older "
+        "generations; under the lease a start continues after the newest one, and late drivers "
+        "stay refused",
+        ("nothing needs to be done; keep the records (.holdfast) together with the checkpoint",),
+    ),
+    Code(
+        "HF2615",
+        "the last attempt to start the job failed",
+        "the start ended before its first batch, so that no run was recorded and nothing was "
+        "delivered; the next start fails in the same way unless the cause is gone",
+        ("holdfast explain CODE   (with the code of the error)",),
+    ),
+    Code(
+        "HF2616",
+        "an attempt to start the job could not be recorded",
+        "the error itself is reported; status and evidence will not show this attempt",
+        ("look at the space that is left beside the checkpoint, and at this user's rights",),
+    ),
+    Code(
+        "HF2617",
+        "a start was refused because the checkpoint was in use",
+        "the driver that holds the lease was not disturbed; the second start delivered nothing",
+        ("find out what starts the job twice, such as a schedule shorter than the run",),
     ),
 )

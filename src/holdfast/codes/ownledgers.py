@@ -5,7 +5,9 @@ from __future__ import annotations
 from holdfast.codes.code import Code
 
 _BACKUP = "put the newest entries of the checkpoint back from a backup: holdfast backups TARGET"
-_AS_IT_WAS = "bring the folder `.holdfast` beside the output back as it was"
+_MISSING_MANIFESTS = (
+    "put the missing manifests back beside the output, and leave the newer ones as they are"
+)
 
 OWN_LEDGER_CODES: tuple[Code, ...] = (
     Code(
@@ -29,9 +31,10 @@ OWN_LEDGER_CODES: tuple[Code, ...] = (
         "repeated batches are told by the query id: under a new one everything that is read again "
         "is written again",
         (
-            "if metadata was lost or made anew: write the id that the sink knows back into it",
-            "if the checkpoint is new on purpose: let it begin where the old one ended, or give "
-            "the job an output of its own",
+            "if the checkpoint was deleted: restore it from a backup (holdfast backups TARGET)",
+            "do not write the id that the sink knows into a new checkpoint: it would plan batches "
+            "that the sink has, and `holdfast run` refuses it",
+            "if the checkpoint is new on purpose: give the job a name and an output of its own",
         ),
     ),
     Code(
@@ -66,7 +69,10 @@ OWN_LEDGER_CODES: tuple[Code, ...] = (
         "files lie in the output folder that no manifest names",
         "whoever lists the folder reads them as rows, and no batch of this sink brought them",
         (
-            "find out who wrote them before you move them to a place outside of the output",
+            "find out who wrote them; if another writer did, move them to a place outside of the "
+            "output",
+            "do not move them where a manifest is missing or unreadable (HF2455, HF2456): they may "
+            "be the rows of that batch",
             "give every writer a folder of its own",
         ),
     ),
@@ -82,7 +88,7 @@ OWN_LEDGER_CODES: tuple[Code, ...] = (
         "the manifests of a query have a gap",
         "every batch has a manifest, also an empty one: a missing one was lost, and its rows with "
         "it unless its files are still published",
-        (_AS_IT_WAS, "compare the rows of the batches around the gap with the source"),
+        (_MISSING_MANIFESTS, "compare the rows of the batches around the gap with the source"),
     ),
     Code(
         "HF2457",
@@ -92,10 +98,13 @@ OWN_LEDGER_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2458",
-        "batches are being taken back",
-        "an intent to take batches back was written and not finished: readers that list the folder "
-        "may still see some of their files",
-        ("start the job again: what was begun is finished before anything is written",),
+        "batches of the sink were taken back",
+        "a rewind or clear that was not finished leaves files that readers of the folder may still "
+        "see. A driver that came late leaves void manifests: they count for nobody",
+        (
+            "if it is not finished, start the job again: it is finished before anything is written",
+            "void manifests need nothing: the next rewind or clear removes them",
+        ),
     ),
     Code(
         "HF2459",

@@ -27,6 +27,13 @@ PROJECT_CODES: tuple[Code, ...] = (
         exit_status=1,
     ),
     Code(
+        "HF1005",
+        "the output file exists",
+        "nothing was written: an existing file is never replaced unless you say so",
+        ("give another file name, or add --force to replace the file",),
+        exit_status=2,
+    ),
+    Code(
         "HF1101",
         "the project file can't be found or read",
         "jobs and storage settings come from it",
@@ -167,6 +174,32 @@ PROJECT_CODES: tuple[Code, ...] = (
         "files of a new project are there already",
         "nothing was written",
         ("give an empty folder: holdfast init DIR",),
+        exit_status=10,
+    ),
+    Code(
+        "HF1125",
+        "the project has no such profile",
+        "a profile decides where data is and which Spark runs the jobs; no other one is used in "
+        "its place",
+        ("choose a profile that the project file declares: --profile NAME, or HOLDFAST_PROFILE",),
+        exit_status=2,
+    ),
+    Code(
+        "HF1126",
+        "a profile changes a job that the project does not declare",
+        "a profile is laid over declared jobs; a job of another name would silently not be changed",
+        ("use the name of a job under `jobs:`",),
+        exit_status=10,
+    ),
+    Code(
+        "HF1127",
+        "one checkpoint has two sinks",
+        "a checkpoint counts batches as delivered whichever sink got them: with the other profile "
+        "those batches are skipped, and their rows are missing from that sink",
+        (
+            "give each profile checkpoints of its own: `profiles.NAME.checkpoints`, or "
+            "`profiles.NAME.jobs.JOB.checkpoint` for an adopted one",
+        ),
         exit_status=10,
     ),
 )

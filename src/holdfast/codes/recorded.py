@@ -35,8 +35,8 @@ RECORDED_CODES: tuple[Code, ...] = (
         "one checkpoint is one job's for ever: a second job on it would read on where the first "
         "one ended, and both would stop or spoil each other",
         (
-            "give this job a checkpoint of its own",
             "if the job was only renamed: keep its old name",
+            "a job of its own needs a checkpoint and an output of its own",
         ),
     ),
     Code(

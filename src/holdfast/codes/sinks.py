@@ -5,6 +5,9 @@ from __future__ import annotations
 from holdfast.codes.code import Code
 
 _ASK_SINK = "compare what the sink holds with the offsets of these batches before the next start"
+_NO_OTHER_OUTPUT = (
+    "do not copy entries of another output into it: readers do not find the files that they name"
+)
 _KEEP_BOTH = "keep a checkpoint and its output together: both as they were, or both new"
 
 SINK_CODES: tuple[Code, ...] = (
@@ -14,8 +17,10 @@ SINK_CODES: tuple[Code, ...] = (
         "the file sink's log remembers batch ids, but no query: it takes the new batches with ids "
         "up to its newest for done and throws their rows away, without an error",
         (
-            "stop the query; give the new checkpoint a new output folder",
-            "or bring back the checkpoint that belongs to this output",
+            "bring back the checkpoint that belongs to this output",
+            "or use a new checkpoint and a new output folder together",
+            "do not give only a new output folder to a checkpoint that has run: the rows of its "
+            "batches were thrown away, and it does not read them again",
         ),
     ),
     Code(
@@ -35,7 +40,8 @@ SINK_CODES: tuple[Code, ...] = (
         "exist when compacting batch'), hours later perhaps; spark.read on the output fails now. "
         "An old checkpoint on a new output looks like this, and a log that was deleted",
         (
-            "put the missing entries of _spark_metadata back from a backup or the old output",
+            "put the missing entries of _spark_metadata back from a backup of this output",
+            _NO_OTHER_OUTPUT,
             _KEEP_BOTH,
         ),
     ),
@@ -68,8 +74,9 @@ SINK_CODES: tuple[Code, ...] = (
         "every compaction reads and writes all of it in the driver: each tenth batch is slow, and "
         "at some size the driver runs out of memory",
         (
-            "set the sink's option retention, if readers can do without old files",
-            "or write to a table format, with a new output and a new checkpoint together",
+            "write to a table format, with a new output and a new checkpoint together",
+            "do not set the sink's option retention unless readers can do without old files: they "
+            "disappear from every reader",
         ),
     ),
     Code(
@@ -79,8 +86,19 @@ SINK_CODES: tuple[Code, ...] = (
         "after its next batch reading the output fails, and the next compaction fails too. For "
         "foreachBatch: nothing keeps a batch that is run again from being written twice",
         (
-            "file sink: put _spark_metadata back from a backup or the old output",
+            "file sink: put _spark_metadata back from a backup of this output",
+            _NO_OTHER_OUTPUT,
             "foreachBatch: keep the batch id with the rows, in one transaction",
+        ),
+    ),
+    Code(
+        "HF2248",
+        "the Delta table that earlier batches were written to is not there",
+        "a committed batch is never delivered again: a table created now would begin with the next "
+        "batch, and every row before it is missing",
+        (
+            "put the table back, with its _delta_log, from a backup",
+            "or correct the sink's path, if it was changed by mistake",
         ),
     ),
     Code(
@@ -106,8 +124,10 @@ SINK_CODES: tuple[Code, ...] = (
         "Delta tells repeated batches by the query id: under a new one everything that is read "
         "again is appended again",
         (
-            "if metadata was lost or made anew: write the id that the table knows back into it",
-            "if the checkpoint is new on purpose: let it begin where the old one ended",
+            "if the checkpoint was deleted: restore it from a backup (holdfast backups TARGET)",
+            "do not write the id that the table knows into a new checkpoint: Spark would plan "
+            "batches that the table has under that id, and Delta drops their rows without an error",
+            "if another job writes this table too, and this checkpoint is new on purpose: nothing",
         ),
     ),
     Code(
@@ -115,7 +135,13 @@ SINK_CODES: tuple[Code, ...] = (
         "a fixed application id in the Delta table is ahead of this checkpoint",
         "foreachBatch with a fixed txnAppId and a new checkpoint: all writes are ignored until the "
         "batch ids pass the old ones, without an error",
-        ("use another txnAppId with each new checkpoint, such as one that holds the query id",),
+        (
+            "if the checkpoint was lost: restore it from a backup (holdfast backups TARGET)",
+            "if it is new on purpose and reads only data that the table does not have: use another "
+            "txnAppId from its first batch on, such as one that holds the query id",
+            "do not use another txnAppId to read the same data again: every row is then written "
+            "twice",
+        ),
     ),
     Code(
         "HF2414",
@@ -127,7 +153,8 @@ SINK_CODES: tuple[Code, ...] = (
     Code(
         "HF2415",
         "the Delta table forgets transaction identifiers",
-        "a batch that is run again after its identifier expired is written twice",
+        "Delta skips a batch only while its identifier is younger than the table's "
+        "delta.setTransactionRetentionDuration; a batch that runs again later is written twice",
         ("keep the retention longer than the job is ever stopped",),
     ),
     Code(
@@ -142,18 +169,50 @@ SINK_CODES: tuple[Code, ...] = (
         ),
     ),
     Code(
+        "HF2417",
+        "a Delta table has the same batches under two query ids",
+        "a checkpoint that is deleted gets another query id at the next start, reads its source "
+        "again and appends everything a second time: Delta knows repeated batches by the query id "
+        "alone. Two jobs that append to one table from different sources look alike; that is a "
+        "note where the job was started with --accept shared-sink",
+        (
+            "find out whether another job wrote the other batches on purpose",
+            "look for rows that are there twice: the evidence names the batches, and DESCRIBE "
+            "HISTORY of the table their versions (queryId and epochId)",
+        ),
+    ),
+    Code(
+        "HF2418",
+        "a Delta table ignored committed batches",
+        "the table had these batch ids of this query before they were planned: the checkpoint was "
+        "rolled back, or begun again under the same id. Delta skipped the later rows without an "
+        "error, and Spark does not deliver them again",
+        (
+            "compare the table with the offsets of these batches, which say which data it is: "
+            "holdfast inspect TARGET",
+        ),
+    ),
+    Code(
         "HF2421",
         "two checkpoints have one query id",
         "one is a copy of the other. Each alone goes on well; both on one sink make each other's "
         "batches look done, and rows are lost without an error",
-        ("run only one of them; keep the other as a backup, out of every job's reach",),
+        (
+            "run only the one with the newer batches (holdfast diff ONE OTHER); keep the other as "
+            "a backup, out of every job's reach",
+            "do not run the older one on the same sink: it plans batches that the sink has, and "
+            "their rows are lost",
+        ),
     ),
     Code(
         "HF2422",
         "two jobs write to one folder",
         "Spark's file sink keeps one log a folder, with batch ids and no query: the second job's "
         "batches are taken for done and thrown away",
-        ("give each job an output folder of its own",),
+        (
+            "before its first batch: give each job an output folder of its own",
+            "a job that wrote there as the second one: a new output and a new checkpoint together",
+        ),
     ),
     Code(
         "HF2431",

@@ -15,6 +15,7 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         (
             "use `format: delta`, which takes every batch exactly once",
             "or `format: custom` with a function of your own, which is given the batch's identity",
+            "or add `native: true`: Spark's own sink writes, with what that sink promises",
         ),
         _SINK,
     ),
@@ -42,7 +43,7 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         "the sink is closed for this query",
         "the job was given a new identity, and its old one was closed: whatever is written under "
         "it is skipped, for ever",
-        ("start the job from its new checkpoint, and stop the driver of the old one",),
+        ("stop this driver: the job goes on under its new identity",),
         _SINK,
     ),
     Code(
@@ -110,11 +111,27 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         _SINK,
     ),
     Code(
+        "HF5012",
+        "Spark has no sink of this format",
+        "the name is misspelled, the library that brings the sink is not on Spark's class path, or "
+        "Spark cannot write a stream to this format; nothing was started",
+        (
+            "correct `format`, or leave out `native: true` for a sink of Holdfast's own",
+            "or add the library: `spark: {jars: [...]}` in the project file",
+        ),
+        _SINK,
+    ),
+    Code(
         "HF5020",
         "the folder belongs to Spark's own file sink",
         "with `_spark_metadata` in it, Spark's readers pass over every file that this log does not "
         "name, so that rows written by Holdfast would be invisible to them",
-        ("give the sink a folder of its own",),
+        (
+            "add `native: true`: Spark's own file sink goes on writing the folder, under "
+            "Holdfast's lease, guards and records",
+            "or give the sink a folder of its own: it begins with the next batch, and the former "
+            "folder keeps the earlier ones (docs/how-to/move-from-sparks-file-sink.md)",
+        ),
         _SINK,
     ),
     Code(
@@ -153,7 +170,39 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         "were written before: it could be doubled",
         (
             "put the checkpoint's newest entries back from a backup: holdfast backups TARGET",
-            "or give the sink a folder of its own",
+            "or give the job a name, a checkpoint and a folder of its own",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5025",
+        "the batches that this driver writes were taken back",
+        "the sink was rewound or cleared under a newer lease. A batch of an older driver is not "
+        "accepted any more, however late it comes: its rows would be there twice",
+        (
+            "start the job again: it takes a lease with a newer generation than the sink knows, "
+            "and continues from what the sink holds",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5026",
+        "a newer driver has written to the sink",
+        "whoever rewinds or clears a sink must hold the newest lease; otherwise batches would be "
+        "removed under the job that is writing them. Nothing was changed",
+        ("stop the job, then repeat the command: it takes a new lease",),
+        _SINK,
+    ),
+    Code(
+        "HF5027",
+        "the output was removed while the job ran",
+        "the folder or the table is gone, or another table has its name: the rows of earlier "
+        "batches are missing, and Spark does not deliver them again. A new output would hold only "
+        "the batches from now on. Nothing of this batch was written",
+        (
+            "put the output back as it was, from a backup, then start the job again",
+            "or start the job as it is: the start compares the output with the earlier runs, and "
+            "refuses it (HF3013) unless you accept an empty one",
         ),
         _SINK,
     ),
@@ -179,12 +228,12 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
     Code(
         "HF5042",
         "a newer driver has taken the table over",
-        "the ledger holds a batch of a later generation of this job; whatever an older driver "
-        "brings could be another version of what is there",
+        "a later generation of this job committed a batch, or took batches back; whatever an older "
+        "driver brings could be another version of what is there, or what was taken back",
         (
             "stop this driver: another one runs the job now",
-            "where the records beside the checkpoint were lost, and no other driver runs: see "
-            "docs/reference/postgres-ledger.md for how the ledger is told",
+            "if no other driver is running, start the job again: it takes a lease with a newer "
+            "generation than the ledger knows",
         ),
         _SINK,
     ),
@@ -219,14 +268,49 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         _SINK,
     ),
     Code(
+        "HF5046",
+        "the ledger has a gap where this batch should be",
+        "the ledger has a newer batch of this query but no row for this one, and did not prune it; "
+        "whether its rows are in the table is unknown, so nothing was written",
+        (
+            "find out whether the rows of this batch are in the table: a ledger row was deleted, "
+            "or a driver of an older Holdfast committed after batches were taken back",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5047",
+        "the table was cleared while this driver was running",
+        "the rows of this driver belong to what was cleared; committing them now would put them "
+        "back beside the rows of the new run. Nothing was written",
+        (
+            "stop this driver if another one runs the job now",
+            "otherwise start the job again: the batch runs again with its recorded offsets",
+        ),
+        _SINK,
+    ),
+    Code(
+        "HF5048",
+        "the time zone of the table's timestamps would change",
+        "a column of type `timestamp` without time zone holds wall-clock times of one zone; with "
+        "another zone, old and new rows could no longer be compared. Nothing was written",
+        (
+            "start the job with the time zone that the ledger names: set -Duser.timezone for "
+            "driver and executors (spark.driver.extraJavaOptions and "
+            "spark.executor.extraJavaOptions)",
+            "or alter the column to `timestamp with time zone`, which needs no zone",
+        ),
+        _SINK,
+    ),
+    Code(
         "HF5090",
         "a newer driver has recorded batches in the ledger",
         "the function's ledger holds a batch of a later generation of this job; whatever an older "
         "driver brings could be another version of what is there",
         (
             "stop this driver: another one runs the job now",
-            "where the records beside the checkpoint were lost, and no other driver runs: see "
-            "docs/reference/batch-ledger.md for how the ledger is told",
+            "if no other driver is running, start the job again: it takes a lease with a newer "
+            "generation than the ledger knows",
         ),
         _SINK,
     ),
@@ -256,10 +340,28 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         "batches before this one were taken back from the table",
         "the table was rewound, and the checkpoint was not: batches in between would be missing "
         "for ever",
+        ("stop this driver, where another one runs the job now",),
+        _SINK,
+    ),
+    Code(
+        "HF5062",
+        "a newer driver took batches back from the table",
+        "the batches were taken back by a later generation of this job; whatever an older driver "
+        "brings was planned before, and could be there twice",
         (
-            "rewind the checkpoint to the batch that the table was taken back to, then start again",
-            "or stop this driver, where another one runs the job now",
+            "stop this driver: another one runs the job now",
+            "if the records beside the checkpoint were lost and no other driver runs, see "
+            "docs/reference/delta-identity.md for how to continue the count of generations",
         ),
+        _SINK,
+    ),
+    Code(
+        "HF5063",
+        "rows of newer batches were removed by a late rewind",
+        "a process that took batches back was suspended and finished only after another one had "
+        "done its work and a new driver had written; batches came after it, so it cannot be undone "
+        "without losing their rows",
+        ("stop the job: the table lacks the rows of the version that is named",),
         _SINK,
     ),
     Code(

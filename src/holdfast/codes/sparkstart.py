@@ -126,4 +126,12 @@ SPARK_START_CODES: tuple[Code, ...] = (
         ("set HOLDFAST_CACHE to a folder that can be written",),
         exit_status=52,
     ),
+    Code(
+        "HF5215",
+        "spark.master is not one that Spark knows",
+        "a master is local, local[N] or local[*] (N threads or all cores of this machine), "
+        "spark://host:port, yarn, or k8s://host:port",
+        ("correct spark.master in the project file",),
+        exit_status=52,
+    ),
 )

@@ -76,7 +76,7 @@ STATE_ROW_CODES: tuple[Code, ...] = (
         "can be shown",
         (
             "put the schema file back byte-identical from a backup",
-            "a query that ran before Spark 3.1 has none: run it once on a newer Spark",
+            "a query that only ran before Spark 3.1 has none",
         ),
     ),
     Code(

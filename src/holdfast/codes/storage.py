@@ -108,4 +108,15 @@ STORAGE_CODES: tuple[Code, ...] = (
         "nothing half written counts: a file is there with all of its bytes, or it is not there",
         ("look at the space that is left and at this user's rights, then try again",),
     ),
+    Code(
+        "HF7016",
+        "a directory was expected, and this is a file",
+        "a checkpoint is a directory that holds `metadata`, offsets/ and commits/; one file of it, "
+        "or an archive, is not enough",
+        (
+            "give the directory that holds offsets/ and commits/",
+            "unpack an archive first, and give the directory that it held",
+        ),
+        exit_status=21,
+    ),
 )

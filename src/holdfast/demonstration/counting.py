@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.demonstration.readings import Expected
 from holdfast.errors import UsageError
+from holdfast.plurals import counted
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Count:
     def sentence(self) -> str:
         """Say it in words."""
         wrong = f"{self.lost} lost, {self.doubled} doubled"
-        return f"{self.table}: {self.found:,} rows for {self.expected:,} expected, {wrong}"
+        return f"{self.table}: {counted(self.found, 'row')} for {self.expected:,} expected, {wrong}"
 
 
 def count_lake(lake: Path, expected: Expected) -> tuple[Count, ...]:

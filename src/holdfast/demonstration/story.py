@@ -18,9 +18,11 @@ from holdfast.crashpoints import POINTS, VARIABLE
 from holdfast.demonstration.counting import Count, count_lake
 from holdfast.demonstration.readings import Sensors
 from holdfast.errors import RunError, UsageError
-from holdfast.jobs.discovery import load_project
+from holdfast.jobs.discovery import PROFILE_VARIABLE, load_project
 from holdfast.ledgers.delta import LOG_FOLDER, read_delta_ledger
+from holdfast.plurals import counted
 from holdfast.redaction import excerpt
+from holdfast.spark.release import installed_spark
 from holdfast.storage.local import LocalReader
 
 SEED = 20260301
@@ -73,6 +75,7 @@ class Demonstration:
 
 def demonstrate(folder: Path, say: Say, *, seed: int = SEED) -> Demonstration:
     """Run the sensor pipeline through two kills; raise RunError where the story breaks off."""
+    installed_spark()
     began = time.monotonic()
     project = _copied(folder)
     sensors = Sensors(project / "incoming", seed)
@@ -121,8 +124,8 @@ def _run(project: Path, say: Say, *jobs: str) -> int:
     if ended.returncode != 0 or not document.get("result"):
         raise _broke_off("a job did not finish", ended)
     for job in document["result"]["jobs"]:
-        batches = "1 batch" if job["batches"] == 1 else f"{job['batches']} batches"
-        say(f"  {job['job']}: {job['ended']}, {batches}, {job['rows']:,} rows")
+        done = f"{counted(job['batches'], 'batch')}, {counted(job['rows'], 'row')}"
+        say(f"  {job['job']}: {job['ended']}, {done}")
     return sum(job["skipped_batches"] for job in document["result"]["jobs"])
 
 
@@ -183,7 +186,8 @@ def _holdfast(
     return subprocess.run(
         [sys.executable, "-m", "holdfast", *words, "--json"],
         cwd=project,
-        env={**os.environ, _JAVA: _QUICK, **(environment or {})},
+        # The profile that somebody works with is not one of this project.
+        env={**os.environ, PROFILE_VARIABLE: "", _JAVA: _QUICK, **(environment or {})},
         capture_output=True,
         text=True,
         check=False,

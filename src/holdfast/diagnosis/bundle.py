@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from holdfast.diagnosis.bundletext import without_secrets
+from holdfast.diagnosis.bundletext import UncleanableError, without_secrets
 from holdfast.errors import StorageError
 from holdfast.redaction import redact
 from holdfast.storage.reading import Kind, Listed, Reader
@@ -57,9 +57,10 @@ class _Packing:
         self.left_out_bytes[key] += item.size
 
     def take(self, item: Listed, data: bytes) -> None:
-        clean = without_secrets(data)
-        if clean is None:
-            self.leave(item, "it is binary, and something in it looks like a secret")
+        try:
+            clean = without_secrets(data)
+        except UncleanableError as error:
+            self.leave(item, str(error))
             return
         # A name that is shown in another way could become another file's.
         shown = _shown(item.path)

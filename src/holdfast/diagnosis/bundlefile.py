@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.errors import HoldfastError, UsageError
+from holdfast.storage.outputfile import publish_new
 from holdfast.storage.showing import shown_path
 from holdfast.storage.walk import is_inside
-
-_NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK})
 
 
 def refuse_bad_place(target: Path, evidence: Sequence[Path]) -> None:
@@ -35,7 +33,7 @@ def put_bundle(target: Path, data: bytes) -> None:
     try:
         try:
             _write(temporary, data)
-            _publish(temporary, target)
+            publish_new(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
     except FileExistsError as failure:
@@ -51,15 +49,3 @@ def _write(temporary: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _publish(temporary: Path, target: Path) -> None:
-    """Link first: unlike a rename it never replaces what somebody else put there meanwhile."""
-    try:
-        os.link(temporary, target)
-    except OSError as failure:
-        if failure.errno not in _NO_LINKS:
-            raise
-        if target.exists():
-            raise FileExistsError(errno.EEXIST, "exists", str(target)) from failure
-        temporary.rename(target)

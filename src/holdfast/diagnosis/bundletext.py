@@ -13,8 +13,12 @@ _HARMLESS = re.compile(r"v[0-9]{1,9}|-|\s*")
 """Lines of a log that are no JSON: its version, a source without an offset, an empty one."""
 
 
-def without_secrets(data: bytes) -> bytes | None:
-    """Give the bytes without secrets; None for a binary file that seems to hold one."""
+class UncleanableError(Exception):
+    """Whether the bytes hold a secret can't be told, or it can't be taken out; says why."""
+
+
+def without_secrets(data: bytes) -> bytes:
+    """Return the bytes without secrets; raise UncleanableError."""
     mark = _KAFKA_MARK if data.startswith(_KAFKA_MARK) else b""
     text = _text_of(data[len(mark) :])
     if text is not None:
@@ -22,7 +26,7 @@ def without_secrets(data: bytes) -> bytes | None:
     for encoding in ("latin-1", "utf-8"):
         seen = data.decode(encoding, "replace")
         if redact(seen) != seen:
-            return None
+            raise UncleanableError("it is binary, and something in it looks like a secret")
     return data
 
 
@@ -51,9 +55,11 @@ def _line_without_secrets(line: str, suspicious: bool) -> str:
         name, colon, rest = line.partition(":")
     try:
         value: object = json.loads(rest or name)
+        clean = redact_value(value)
+        if clean == value:
+            return line
+        return name + colon + json.dumps(clean, ensure_ascii=False, separators=(",", ":"))
     except ValueError:
         return REDACTED if suspicious and not _HARMLESS.fullmatch(line) else line
-    clean = redact_value(value)
-    if clean == value:
-        return line
-    return name + colon + json.dumps(clean, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError as error:
+        raise UncleanableError("its JSON is nested too deeply to look for secrets") from error

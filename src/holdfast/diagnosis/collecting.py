@@ -18,6 +18,8 @@ from holdfast.checkpoint.sourceview import Formats
 from holdfast.diagnosis.bundle import pack
 from holdfast.diagnosis.bundlefile import put_bundle, refuse_bad_place
 from holdfast.diagnosis.checks import check_picture
+from holdfast.diagnosis.checks.aroundcheckpoint import SINK_CHECKS
+from holdfast.diagnosis.checks.locations import check_is_there
 from holdfast.diagnosis.checks.records import check_records
 from holdfast.diagnosis.deltacommits import DeltaCommit, newest_commit_of
 from holdfast.diagnosis.evidence import Bundle, Evidence
@@ -27,11 +29,13 @@ from holdfast.diagnosis.outputmode import contradicted_format, contradicted_mode
 from holdfast.diagnosis.recorded import Recall, nothing
 from holdfast.diagnosis.sinkevidence import SinkClues, identity_from_sink
 from holdfast.diagnosis.sinkplace import SinkPlace
-from holdfast.errors import StorageError
+from holdfast.diagnosis.subject import Subject
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, worst_first
 from holdfast.jobs.declaredsink import DeclaredSink
 from holdfast.ledgers import delta
 from holdfast.redaction import redact
+from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 from holdfast.storage.showing import shown_path
 
@@ -63,16 +67,34 @@ def collect_evidence(
     if bundle is not None:
         refuse_bad_place(bundle.target, bundle.evidence)
     recorded = recall()
-    picture = read_picture(reader, history=HISTORY_BATCHES)
+    picture, is_there = _picture(reader, sink)
     clues = _clues(picture, declared, sink)
     result = evidence_of(picture, clues, formats=formats or {}, job=job, recorded=recorded)
     told = worst_first((*check_picture(picture), *check_records(picture, recorded)))
-    findings = (*_findings(result, clues), *told)
+    findings = (*_findings(result, clues), *_of_sink(picture, clues, is_there), *told)
     steps = tuple(dict.fromkeys(_steps(result)))
     answer = Answer("evidence", picture.location, result, findings, steps)
     if bundle is None:
         return answer
     return replace(answer, result=replace(result, bundle=_packed(reader, picture, answer, bundle)))
+
+
+def _picture(reader: Reader, sink: SinkPlace | None) -> tuple[Picture, bool]:
+    """Read the checkpoint; where a sink was named, a place without one is new, and may be."""
+    try:
+        return read_picture(reader, history=HISTORY_BATCHES), True
+    except NotFoundError:
+        if sink is None or not sink.given:
+            raise
+    return read_picture(MemoryReader({}, location=reader.location)), False
+
+
+def _of_sink(picture: Picture, clues: SinkClues, is_there: bool) -> Iterator[Finding]:
+    """Give what a start would do to the rows in the sink, and that there is no checkpoint."""
+    subject = Subject(picture, picture.location, sink=clues.memory, is_there=is_there)
+    yield from check_is_there(subject)
+    for check in SINK_CHECKS:
+        yield from (one for one in check(subject) if one.severity is Severity.FATAL)
 
 
 def _clues(picture: Picture, declared: DeclaredSink | None, sink: SinkPlace | None) -> SinkClues:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.reading import read_picture
+from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.sourceview import Formats
 from holdfast.diagnosis.checks import check_picture
 from holdfast.diagnosis.comparison import (
@@ -50,7 +50,7 @@ def compare_checkpoints(
     left: Reader, right: Reader, asked: Asked, *, formats: Formats | None = None, most: int
 ) -> Answer[Comparison]:
     """Compare the newest batches of two checkpoints, and their states; nothing is written."""
-    one, other = read_picture(left, history=most), read_picture(right, history=most)
+    one, other = _whole_picture(left, most), _whole_picture(right, most)
     found = comparison_of(one, other, formats or {})
     findings = _damage(one, other)
     if _has_state(one) and _has_state(other) and not asked.logs_only:
@@ -69,7 +69,7 @@ def compare_batches(
     reader: Reader, asked: Asked, *, formats: Formats | None = None
 ) -> Answer[Comparison]:
     """Compare two batches of one checkpoint: their entries, and the state after each."""
-    picture = read_picture(reader)
+    picture = _whole_picture(reader)
     first, last = _two_batches(picture, asked)
     one, other = _entry(reader, picture, first), _entry(reader, picture, last)
     entries = tuple(entry_differences(last, one, other)) if one and other else ()
@@ -93,6 +93,17 @@ def compare_batches(
         here, there = StateAt(reader, picture, first), StateAt(reader, picture, last)
         found, findings = _with_state(found, findings, here, there, asked)
     return Answer("diff", picture.location, found, findings)
+
+
+def _whole_picture(reader: Reader, history: int = SHOWN_BATCHES) -> Picture:
+    """Read a checkpoint to compare; raise where a part of it could not be listed or read.
+
+    What one side does not show would look like a difference.
+    """
+    picture = read_picture(reader, history=history)
+    if picture.access_failure is not None:
+        raise picture.access_failure
+    return picture
 
 
 def _with_state(
@@ -174,5 +185,5 @@ def _damage(*pictures: Picture) -> tuple[Finding, ...]:
         rooted(finding, picture.location)
         for picture in pictures
         for finding in check_picture(picture)
-        if finding.code.startswith("HF21") or finding.code == "HF2230"
+        if finding.code.startswith("HF21")
     )

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from holdfast.checkpoint.operatorview import operators_of
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.sourcefolders import in_order
 from holdfast.checkpoint.sourceview import Formats, advance
 from holdfast.diagnosis.ranges import id_ranges
 from holdfast.diagnosis.statedifferences import StoreComparison
@@ -201,7 +202,8 @@ def distances(
             source.name,
             texts.get(source.name),
             source.text,
-            advance(picture, one, other, index, formats) if source.name in texts else None,
+            advance(picture, one, other, position, formats) if source.name in texts else None,
         )
-        for index, source in enumerate(other.sources)
+        for index, position in enumerate(in_order(other))
+        for source in (other.sources[position],)
     )

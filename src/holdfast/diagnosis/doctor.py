@@ -15,13 +15,18 @@ from holdfast.diagnosis.checks.aroundcheckpoint import (
     SUBJECT_CHECKS,
     check_around,
 )
+from holdfast.diagnosis.checks.locations import escaped_path
+from holdfast.diagnosis.checks.operators import judged_by_old_place
 from holdfast.diagnosis.checks.records import RECORDS_CHECKS, check_records
 from holdfast.diagnosis.checks.rockssnapshots import snapshots_to_read
+from holdfast.diagnosis.checks.wholeness import without_unseen
+from holdfast.diagnosis.deltacommits import look_at_history
 from holdfast.diagnosis.examination import Examination, Examined, SinkSeen, reported
 from holdfast.diagnosis.inspecting import VERIFIED_HISTORY
 from holdfast.diagnosis.keptoffsets import look_at_kept, with_kept_copy
 from holdfast.diagnosis.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.sinkplace import SinkPlace
+from holdfast.diagnosis.sourcesseen import NO_SOURCE_PLACES, SourcePlaces
 from holdfast.diagnosis.statelook import look_at_state
 from holdfast.diagnosis.stateseen import with_loadable_batch
 from holdfast.diagnosis.subject import DeclaredJob, Subject
@@ -29,11 +34,18 @@ from holdfast.diagnosis.wrongfixes import with_wrong_fixes
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, rooted, worst, worst_first
 from holdfast.ledgers.asking import SinkMemory
+from holdfast.ledgers.heldoffsets import unknown_offsets
 from holdfast.ledgers.outputsight import OutputSight
+from holdfast.ledgers.sinksight import SinkSight
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 
 CHECK_COUNT = len(CHECKS) + len(RECORDS_CHECKS) + len(SUBJECT_CHECKS) + len(ACROSS_CHECKS)
+
+
+def unknown_place(_path: str) -> bool | None:
+    """Look nowhere outside of the checkpoint."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -45,12 +57,16 @@ class Examinee:
     path: str
     """The whole path or URL."""
     scheme: str = "file"
-    open_parent: Callable[[], Reader] | None = None
-    """Opens the folder around it, which is asked for names only, and seldom."""
+    open_folder: Callable[[str], Reader] | None = None
+    """Opens another folder of the same storage, which is asked for names only, and seldom."""
     sink: SinkPlace | None = None
     job: DeclaredJob | None = None
     recall: Recall = nothing
     """Looks at the records beside it."""
+    exists_at: Callable[[str], bool | None] = unknown_place
+    """Whether a file exists at a path outside of the checkpoint; None where nobody can tell."""
+    sources: SourcePlaces = NO_SOURCE_PLACES
+    """Where its sources are."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +103,17 @@ def examine(
     examinees: Sequence[Examinee | Unopened],
     *,
     choice: Choice | None = None,
+    spark: str | None = None,
     verified: bool = False,
     progress: Progress | None = None,
 ) -> Answer[Examination]:
     """Run every check at every target; nothing is written.
 
     A single target that can't be read raises its error; among several it is reported, and the
-    others go on.
+    others go on. `spark` is the release that the next start is judged with; without it, every
+    release that may have written a checkpoint.
     """
-    read = [_read(one, verified, progress) for one in examinees]
+    read = [_read(one, spark, verified, progress) for one in examinees]
     if len(read) == 1 and read[0].error is not None:
         raise read[0].error
     subjects = [one.subject for one in read if one.subject is not None]
@@ -111,28 +129,34 @@ def examine(
     return Answer("doctor", location, result, ordered, _next_steps(ordered))
 
 
-def _read(examinee: Examinee | Unopened, verified: bool, progress: Progress | None) -> _Read:
+def _read(
+    examinee: Examinee | Unopened, spark: str | None, verified: bool, progress: Progress | None
+) -> _Read:
     if isinstance(examinee, Unopened):
         return _Read(examinee, error=examinee.error)
     recorded = examinee.recall()
     try:
-        picture = _picture(examinee, verified)
-        if verified:
+        picture, is_there = _picture(examinee, verified)
+        picture = replace(picture, starting_spark=spark)
+        if verified and is_there:
             picture = verify(examinee.reader, picture, progress)
     except HoldfastError as error:
         return _Read(examinee, error=error)
-    return _Read(examinee, _subject(examinee, picture, recorded, verified, progress))
+    subject = _subject(examinee, picture, recorded, verified, progress)
+    return _Read(examinee, replace(subject, is_there=is_there))
 
 
-def _picture(examinee: Examinee, verified: bool) -> Picture:
+def _picture(examinee: Examinee, verified: bool) -> tuple[Picture, bool]:
+    """Read the checkpoint, and tell whether it is there."""
     history = VERIFIED_HISTORY if verified else SHOWN_BATCHES
     try:
-        return read_picture(examinee.reader, history=history)
+        return read_picture(examinee.reader, history=history), True
     except NotFoundError:
-        if examinee.job is None:
+        if examinee.job is None and (examinee.sink is None or not examinee.sink.given):
             raise
-    # A declared job that never ran has no checkpoint yet, but a sink that may remember another.
-    return read_picture(MemoryReader({}, location=examinee.reader.location), history=history)
+    # What was never started has no checkpoint yet, but a sink that may remember another.
+    nothing_there = MemoryReader({}, location=examinee.reader.location)
+    return read_picture(nothing_there, history=history), False
 
 
 def _subject(
@@ -151,13 +175,40 @@ def _subject(
         examinee.scheme,
         sink,
         examinee.job,
-        _names_beside(examinee),
+        _twin(examinee),
         snapshots,
         recorded,
-        look_at_kept(recorded, picture, examinee.reader),
+        look_at_kept(
+            recorded,
+            picture,
+            examinee.reader,
+            sink.offsets_of if sink is not None else unknown_offsets,
+        ),
         look_at_state(examinee.reader, picture, snapshots, verified=verified, progress=progress),
         output,
+        table=look_at_history(examinee.sink, sink, picture, verified=verified),
+        planned_since=_planned_since(examinee.reader, picture, sink),
+        sight=_sight(examinee, picture),
+        sources=examinee.sources.look(picture, recorded.run_of(picture)),
     )
+
+
+def _sight(examinee: Examinee, picture: Picture) -> SinkSight | None:
+    query_id = None if picture.query is None else picture.query.id
+    return None if examinee.sink is None else examinee.sink.see(query_id)
+
+
+def _planned_since(reader: Reader, picture: Picture, sink: SinkMemory | None) -> int | None:
+    """Return the newest planned batch, looked at again, where the sink holds a later one."""
+    query, planned = picture.query, picture.newest_offsets_id
+    held = sink.last_committed(query.id).value if sink is not None and query is not None else None
+    if held is None or held <= (-1 if planned is None else planned):
+        return None
+    try:
+        names = reader.names("offsets")
+    except StorageError:
+        return None
+    return max((int(name) for name in names if name.isascii() and name.isdigit()), default=-1)
 
 
 def _sink(
@@ -173,15 +224,16 @@ def _sink(
         return replace(memory, failure=memory.failure or failure), None
 
 
-def _names_beside(examinee: Examinee) -> frozenset[str]:
-    """Ask only for a name that can have a twin; what can't be listed has no neighbours to tell."""
-    name = examinee.path.rstrip("/").rpartition("/")[2]
-    if examinee.open_parent is None or name.replace("-", "").replace("_", "").isalnum():
-        return frozenset()
+def _twin(examinee: Examinee) -> str | None:
+    """Look for a twin only where the path can have one; what can't be listed has none to tell."""
+    twin = escaped_path(examinee.path)
+    if examinee.open_folder is None or twin == examinee.path.rstrip("/"):
+        return None
+    folder, _, name = twin.rpartition("/")
     try:
-        return examinee.open_parent().names("")
+        return twin if name in examinee.open_folder(folder or "/").names("") else None
     except StorageError:
-        return frozenset()
+        return None
 
 
 def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Finding, ...]:
@@ -195,8 +247,11 @@ def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Findin
             *check_records(picture, one.subject.recorded),
             *check_around(one.subject, others),
         ]
+        found = [*without_unseen(found, picture)]
         found = [with_kept_copy(finding, one.subject.kept) for finding in found]
         found = [with_loadable_batch(finding, one.subject.state, picture) for finding in found]
+        assert isinstance(one.examinee, Examinee)
+        found = [judged_by_old_place(finding, one.examinee.exists_at) for finding in found]
     return worst_first(with_wrong_fixes(one) for one in found if choice.takes(one.code))
 
 

@@ -97,6 +97,8 @@ class SinkEvidence:
     """Whether the sink's log names this query id; null where its kind of log names none."""
     promise: str | None = None
     """What the sink promised of a batch that is delivered twice, as recorded; null without."""
+    native: bool = False
+    """Whether Spark's own sink writes, under Holdfast's lease and records."""
 
 
 @dataclass(frozen=True)

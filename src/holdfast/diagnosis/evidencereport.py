@@ -8,8 +8,9 @@ from datetime import datetime, timedelta, timezone
 from holdfast.answers import Answer
 from holdfast.diagnosis.evidence import FACTS, Evidence, Missing, SourceOffsets
 from holdfast.diagnosis.restarts import RestartHistory
-from holdfast.diagnosis.runshown import RunShown
+from holdfast.diagnosis.runshown import AttemptShown, RunShown
 from holdfast.findings import Finding
+from holdfast.plurals import counted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SPECIAL = str.maketrans({one: f"\\{one}" for one in "\\`*_|<>[]"})
@@ -95,22 +96,34 @@ def _version_text(found: Evidence) -> str:
 def _history_text(found: Evidence) -> str:
     history = found.restart_history.value
     assert history is not None
+    failed = f"; {counted(len(history.attempts), 'failed start')}" if history.attempts else ""
     if history.runs:
-        count = len(history.runs)
-        return f"{count} recorded run{'s' * (count > 1)}; the newest: {run_text(history.runs[0])}"
+        newest = run_text(history.runs[0])
+        return f"{counted(len(history.runs), 'recorded run')}; the newest: {newest}{failed}"
     span = f"in batches {history.first_batch} to {history.last_batch}"
     ended = (
         f"; batch {history.unfinished_batch} is not finished" if history.unfinished_batch else ""
     )
-    return f"{history.certain} certain, {history.likely} likely {span}; there may be more{ended}"
+    seen = f"{history.certain} certain, {history.likely} likely {span}"
+    return f"{seen}; there may be more{ended}{failed}"
 
 
 def run_text(run: RunShown) -> str:
     """Give one recorded run in one line."""
     ended = f"{run.ended.value} {run.ended_at or ''}".rstrip() if run.ended else "no end recorded"
-    failed = f" ({run.failure.error_class})" if run.failure is not None else ""
+    failure = run.failure
+    failed = f" ({failure.error_class})" if failure is not None else ""
     span = f"batches {run.first_batch} to {run.last_batch}" if run.batches else "no batch"
-    return f"run {run.generation}, {run.started_at}, {ended}{failed}: {span}, {run.rows:,} rows"
+    rows = counted(run.rows, "row")
+    page = f"; holdfast explain {failure.page or failure.code}" if failure is not None else ""
+    return f"run {run.generation}, {run.started_at}, {ended}{failed}: {span}, {rows}{page}"
+
+
+def attempt_text(attempt: AttemptShown) -> str:
+    """Return one failed start in one line."""
+    reason = f"{attempt.code} {attempt.message}"
+    start = f"start of job {attempt.job}, {attempt.at}, {attempt.ended.value}"
+    return f"{start}: {reason}; holdfast explain {attempt.page}"
 
 
 def _verdict(found: Evidence) -> str:
@@ -135,6 +148,9 @@ def _restarts(history: RestartHistory | None) -> Iterator[str]:
     if history.runs:
         yield from ("", "## Recorded runs, the newest first", "")
         yield from (f"- {_escaped(run_text(run))}" for run in history.runs)
+    if history.attempts:
+        yield from ("", "## Failed starts, newest first", "")
+        yield from (f"- {_escaped(attempt_text(one))}" for one in history.attempts)
     yield from ("", "## Restarts that can be seen", "")
     for one in history.restarts:
         signs = _escaped("; ".join(one.signs))

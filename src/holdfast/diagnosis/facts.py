@@ -34,6 +34,7 @@ from holdfast.diagnosis.recordedfacts import (
 )
 from holdfast.diagnosis.restarts import restart_history
 from holdfast.diagnosis.sinkevidence import SinkClues, identity_from_sink, sink_fact
+from holdfast.errors import StorageError
 
 
 def evidence_of(
@@ -57,7 +58,9 @@ def evidence_of(
         stateful_operators=with_recorded_operators(_operators(picture, found), run),
         state_store_provider=with_recorded_provider(_provider(picture, found), run),
         spark_version=with_recorded_version(_spark_version(picture, found, clues), run),
-        restart_history=with_recorded_runs(_history(picture), recorded.runs_of(picture)),
+        restart_history=with_recorded_runs(
+            _history(picture), recorded.runs_of(picture), recorded.attempts
+        ),
         ready=False,
         missing=(),
     )
@@ -76,9 +79,16 @@ def _query_id(picture: Picture, clues: SinkClues) -> TextFact:
     if in_sink is not None and clues.log is not None:
         source = f"the only application id in {clues.log.location}/_delta_log"
         return TextFact(in_sink, Basis.INFERRED, source)
-    damaged = picture.layout.has_file("metadata")
-    why = "metadata can't be read" if damaged else "there is no metadata file"
-    return TextFact(None, Basis.UNKNOWN, why)
+    if not picture.layout.has_file("metadata"):
+        return TextFact(None, Basis.UNKNOWN, "there is no metadata file")
+    return TextFact(None, Basis.UNKNOWN, _unreadable(picture, "metadata"))
+
+
+def _unreadable(picture: Picture, file: str) -> str:
+    """Say that a file can't be read, with the reason where it is one of access."""
+    damage = picture.refused(file)
+    denied = damage is not None and isinstance(damage.error, StorageError)
+    return f"{file} can't be read" + (f": {damage.error.message}" if damage and denied else "")
 
 
 def _source_offsets(picture: Picture, found: Inspection) -> OffsetsFact:
@@ -86,7 +96,7 @@ def _source_offsets(picture: Picture, found: Inspection) -> OffsetsFact:
     if newest is None:
         return OffsetsFact(None, Basis.UNKNOWN, "no batch was planned yet, or offsets/ is gone")
     if picture.newest_offsets is None:
-        return OffsetsFact(None, Basis.UNKNOWN, f"offsets/{newest} can't be read")
+        return OffsetsFact(None, Basis.UNKNOWN, _unreadable(picture, f"offsets/{newest}"))
     committed = newest in picture.layout.commits.files
     offsets = SourceOffsets(newest, committed, found.sources)
     return OffsetsFact(offsets, Basis.READ, f"offsets/{newest}")

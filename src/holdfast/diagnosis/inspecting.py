@@ -46,7 +46,8 @@ def inspect_checkpoint(
     """
     history = max(shown, VERIFIED_HISTORY) if verified else shown
     recorded = recall()
-    picture = _picture(reader, history, may_be_missing)
+    picture = picture_of(reader, history=history, may_be_missing=may_be_missing)
+    picture = replace(picture, starting_spark=spark)
     if verified:
         picture = verify(reader, picture, progress)
     result = inspection_of(
@@ -75,7 +76,10 @@ def _asked(found: Inspection, place: SinkPlace) -> Sink:
     return replace(known, last_committed=last.value, basis="asked", asked=last.basis)
 
 
-def _picture(reader: Reader, history: int, may_be_missing: bool) -> Picture:
+def picture_of(
+    reader: Reader, *, history: int = SHOWN_BATCHES, may_be_missing: bool = False
+) -> Picture:
+    """Return the picture of a checkpoint, an empty one where it may be missing and is."""
     try:
         return read_picture(reader, history=history)
     except NotFoundError:

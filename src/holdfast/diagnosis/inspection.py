@@ -12,7 +12,7 @@ from holdfast.checkpoint.outcome import NextStart
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery import next_start
 from holdfast.checkpoint.releases import unusual_settings
-from holdfast.checkpoint.sourcefolders import matching_position
+from holdfast.checkpoint.sourcefolders import in_order, matching_position
 from holdfast.checkpoint.sourceview import Formats, advance, explained
 from holdfast.checkpoint.staterecovery import provider_of
 from holdfast.checkpoint.timeline import Batch, timeline
@@ -92,6 +92,8 @@ class Sink:
     """`read`, `recorded`, `declared`, or `asked` where the sink itself answered."""
     asked: str | None = None
     """What it rests on where the sink was asked, or why it gave no answer; null if not asked."""
+    native: bool = False
+    """Whether the newest run had Spark's own sink write, as recorded."""
 
 
 @dataclass(frozen=True)
@@ -199,16 +201,17 @@ def _sources(picture: Picture, formats: Formats) -> tuple[Source, ...]:
         return ()
     before = entry_before(picture, newest_id)
     found: list[Source] = []
-    for index, source in enumerate(newest.sources):
-        now = explained(picture, newest, index, formats)
-        earlier = matching_position(before, newest, index)
+    for index, position in enumerate(in_order(newest)):
+        source = newest.sources[position]
+        now = explained(picture, newest, position, formats)
+        earlier = matching_position(before, newest, position)
         was = (
             explained(picture, before, earlier, formats)
             if before is not None and earlier is not None
             else None
         )
         pending = picture.pending is not None and (before is not None or newest_id == 0)
-        amount = advance(picture, before, newest, index, formats) if pending else None
+        amount = advance(picture, before, newest, position, formats) if pending else None
         found.append(_source(index, source.name, now, was, amount, source.text))
     return tuple(found)
 
@@ -253,7 +256,7 @@ def _sink(picture: Picture) -> Sink | None:
 def _recorded_sink(run: Run | None) -> Sink | None:
     if run is None or run.sink is None:
         return None
-    return Sink(run.sink.kind, run.sink.identity, run.last_batch, RECORDED)
+    return Sink(run.sink.kind, run.sink.identity, run.last_batch, RECORDED, native=run.sink.native)
 
 
 def _parts(picture: Picture) -> tuple[Part, ...]:

@@ -21,6 +21,7 @@ class RunState(str, Enum):
     """It left no word, and its holder is on another machine."""
 
 
+_MAY_LIVE = (Standing.HELD, Standing.UNCLEAR)
 _BY_LEASE = {
     Standing.HELD: RunState.RUNNING,
     Standing.UNCLEAR: RunState.UNCLEAR,
@@ -32,14 +33,18 @@ _BY_LEASE = {
 def last_run_state(recorded: Recorded) -> RunState | None:
     """Tell what became of the newest run; None where nothing ever ran.
 
-    A holder that followed it, and has not written a record yet, is the newest run.
+    A driver that followed it, and has not written a record yet, is the newest run. An act, such as
+    a restore, is no run: it only tells that the run before it is over.
     """
     run, lease = recorded.runs[0] if recorded.runs else None, recorded.lease
+    is_act = lease is not None and lease.act is not None
     newer = lease is not None and (run is None or lease.generation > run.generation)
-    if lease is not None and newer and lease.state in (Standing.HELD, Standing.UNCLEAR):
+    if lease is not None and newer and not is_act and lease.state in _MAY_LIVE:
         return _BY_LEASE[lease.state]
     if run is None:
         return None
     if run.ended is not None:
         return RunState.ENDED
+    if is_act:
+        return RunState.KILLED
     return RunState.UNCLEAR if lease is None else _BY_LEASE[lease.state]

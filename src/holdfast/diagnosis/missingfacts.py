@@ -13,6 +13,10 @@ _PROGRESS = (
 )
 _STARTS = "the driver's log: every start writes a line 'Starting … [id = …, runId = …]'"
 _WITH_SINK = "holdfast evidence TARGET --sink PATH   (reads its _spark_metadata or _delta_log)"
+_FORGOTTEN = (
+    "holdfast doctor TARGET --sink PATH   (says what to do before the next start)",
+    "the rows of that batch in the table itself",
+)
 
 HOW: dict[str, tuple[str, ...]] = {
     "checkpoint_location": ("the option checkpointLocation in the job's code",),
@@ -70,12 +74,15 @@ def _unknown(evidence: Evidence) -> Iterator[Missing]:
     for name in FACTS:
         fact = evidence.fact(name)
         if fact.basis is Basis.UNKNOWN:
-            yield Missing(name, name in ESSENTIAL, fact.source, HOW[name])
+            # A sink that was asked and has forgotten tells no more when it is asked again.
+            how = HOW[name] if name != "sink" or fact.value is None else _FORGOTTEN
+            yield Missing(name, name in ESSENTIAL, fact.source, how)
 
 
 def _partly_known(evidence: Evidence) -> Iterator[Missing]:
     sink = evidence.sink.value
-    if sink is not None and sink.last_committed is None:
+    known = evidence.sink.basis is not Basis.UNKNOWN
+    if sink is not None and sink.last_committed is None and known:
         what = f"which batch the sink last committed: {sink.last_committed_basis}"
         yield Missing("sink", False, what, (_WITH_SINK, "the newest batch in the sink itself"))
     operators = evidence.stateful_operators.value or ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.evidence import Basis, TextFact
-from holdfast.diagnosis.sinkevidence import FILE_FORMATS, SinkClues
+from holdfast.diagnosis.sinkevidence import SinkClues
+from holdfast.ledgers.sparkfilesink import FORMATS as FILE_FORMATS
 
 EITHER = "append or update"
 """Without an aggregation both fit, and write the same rows; complete does not fit."""

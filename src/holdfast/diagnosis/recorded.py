@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.errors import HoldfastError
+from holdfast.records.attempts import PART, Attempt, Attempts
 from holdfast.records.busy import is_busy
 from holdfast.records.folder import RecordsFolder
 from holdfast.records.history import History
@@ -44,6 +45,8 @@ class Recorded:
     """The newest first, as many as were asked for."""
     lease: LeaseState | None = None
     """None where nobody ever held it, or it was not asked for."""
+    attempts: tuple[Attempt, ...] = ()
+    """Starts that failed before a run began, the newest first, as many as were asked for."""
     act: Act | None = None
     """A restore that was begun and has no outcome."""
     act_at_work: bool = False
@@ -52,6 +55,15 @@ class Recorded:
     """What could not be read, and why."""
     copy_of: CopyOf = _no_copy
     """Gives the bytes that were kept of a query's offsets entry; raises HoldfastError."""
+
+    @property
+    def attempts_since_run(self) -> tuple[Attempt, ...]:
+        """The attempts after the newest run began, or after a driver that lives took the lease."""
+        began = self.runs[0].started_at if self.runs else ""
+        lease = self.lease
+        if lease is not None and lease.runs and lease.since is not None:
+            began = max(began, lease.since)
+        return tuple(one for one in self.attempts if one.at > began)
 
     @property
     def started(self) -> Run | None:
@@ -66,6 +78,10 @@ class Recorded:
     def run_of(self, picture: Picture) -> Run | None:
         """Give the newest run of this very checkpoint; None where there is none to rely on."""
         return None if self.contradicts(picture) else self.started
+
+    def newest_where(self, wanted: Callable[[Run], bool]) -> Run | None:
+        """Return the newest run that is wanted among those that were asked for."""
+        return next(filter(wanted, self.runs), None)
 
     def runs_of(self, picture: Picture) -> tuple[Run, ...]:
         """Give all runs of this very checkpoint, the newest first."""
@@ -85,15 +101,32 @@ def nothing() -> Recorded:
 
 
 def recall(
-    folder: RecordsFolder, *, checkpoint: str | None = None, runs: int = 1, lease: bool = False
+    folder: RecordsFolder,
+    *,
+    checkpoint: str | None = None,
+    runs: int = 1,
+    lease: bool = False,
+    job: tuple[str, str | None] | None = None,
+    all_attempts: bool = False,
 ) -> Recorded:
-    """Look at the records; nothing is written."""
+    """Look at the records; nothing is written.
+
+    `job` is a job's name and its project: attempts of others, which were refused here, are not its
+    own. With `all_attempts` they are given, and those before the newest run as well.
+    """
     look = _Look(folder)
     names: frozenset[str] = look.at(folder.names, frozenset[str]())
+    found = look.runs(runs) if "runs" in names else ()
+    since = found[0].started_at if found and not all_attempts else None
     return Recorded(
         location=folder.location.shown,
         checkpoint=checkpoint,
-        runs=look.runs(runs) if "runs" in names else (),
+        runs=found,
+        attempts=tuple(
+            one
+            for one in (look.attempts(since) if PART in names else ())
+            if job is None or all_attempts or one.is_of(*job)
+        ),
         lease=look.lease() if lease and "lease" in names else None,
         act=(act := look.act() if "journal" in names else None),
         act_at_work=act is not None and look.at(lambda: is_busy(folder.place("backups")), False),
@@ -129,8 +162,18 @@ class _Look:
             self.fail(damage)
         return found
 
+    def attempts(self, since: str | None) -> tuple[Attempt, ...]:
+        attempts = Attempts(self.folder)
+        none: tuple[Attempt, ...] = ()
+        found = self.at(lambda: attempts.since(since), none)
+        for damage in attempts.damages:
+            self.fail(damage)
+        return found
+
     def lease(self) -> LeaseState | None:
         return self.at(lambda: look_at_lease(self.folder.reader("lease")), None)
 
     def act(self) -> Act | None:
-        return self.at(lambda: unfinished_act(self.folder.place("journal")), None)
+        return self.at(
+            lambda: unfinished_act(self.folder.place("journal"), self.folder.reader("runs")), None
+        )

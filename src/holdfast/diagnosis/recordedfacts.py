@@ -16,8 +16,9 @@ from holdfast.diagnosis.evidence import (
 )
 from holdfast.diagnosis.recordedversion import recorded_version
 from holdfast.diagnosis.restarts import NO_RESTARTS, UNRECORDED
-from holdfast.diagnosis.runshown import run_shown
-from holdfast.diagnosis.sinkevidence import FILE_FORMATS
+from holdfast.diagnosis.runshown import attempt_shown, run_shown
+from holdfast.ledgers.sparkfilesink import FORMATS as FILE_FORMATS
+from holdfast.records.attempts import Attempt
 from holdfast.records.run import Run
 
 _NOT_ASKED = "the sink was not asked"
@@ -47,7 +48,7 @@ def with_recorded_sink(fact: SinkFact, run: Run | None) -> SinkFact:
     told = _NOT_ASKED
     if asked is not None and asked.kind in (kind, sink.kind):
         told = asked.last_committed_basis
-        asked = replace(asked, promise=sink.promise)
+        asked = replace(asked, promise=sink.promise, native=sink.native)
         if fact.basis is Basis.READ:
             return replace(fact, value=asked)
         if asked.knows_query is not None:
@@ -56,7 +57,7 @@ def with_recorded_sink(fact: SinkFact, run: Run | None) -> SinkFact:
         return fact
     if run.last_batch is not None:
         told += f"; a record says that batch {run.last_batch} was delivered"
-    evidence = SinkEvidence(sink.kind, sink.identity, None, told, None, sink.promise)
+    evidence = SinkEvidence(sink.kind, sink.identity, None, told, None, sink.promise, sink.native)
     return SinkFact(evidence, Basis.RECORDED, source_of(run))
 
 
@@ -104,8 +105,13 @@ def with_recorded_provider(fact: TextFact, run: Run | None) -> TextFact:
     return TextFact(_provider_name(run.state_store_provider), Basis.RECORDED, source_of(run))
 
 
-def with_recorded_runs(fact: HistoryFact, runs: tuple[Run, ...]) -> HistoryFact:
-    """Give the recorded runs beside what the batches give away."""
+def with_recorded_runs(
+    fact: HistoryFact, runs: tuple[Run, ...], attempts: tuple[Attempt, ...]
+) -> HistoryFact:
+    """Return the recorded runs and attempts beside what the batches give away."""
+    if attempts:
+        seen = replace(fact.value or NO_RESTARTS, attempts=tuple(map(attempt_shown, attempts)))
+        fact = replace(fact, value=seen)
     if not runs:
         return fact
     seen = fact.value or NO_RESTARTS

@@ -15,8 +15,9 @@ from enum import Enum
 from statistics import median
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.diagnosis.runshown import RunShown
+from holdfast.diagnosis.runshown import AttemptShown, RunShown
 from holdfast.format.offsets import OffsetsEntry, OffsetsMetadata
+from holdfast.plurals import counted
 
 SHORTEST_PAUSE_MS = 60_000
 """A cluster needs about this long to bring a driver back; a shorter pause tells nothing."""
@@ -78,6 +79,8 @@ class RestartHistory:
     """Which restarts can't be seen."""
     runs: tuple[RunShown, ...] = ()
     """Every recorded run, the newest first; empty where Holdfast kept no record."""
+    attempts: tuple[AttemptShown, ...] = ()
+    """Starts that failed before a run began, the newest first; the newest 20 are kept."""
 
 
 NO_RESTARTS = RestartHistory((), 0, 0, None, None, None, NOT_VISIBLE)
@@ -132,9 +135,10 @@ def _entry_signs(one: OffsetsEntry, other: OffsetsEntry) -> Iterator[str]:
         yield f"the sources changed from {_names(one)} to {_names(other)}"
     before, after = _settings(one.metadata), _settings(other.metadata)
     if before and after and before.keys() != after.keys():
+        pinned = counted(len(after), "setting is", "settings are")
         yield (
-            f"{len(after)} settings are pinned where there were {len(before)}: another Spark "
-            "release, or another build of it"
+            f"{pinned} pinned where there were {len(before)}: another Spark release, or another "
+            "build of it"
         )
 
 

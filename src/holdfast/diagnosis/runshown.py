@@ -1,9 +1,10 @@
-"""One recorded run as results show it: when, how far, how it ended."""
+"""Recorded runs, and starts that never became one, as results show them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from holdfast.records.attempts import Attempt
 from holdfast.records.run import Ended, Failure, Run
 
 
@@ -37,6 +38,51 @@ class RunShown:
     """The Spark that it ran on."""
     failure: Failure | None
     """Why it failed; null where it did not."""
+
+
+@dataclass(frozen=True)
+class AttemptShown:
+    """A start that failed before its run began."""
+
+    at: str
+    """When it failed, in UTC."""
+    job: str
+    """The job's name at that time."""
+    ended: Ended
+    """`refused` or `failed`."""
+    code: str
+    """The code of the error."""
+    message: str
+    """What was wrong."""
+    place: str | None
+    """Where the error is, such as a line of the project file; null where it has no place."""
+    next: tuple[str, ...]
+    """The next steps that were given with the error."""
+    page: str
+    """What `holdfast explain` shows the page of."""
+    exit_status: int
+    """The exit status of the error; 22 means that the checkpoint was in use."""
+    holder: str
+    """Who tried: user, host and process."""
+    spark: str | None
+    """The Spark that was to run it; null where Spark was not started yet."""
+
+
+def attempt_shown(attempt: Attempt) -> AttemptShown:
+    """Show an attempt."""
+    return AttemptShown(
+        at=attempt.at,
+        job=attempt.job,
+        ended=attempt.ended,
+        code=attempt.code,
+        message=attempt.message,
+        place=attempt.place,
+        next=attempt.next,
+        page=attempt.page,
+        exit_status=attempt.exit_status,
+        holder=f"{attempt.user} on {attempt.host} (process {attempt.process})",
+        spark=attempt.spark,
+    )
 
 
 def run_shown(run: Run) -> RunShown:

@@ -10,8 +10,6 @@ from holdfast.diagnosis.inspection import Inspection
 from holdfast.jobs.declaredsink import DeclaredSink
 from holdfast.ledgers.asking import SinkMemory
 
-FILE_FORMATS = frozenset({"parquet", "csv", "json", "orc"})
-
 
 @dataclass(frozen=True)
 class SinkClues:
@@ -42,7 +40,9 @@ def sink_fact(found: Inspection, clues: SinkClues) -> SinkFact:
         return SinkFact(evidence, Basis.READ, f"commits/{found.batches.last_committed}")
     if clues.declared is not None:
         declared = clues.declared
-        evidence = SinkEvidence(declared.format, declared.identity, None, _unasked(clues), None)
+        evidence = SinkEvidence(
+            declared.format, declared.identity, None, _unasked(clues), None, native=declared.native
+        )
         return SinkFact(evidence, Basis.INFERRED, declared.at)
     if clues.memory is not None:
         return SinkFact(None, Basis.UNKNOWN, f"{clues.memory.location}: {_unasked(clues)}")
@@ -68,9 +68,15 @@ def _from_log(found: Inspection, memory: SinkMemory) -> SinkFact:
     if memory.delta is None:
         evidence = SinkEvidence("files", identity, last.value, last.basis, None)
         return SinkFact(evidence, Basis.READ, f"{memory.location}/_spark_metadata")
+    source = f"{memory.location}/_delta_log"
+    pending = found.batches.last_planned != found.batches.last_committed
+    if pending and last.value is not None and memory.delta.has_expired(found.query_id):
+        # The batch is in the table, but Delta writes it again: what it skips is no longer known.
+        told = f"the identifier of batch {last.value} has expired: Delta writes it again"
+        forgotten = SinkEvidence("delta", identity, None, told, False)
+        return SinkFact(forgotten, Basis.UNKNOWN, f"{source}: {told}")
     knows = True if last.value is not None else False if memory.delta.complete else None
     evidence = SinkEvidence("delta", identity, last.value, last.basis, knows)
-    source = f"{memory.location}/_delta_log"
     # A table that never heard of the query may still be its sink, through foreachBatch.
     return SinkFact(evidence, Basis.READ if knows else Basis.INFERRED, source)
 

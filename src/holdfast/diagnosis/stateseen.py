@@ -35,6 +35,9 @@ class StateSeen:
     """Damage that Spark does not notice."""
     needed: frozenset[str] = frozenset()
     """The files that the next load begins with or replays, where they were read."""
+    read_files: int = 0
+    read_bytes: int = 0
+    """Of the files that the next load needs, where the budget decides what is read."""
     unread_files: int = 0
     unread_bytes: int = 0
     unread_reason: str = ""

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.glance import Glance, glance_at
-from holdfast.diagnosis.checks.records import interrupted_act, unreadable_records
-from holdfast.diagnosis.checks.runs import failed_run, killed_run
+from holdfast.diagnosis.checks.filesink import output_of_spark
+from holdfast.diagnosis.checks.logids import (
+    commit_without_offsets,
+    offsets_gaps,
+    uncommitted_batches,
+)
+from holdfast.diagnosis.checks.records import interrupted_act, lost_batches, unreadable_records
+from holdfast.diagnosis.checks.runs import failed_attempt, failed_attempts, failed_run, killed_run
 from holdfast.diagnosis.lastrun import RunState, last_run_state
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
-from holdfast.diagnosis.runshown import run_shown
+from holdfast.diagnosis.runshown import attempt_shown, run_shown
 from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.statusresult import JobState, JobStatus, LeaseShown, Status
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity, rooted, worst_first
 from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.records.leasesight import LeaseState
+from holdfast.records.leasesight import LeaseState, Standing
 from holdfast.storage.reading import Reader
 from holdfast.storage.sidebyside import side_by_side
 
@@ -46,6 +53,10 @@ class JobPlace:
     recall: Recall = nothing
     ledger: SinkPlace | None = None
     """The sink, where it is one that answers to one question."""
+    output: SinkPlace | None = None
+    """The output folder, where Holdfast's own file sink writes it."""
+    native: bool = False
+    """Spark's own sink writes."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,8 @@ class _Seen:
     error: HoldfastError | None = None
     held: LastCommitted | None = None
     """What the sink answered."""
+    refusals: tuple[Finding, ...] = ()
+    """Why the next start would be refused because of its sink."""
 
 
 def status_of(project: str, places: Sequence[JobPlace]) -> Answer[Status]:
@@ -80,10 +93,20 @@ def _look(place: JobPlace) -> _Seen:
         glance = glance_at(place.open_checkpoint())
     except HoldfastError as error:
         return _Seen(place, recorded, error=error)
+    refusals = tuple(_refusals(place))
     if place.ledger is None or glance.query_id is None:
-        return _Seen(place, recorded, glance)
+        return _Seen(place, recorded, glance, refusals=refusals)
     held = place.ledger.ask().last_committed(glance.query_id)
-    return _Seen(place, recorded, glance, held=held)
+    return _Seen(place, recorded, glance, held=held, refusals=refusals)
+
+
+def _refusals(place: JobPlace) -> Iterator[Finding]:
+    try:
+        if place.output is not None and place.output.belongs_to_spark():
+            yield output_of_spark(place.output.location)
+    except StorageError:
+        # A machine that watches jobs need not reach their outputs: `run` and `doctor` report that.
+        return
 
 
 def _job_status(seen: _Seen) -> JobStatus:
@@ -105,16 +128,22 @@ def _job_status(seen: _Seen) -> JobStatus:
         problem=error.message if error is not None else None,
         sink_holds=seen.held.value if seen.held is not None else None,
         sink_basis=seen.held.basis if seen.held is not None else None,
+        last_attempt=next(map(attempt_shown, seen.recorded.attempts_since_run), None),
+        sink_native=place.native,
     )
 
 
 def _state(seen: _Seen) -> JobState:
-    recorded = seen.recorded
+    recorded, lease = seen.recorded, seen.recorded.lease
     if recorded.act is not None:
         return JobState.RESTORING if recorded.act_at_work else JobState.INTERRUPTED
+    if lease is not None and lease.act is not None and lease.state is Standing.HELD:
+        return JobState.RESTORING
     if seen.error is not None:
         return JobState.UNREADABLE
-    state = last_run_state(recorded)
+    state, failed = last_run_state(recorded), failed_attempt(recorded)
+    if failed is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
+        return JobState(failed.ended.value)
     if state is None:
         return JobState.UNRECORDED if seen.glance.exists else JobState.NEW
     ended = recorded.runs[0].ended if recorded.runs else None
@@ -131,6 +160,7 @@ def _lease(lease: LeaseState | None) -> LeaseShown | None:
         holder=lease.holder.words if lease.holder is not None else None,
         since=lease.since,
         beat_age_seconds=lease.beat_age_seconds,
+        act=lease.act,
     )
 
 
@@ -139,11 +169,38 @@ def _findings(seen: _Seen) -> Iterator[Finding]:
     found = [
         *interrupted_act(recorded, place.job),
         *_problems(seen),
+        *_log_gaps(seen),
+        *_lost(seen),
+        *seen.refusals,
         *failed_run(recorded),
+        *failed_attempts(recorded),
         *killed_run(recorded, place.job, Severity.WARNING),
         *unreadable_records(recorded),
     ]
     yield from (rooted(finding, place.location) for finding in found)
+
+
+def _lost(seen: _Seen) -> Iterator[Finding]:
+    """Report a checkpoint that was deleted, emptied or rolled back since its last run."""
+    run, glance = seen.recorded.started, seen.glance
+    if run is not None and seen.error is None and glance.query_id in (None, run.query_id):
+        for finding in lost_batches(seen.recorded, run, glance.last_planned):
+            yield replace(finding, message=f"{seen.place.job}: {finding.message}")
+
+
+def _log_gaps(seen: _Seen) -> Iterator[Finding]:
+    """Report ids that the names in both logs show to be missing; the doctor knows what it means."""
+    glance = seen.glance
+    found = (
+        *commit_without_offsets(glance.last_planned, glance.last_committed),
+        *offsets_gaps(glance.offset_ids, glance.commit_ids),
+        *uncommitted_batches(glance.offset_ids, glance.commit_ids),
+    )
+    doctor = f"holdfast doctor {shlex.quote(seen.place.job)}"
+    for finding in found:
+        if finding.severity is not Severity.INFO:
+            message = f"{seen.place.job}: {finding.message}"
+            yield replace(finding, message=message, next_steps=(doctor,))
 
 
 def _problems(seen: _Seen) -> Iterator[Finding]:

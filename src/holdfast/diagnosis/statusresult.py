@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from holdfast.diagnosis.runshown import RunShown
+from holdfast.diagnosis.runshown import AttemptShown, RunShown
 from holdfast.records.leasesight import Standing
 
 
@@ -23,9 +23,9 @@ class JobState(str, Enum):
     STOPPED = "stopped"
     """Somebody asked its last run to stop."""
     FAILED = "failed"
-    """Its last run failed."""
+    """Its last run, or the last attempt to start it, failed."""
     REFUSED = "refused"
-    """Its last run was not started, because rows would have been lost or doubled."""
+    """Its last start was refused, for example because rows would be lost or doubled."""
     LOST_LEASE = "lost-lease"
     """Its last run ended because another driver took over."""
     SKIPPED = "skipped"
@@ -58,6 +58,8 @@ class LeaseShown:
     """When it was taken, by the holder's clock."""
     beat_age_seconds: float | None
     """How old the last sign of life is, if both clocks agree; null where there is none."""
+    act: str | None = None
+    """What is done to the checkpoint, such as `restore`; null for a driver that runs the job."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,10 @@ class JobStatus:
     (only postgres and custom sinks are), or gave no answer."""
     sink_basis: str | None = None
     """How that is known, or why not; null where the sink was not asked."""
+    last_attempt: AttemptShown | None = None
+    """The newest start that failed before its run began; null once a later run has begun."""
+    sink_native: bool = False
+    """Whether the project declares Spark's own sink of this format."""
 
 
 @dataclass(frozen=True)

@@ -10,85 +10,94 @@ from holdfast.findings import Finding, Severity
 WRONG_FIXES = "wrong_fixes"
 """The key under which a finding's evidence holds them."""
 
-_ONE_OFFSETS_FILE = (
+ONE_OFFSETS_FILE = (
     "deleting one offsets file: Spark plans that id anew with other data, which the sink, knowing "
     "the id, skips (file sink, Delta) or takes twice (foreachBatch)"
 )
-_THE_COMMIT = (
-    "deleting the commit that is left over: Spark plans the id anew; measured, the file sink kept "
-    "6 rows of 7 and foreachBatch wrote 9"
+THE_COMMIT = (
+    "deleting the commit that is left over: Spark plans the id anew; measured, the file sink lost "
+    "2 of 8 rows, and foreachBatch wrote 2 of 8 rows twice"
 )
-_CHECKPOINT = (
+CHECKPOINT = (
     "deleting the checkpoint: position, state and the query id that the sink knows are lost at once"
 )
-_SPARK_METADATA = (
+SPARK_METADATA = (
     "deleting _spark_metadata: readers then see files of failed attempts, rows double, and the "
     "next compaction fails for good"
 )
-_COPY = (
+COPY = (
     "copying the folder and running both: they share one query id, and make each other's batches "
     "look done"
 )
-_SCHEMA_CHECK = (
+SCHEMA_CHECK = (
     "turning the schema check off (stateSchemaCheck=false): Spark then reads the old bytes with "
     "the new meaning and mixes them in"
 )
-_NEW_CHECKPOINT = (
+NEW_CHECKPOINT = (
     "starting with a new checkpoint on the same output: a file sink throws the first batches away, "
     "every other sink gets everything twice"
 )
-_RESTORE_TABLE = (
+RESTORE_TABLE = (
     "RESTORE or DELETE on the table: transaction identifiers stay, so the same batches are still "
     "skipped"
 )
-_MANIFESTS = (
-    "deleting the manifests: the sink then knows no batch, and takes what runs again for new"
+FORMER_ID = (
+    "writing the old query id into a new checkpoint: measured, Delta dropped the batches that it "
+    "knows under that id, and 10 of 24 rows were lost without an error"
 )
-_SECOND_JOB = "hunting for a second job: the message about concurrent updates is false here"
-_DATA_LOSS = "failOnDataLoss=false: it skips the data that is missing and says nothing"
+MANIFESTS = (
+    "deleting the manifests: the sink then knows no batch, and the job stops at the files that no "
+    "manifest names (HF5006)"
+)
+SECOND_JOB = "hunting for a second job: the message about concurrent updates is false here"
+OLD_SPARK = "starting on 3.5 to 4.1, which make a new id without a word"
+DATA_LOSS = "failOnDataLoss=false: it skips the data that is missing and says nothing"
 
 _BY_CODE: Mapping[str, tuple[str, ...]] = {
-    "HF2101": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2103": (_CHECKPOINT,),
-    "HF2105": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2106": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2201": (_CHECKPOINT, "starting on 3.5 to 4.1, which make a new id without a word"),
-    "HF2203": (_THE_COMMIT, _SECOND_JOB, _CHECKPOINT),
-    "HF2204": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2208": (_CHECKPOINT,),
-    "HF2210": (_SECOND_JOB, _CHECKPOINT),
-    "HF2216": (_CHECKPOINT,),
-    "HF2221": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2225": (_COPY, _SCHEMA_CHECK),
-    "HF2226": (_SCHEMA_CHECK,),
-    "HF2240": (_SCHEMA_CHECK,),
-    "HF2243": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2314": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2316": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2317": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2318": (_SCHEMA_CHECK,),
-    "HF2323": (_NEW_CHECKPOINT,),
-    "HF2324": (_NEW_CHECKPOINT,),
-    "HF2325": (_NEW_CHECKPOINT, _DATA_LOSS),
-    "HF2401": (_SPARK_METADATA,),
-    "HF2402": (_SPARK_METADATA, _NEW_CHECKPOINT),
-    "HF2403": (_SPARK_METADATA, _CHECKPOINT),
-    "HF2404": (_SPARK_METADATA, _ONE_OFFSETS_FILE),
-    "HF2405": (_SPARK_METADATA,),
-    "HF2406": (_SPARK_METADATA,),
-    "HF2407": (_NEW_CHECKPOINT,),
-    "HF2408": (_SPARK_METADATA,),
-    "HF2411": (_RESTORE_TABLE, _CHECKPOINT),
-    "HF2412": (_CHECKPOINT,),
-    "HF2413": (_RESTORE_TABLE,),
-    "HF2414": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2421": (_COPY,),
-    "HF2441": (_CHECKPOINT, _NEW_CHECKPOINT),
-    "HF2442": (_ONE_OFFSETS_FILE, _CHECKPOINT),
-    "HF2443": (_CHECKPOINT,),
-    "HF2455": (_MANIFESTS,),
-    "HF2456": (_MANIFESTS,),
+    "HF2101": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2103": (CHECKPOINT,),
+    "HF2105": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2106": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2201": (CHECKPOINT, OLD_SPARK),
+    "HF2203": (THE_COMMIT, SECOND_JOB, CHECKPOINT),
+    "HF2204": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2208": (CHECKPOINT,),
+    "HF2210": (SECOND_JOB, CHECKPOINT),
+    "HF2216": (CHECKPOINT,),
+    "HF2221": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2225": (COPY, SCHEMA_CHECK),
+    "HF2226": (SCHEMA_CHECK,),
+    "HF2240": (SCHEMA_CHECK,),
+    "HF2243": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2314": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2316": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2317": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2318": (SCHEMA_CHECK,),
+    "HF2323": (NEW_CHECKPOINT,),
+    "HF2324": (NEW_CHECKPOINT,),
+    "HF2325": (NEW_CHECKPOINT, DATA_LOSS),
+    "HF2401": (SPARK_METADATA,),
+    "HF2402": (SPARK_METADATA, NEW_CHECKPOINT),
+    "HF2403": (SPARK_METADATA, CHECKPOINT),
+    "HF2404": (SPARK_METADATA, ONE_OFFSETS_FILE),
+    "HF2405": (SPARK_METADATA,),
+    "HF2406": (SPARK_METADATA,),
+    "HF2407": (NEW_CHECKPOINT,),
+    "HF2408": (SPARK_METADATA,),
+    "HF2411": (RESTORE_TABLE, CHECKPOINT),
+    "HF2412": (CHECKPOINT, FORMER_ID),
+    "HF2413": (RESTORE_TABLE,),
+    "HF2414": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2421": (COPY,),
+    "HF2441": (CHECKPOINT, NEW_CHECKPOINT),
+    "HF2442": (ONE_OFFSETS_FILE, CHECKPOINT),
+    "HF2443": (CHECKPOINT,),
+    "HF2455": (MANIFESTS,),
+    "HF2456": (MANIFESTS,),
 }
+
+ALL: tuple[str, ...] = tuple(dict.fromkeys(text for texts in _BY_CODE.values() for text in texts))
+"""Every one of them, once."""
 
 
 def wrong_fixes_of(code: str) -> tuple[str, ...]:

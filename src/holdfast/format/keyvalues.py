@@ -9,6 +9,7 @@ import pyarrow as pa
 from holdfast.errors import UsageError
 from holdfast.format.arrowarrays import arrow_text
 from holdfast.format.arrowkernels import cast
+from holdfast.plurals import counted
 
 _CODE = "HF2739"
 
@@ -16,7 +17,8 @@ _CODE = "HF2739"
 def typed_row(values: Sequence[object], columns: pa.Schema) -> pa.StructArray:
     """Give one row of these values, in the order of the columns; text is parsed where need be."""
     if len(values) != len(columns):
-        raise UsageError(_CODE, f"{len(values)} values are given for {len(columns)} columns")
+        given = counted(len(values), "value is", "values are")
+        raise UsageError(_CODE, f"{given} given for {counted(len(columns), 'column')}")
     children = [_typed(value, field) for value, field in zip(values, columns, strict=True)]
     return pa.Array.from_buffers(pa.struct(columns), 1, [None], children=children)
 

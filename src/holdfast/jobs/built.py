@@ -55,6 +55,8 @@ class Job:
         output_mode: str | None = None,
         trigger: Mapping[str, object] | None = None,
         conf: Mapping[str, object] | None = None,
+        restart: Mapping[str, object] | None = None,
+        on_failure: Mapping[str, object] | None = None,
         storage: StorageOptions | None = None,
         accept: Collection[str] = (),
     ) -> None:
@@ -69,6 +71,8 @@ class Job:
             "output_mode": output_mode,
             "trigger": trigger,
             "conf": conf,
+            "restart": restart,
+            "on_failure": on_failure,
         }
         declared = {key: value for key, value in given.items() if value is not None}
         self.name = name

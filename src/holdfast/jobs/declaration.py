@@ -30,6 +30,15 @@ def _as_spark_writes_it(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value
 
 
+def _whole_number(value: object) -> int:
+    # The file's numbers arrive as they are written.
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    refuse("HF1104", "", "a whole number such as 10 is needed")
+
+
 NAMES_ONLY: dict[str, JsonValue] = {"additionalProperties": False}
 """For the JSON Schema of a mapping whose keys have a form: pydantic leaves it open there."""
 
@@ -43,6 +52,13 @@ Function = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*$")
 ]
 """`module:function` in the project's folder."""
+
+Count = Annotated[
+    int,
+    BeforeValidator(_whole_number),
+    WithJsonSchema({"type": "integer", "minimum": 0}),
+]
+"""A whole number, zero or more."""
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 

@@ -1,4 +1,4 @@
-"""What a job's declaration says of its sink and output mode, without filling in any secret."""
+"""What a job's declaration says of its sink and output mode, without any secret."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ class DeclaredSink:
 
     format: str
     identity: str | None
-    """The path, the table or the function; None for a format that has none."""
+    """The path, table, function or topic; None for a format that has none."""
     path: str | None
-    """The output folder, None where there is none or a secret would have to be filled in."""
+    """The output folder, None where there is none or its path cannot be filled in here."""
     output_mode: str
     at: str
     """Where in the project file it stands."""
+    native: bool = False
+    """Spark's own sink of this format, not Holdfast's."""
 
 
 def declared_sink(project: Project, job: str) -> DeclaredSink:
     """Give what the project file says of a job's sink."""
-    declared = project.jobs[job]
+    declared = project.shown_job(job)
     sink = declared.sink
     return DeclaredSink(
         format=sink.format,
-        identity=sink.path or sink.table or sink.function,
+        identity=sink.path or sink.table or sink.function or sink.options.get("topic"),
         path=sink.path if sink.path and not has_reference(sink.path) else None,
         output_mode=declared.decided_output_mode,
         at=project.at("jobs", job, "sink"),
+        native=sink.native,
     )

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    field_validator,
+    model_validator,
+)
 
 from holdfast.jobs.declaration import (
     NAMES_ONLY,
+    Count,
     Declaration,
     Function,
     SparkText,
@@ -20,6 +29,7 @@ from holdfast.jobs.declaration import (
 from holdfast.jobs.runtimeconf import at_run_time
 from holdfast.jobs.sink import Sink
 from holdfast.jobs.source import Source
+from holdfast.jobs.substitution import has_reference
 
 OutputMode = Literal["append", "update", "complete"]
 
@@ -34,13 +44,58 @@ _INTERVAL = re.compile(
     r"(?:interval\s+)?(?:\d+\s+(?:(?:micro|milli)?second|minute|hour|day|week)s?\s*)+",
     re.IGNORECASE,
 )
+_TRIGGER_SPELLINGS: Mapping[str, str] = {
+    "availableNow": "available_now",
+    "once": "available_now",
+    "processingTime": "processing_time",
+}
+"""Names of triggers in Spark's Python API, and our key for each."""
+
+
+def _with_spellings(schema: dict[str, JsonValue]) -> None:
+    """Add Spark's spellings to the JSON Schema, so that editors accept them."""
+    properties = schema["properties"]
+    assert isinstance(properties, dict)
+    properties |= {spelling: properties[key] for spelling, key in _TRIGGER_SPELLINGS.items()}
+
+
+_SECONDS: Mapping[str, float] = {
+    "microsecond": 1e-6,
+    "millisecond": 1e-3,
+    "second": 1.0,
+    "minute": 60.0,
+    "hour": 3600.0,
+    "day": 86_400.0,
+    "week": 604_800.0,
+}
+
+
+def interval_seconds(text: str) -> float:
+    """Return how long an interval such as `1 minute 30 seconds` is."""
+    parts = re.findall(r"(\d+)\s+([a-z]+?)s?\b", text.lower())
+    return sum(int(number) * _SECONDS[unit] for number, unit in parts)
 
 
 class Trigger(Declaration):
     """When a batch is started."""
 
+    model_config = ConfigDict(json_schema_extra=_with_spellings)
+
     available_now: bool | None = None
     processing_time: Text | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_spelling(cls, written: object) -> object:
+        if not isinstance(written, Mapping):
+            return written
+        renamed: dict[object, object] = {}
+        for spelling, value in written.items():
+            key = _TRIGGER_SPELLINGS.get(spelling, spelling)
+            if key in renamed:
+                refuse("HF1104", spelling, f"{spelling} sets {key} a second time; keep one")
+            renamed[key] = value
+        return renamed
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Trigger:
@@ -55,6 +110,50 @@ class Trigger(Declaration):
         return self
 
 
+class Restart(Declaration):
+    """How `run --keep-running` restarts a job that failed for a reason that passes."""
+
+    limit: Count = 10
+    backoff: Text = "5 seconds"
+
+    @field_validator("backoff")
+    @classmethod
+    def _an_interval(cls, backoff: str) -> str:
+        if not _INTERVAL.fullmatch(backoff.strip()):
+            refuse("HF1104", "", "backoff is an interval such as 5 seconds")
+        return backoff
+
+
+class OnFailure(Declaration):
+    """What is called when a job failed for good."""
+
+    command: Text | None = None
+    webhook: Text | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> OnFailure:
+        if (self.command is None) == (self.webhook is None):
+            message = (
+                "on_failure is either command: a program with its arguments, or webhook: a URL"
+            )
+            refuse("HF1104", "command", message)
+        if self.command is not None:
+            _check_command(self.command)
+        url = self.webhook
+        if url and not has_reference(url) and not url.startswith(("http://", "https://")):
+            refuse("HF1104", "webhook", "a webhook begins with https:// or http://")
+        return self
+
+
+def _check_command(command: str) -> None:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        refuse("HF1104", "command", f"command cannot be split into words: {str(error).lower()}")
+    if not words:
+        refuse("HF1104", "command", "command names no program")
+
+
 class Job(Declaration):
     """One streaming query that the user declared."""
 
@@ -67,6 +166,8 @@ class Job(Declaration):
     trigger: Trigger = Trigger(available_now=True)
     conf: Annotated[dict[str, SparkText], AfterValidator(at_run_time)] = {}
     checkpoint: Text | None = None
+    restart: Restart = Restart()
+    on_failure: OnFailure | None = None
 
     @property
     def named_sources(self) -> Mapping[str, Source]:

@@ -45,6 +45,8 @@ class Read:
     recursive: bool = False
     table: str | None = None
     topics: Topics | None = None
+    on_changes: str | None = None
+    """The option that says what a Delta source does about changed rows, None where none does."""
 
     def meets(self, written: Written) -> bool:
         """Whether this source reads what that sink writes."""
@@ -73,6 +75,8 @@ class JobPlaces:
     adopted: bool
     reads: tuple[Read, ...]
     writes: Written
+    mode: str = "append"
+    """How the sink takes a batch."""
 
 
 class _Source(Protocol):
@@ -91,6 +95,9 @@ class _Sink(_Source, Protocol):
     def table(self) -> str | None: ...
 
 
+_ON_CHANGES = ("readChangeFeed", "readChangeData", "skipChangeCommits", "ignoreChanges")
+
+
 def declared_places(name: str, job: Job, checkpoint: str, folder: Path) -> JobPlaces:
     """Give the places of a job as the project file declares it."""
     checkpoint = canonical_text(checkpoint, folder)
@@ -100,14 +107,16 @@ def declared_places(name: str, job: Job, checkpoint: str, folder: Path) -> JobPl
     else:
         reads = [_read(one, job.sources[one], ("sources", one), folder) for one in job.sources]
     writes = _written(job.sink, folder)
-    return JobPlaces(name, checkpoint, job.checkpoint is not None, tuple(reads), writes)
+    adopted = job.checkpoint is not None
+    return JobPlaces(name, checkpoint, adopted, tuple(reads), writes, job.sink.mode)
 
 
 def ready_places(job: ReadyJob) -> JobPlaces:
     """Give the places of a job that is ready to run."""
     reads = tuple(_read(one.name, one, ("sources", one.name), job.folder) for one in job.sources)
     writes = _written(job.sink, job.folder)
-    return JobPlaces(job.name, canonical(job.checkpoint), job.adopted, reads, writes)
+    place = canonical(job.checkpoint)
+    return JobPlaces(job.name, place, job.adopted, reads, writes, job.sink.mode)
 
 
 def canonical_text(text: str, folder: Path) -> str:
@@ -128,16 +137,28 @@ def _read(name: str, source: _Source, key: tuple[str, ...], folder: Path) -> Rea
         format=source.format,
         key=key,
         folder=None if path is None else canonical_text(path, folder),
-        recursive=options.get("recursivefilelookup", "").lower() == "true",
+        recursive=_is_on(options, "recursiveFileLookup"),
         table=table_identity(url, table) if url and table else None,
         topics=topics_of(options) if source.format == "kafka" else None,
+        on_changes=next((one for one in _ON_CHANGES if _is_on(options, one)), None),
     )
+
+
+def _is_on(options: Mapping[str, str], name: str) -> bool:
+    return options.get(name.lower(), "").lower() == "true"
 
 
 def _written(sink: _Sink, folder: Path) -> Written:
     return Written(
         format=sink.format,
         folder=None if sink.path is None else canonical_text(sink.path, folder),
-        table=table_identity(sink.url, sink.table) if sink.url and sink.table else None,
+        table=_written_table(sink),
         topics=topics_of(sink.options) if sink.format == "kafka" else None,
     )
+
+
+def _written_table(sink: _Sink) -> str | None:
+    """Name a table: of a database, or of the catalog, where Spark's own sink writes it by name."""
+    if sink.table is None:
+        return None
+    return table_identity(sink.url, sink.table) if sink.url else f"catalog:{sink.table.lower()}"

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from holdfast.errors import ProjectError
 from holdfast.jobs.jobplaces import JobPlaces, ready_places
-from holdfast.jobs.ready import ReadyJob
+from holdfast.jobs.ready import ChangedTable, ReadyJob
+
+_CHANGE_FEED = ("readChangeFeed", "readChangeData")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Lineage:
         """Name every job whose rows reach this one, also through others."""
         return _reached(job, self._neighbours(upward=True))
 
+    def reads_from(self, job: str) -> tuple[str, ...]:
+        """Name every job whose output this one reads itself, in the order of declaration."""
+        above = {edge.upstream for edge in self.edges if edge.downstream == job}
+        return tuple(one for one in self.jobs if one in above)
+
     def downstream_of(self, job: str) -> frozenset[str]:
         """Name every job that this one's rows reach, also through others."""
         return _reached(job, self._neighbours(upward=False))
@@ -82,6 +89,23 @@ class Lineage:
             trail.append(next(one for one in self.jobs if one in above[trail[-1]] & among))
         cycle = trail[trail.index(trail[-1]) :][::-1]
         return ProjectError("HF1117", f"jobs read from each other: {' → '.join(cycle)}")
+
+
+def changed_tables(job: JobPlaces, others: Iterable[JobPlaces]) -> tuple[ChangedTable, ...]:
+    """Return the Delta tables that a job streams and another one upserts or overwrites.
+
+    A source that reads the change feed gets the changes themselves, so it is not among them.
+    """
+    return tuple(
+        ChangedTable(read.name, writer.job, writer.mode, read.on_changes)
+        for read in job.reads
+        for writer in others
+        if read.format == writer.writes.format == "delta"
+        and writer.job != job.job
+        and writer.mode != "append"
+        and read.on_changes not in _CHANGE_FEED
+        and read.meets(writer.writes)
+    )
 
 
 def _reached(job: str, neighbours: Mapping[str, set[str]]) -> frozenset[str]:

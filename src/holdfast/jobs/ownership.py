@@ -28,6 +28,8 @@ def check_owner(job: ReadyJob, recorded: Recorded | None) -> None:
     two_projects = None not in (job.project, recorded.project) and job.project != recorded.project
     if recorded.job == job.name and not two_projects:
         return
-    owner = recorded.job if not two_projects else f"{recorded.job} of project {recorded.project}"
-    message = f"{job.checkpoint.shown} belongs to the job {owner}; this is {job.name}"
+    owner, this = recorded.job, job.name
+    if two_projects:
+        owner, this = f"{owner} of project {recorded.project}", f"{this} of project {job.project}"
+    message = f"{job.checkpoint.shown} belongs to the job {owner}; this is {this}"
     raise ProjectError("HF1118", message, at=job.at)

@@ -48,7 +48,7 @@ def check_place(job: ReadyJob, reader: Reader) -> None:
     # A start that was killed at its first moment leaves Hadoop's hidden temporary files alone.
     names = frozenset(name for name in reader.names("") if not name.startswith("."))
     if not names and job.adopted and job.project is not None:
-        message = f"{job.name} adopts a checkpoint, and none is there"
+        message = "the job adopts a checkpoint, and none is there"
         steps = (
             "correct `checkpoint:`: it names one that exists",
             "or, where the job is new, leave it out: its checkpoint is below `checkpoints:`",

@@ -1,8 +1,16 @@
-"""The models of `storage:`: what Holdfast's readers and Spark both need to reach a place."""
+"""The models of `spark:` and `storage:`: how Spark is started, and how places are reached."""
 
 from __future__ import annotations
 
-from holdfast.jobs.declaration import Declaration, Text
+from holdfast.jobs.declaration import Declaration, SparkText, Text
+
+
+class Spark(Declaration):
+    """How Spark is started for the jobs of this project."""
+
+    master: Text = "local[*]"
+    conf: dict[str, SparkText] = {}
+    jars: tuple[Text, ...] = ()
 
 
 class S3(Declaration):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from holdfast.codes import code_of
 from holdfast.errors import ProjectError
 from holdfast.jobs.tree import Mark, located
+from holdfast.plurals import counted
 
 
 @dataclass(frozen=True)
@@ -27,5 +28,5 @@ def first_error(problems: Iterable[Problem], shown: str) -> ProjectError | None:
     first, others = ordered[0], len(ordered) - 1
     why = code_of(first.code).why
     if others:
-        why += f" ({others} more problem{'s' if others > 1 else ''} in this file)"
+        why += f" ({counted(others, 'more problem')} in this file)"
     return ProjectError(first.code, first.message, at=located(shown, first.mark), why=why)

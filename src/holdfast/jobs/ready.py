@@ -59,7 +59,42 @@ class ReadySink:
     table: str | None = None
     function: FunctionReference | Function | None = None
     partition_by: tuple[str, ...] = ()
+    native: bool = False
+    """Spark's own sink of this format writes, not Holdfast's."""
     options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ChangedTable:
+    """A Delta table that a job streams, and in which another job changes rows."""
+
+    source: str
+    """The name of the source that reads it."""
+    upstream: str
+    """The job that writes it."""
+    mode: str
+    """How that job writes: upsert or complete."""
+    option: str | None
+    """What the source does about changed rows; None lets Delta stop the query."""
+
+
+@dataclass(frozen=True)
+class RestartPolicy:
+    """How often, and after how long, a job that failed is started again."""
+
+    limit: int = 10
+    """Restarts in a row without a committed batch in between."""
+    backoff_seconds: float = 5.0
+    """The first pause; each further one is twice as long."""
+
+
+@dataclass(frozen=True)
+class FailureHook:
+    """What is called when a job failed for good: a command or a URL."""
+
+    at: str
+    command: tuple[str, ...] = ()
+    webhook: str | None = None
 
 
 @dataclass(frozen=True)
@@ -84,3 +119,8 @@ class ReadyJob:
     adopted: bool
     """The checkpoint was there before the job was declared."""
     at: str
+    profile: str | None = None
+    """The profile of the project file that it is declared with."""
+    changed_tables: tuple[ChangedTable, ...] = ()
+    restart: RestartPolicy = RestartPolicy()
+    on_failure: FailureHook | None = None

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from holdfast.jobs.job import Job
+from holdfast.jobs.job import Job, interval_seconds
 from holdfast.jobs.project import Project
-from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink, ReadySource
+from holdfast.jobs.ready import (
+    FailureHook,
+    FunctionReference,
+    ReadyJob,
+    ReadySink,
+    ReadySource,
+    RestartPolicy,
+)
 from holdfast.jobs.sink import Sink
 from holdfast.jobs.source import Source, reads_folder
 from holdfast.jobs.sparkpath import place_or_text, spark_path
 from holdfast.jobs.target import settings_at
+from holdfast.redaction import remember_secret
 from holdfast.storage.location import Location
 from holdfast.storage.options import StorageSettings
 
@@ -30,6 +39,7 @@ class Declared:
     """Spells where a key of the job stands."""
     settings: Callable[[Location], StorageSettings]
     """Gives what a place is reached with, without Spark."""
+    profile: str | None = None
 
 
 def ready_job(project: Project, name: str) -> ReadyJob:
@@ -41,8 +51,10 @@ def ready_job(project: Project, name: str) -> ReadyJob:
         modules=folder,
         at=lambda *path: project.at("jobs", name, *path),
         settings=lambda location: settings_at(location, project),
+        profile=project.profile,
     )
-    return readied(project.filled_job(name), name, project.checkpoint_of(name), declared)
+    job = readied(project.filled_job(name), name, project.checkpoint_of(name), declared)
+    return replace(job, changed_tables=project.changed_tables_of(name))
 
 
 def readied(job: Job, name: str, checkpoint: Location, declared: Declared) -> ReadyJob:
@@ -62,6 +74,23 @@ def readied(job: Job, name: str, checkpoint: Location, declared: Declared) -> Re
         settings=declared.settings(checkpoint),
         adopted=job.checkpoint is not None,
         at=declared.at(),
+        profile=declared.profile,
+        restart=RestartPolicy(job.restart.limit, interval_seconds(job.restart.backoff)),
+        on_failure=_failure_hook(job, declared),
+    )
+
+
+def _failure_hook(job: Job, declared: Declared) -> FailureHook | None:
+    hook = job.on_failure
+    if hook is None:
+        return None
+    if hook.webhook is not None:
+        # Whoever knows the URL of a webhook can post to it.
+        remember_secret(hook.webhook)
+    return FailureHook(
+        at=declared.at("on_failure"),
+        command=() if hook.command is None else tuple(shlex.split(hook.command)),
+        webhook=hook.webhook,
     )
 
 
@@ -106,6 +135,7 @@ def _ready_sink(sink: Sink, declared: Declared) -> ReadySink:
         table=sink.table,
         function=_reference(sink.function, declared, "sink", "function"),
         partition_by=sink.partition_by,
+        native=sink.native,
         options=sink.options,
     )
 

@@ -2,7 +2,8 @@
 
 It is meant to be committed like a lock file, so that a path which changes by accident is seen by
 everybody's next start. A place inside the project's folder is kept relative to it: a clone on
-another machine is the same project.
+another machine is the same project. Each profile of the project has a list of its own, because dev
+and prod run the same jobs at different places.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -18,45 +20,97 @@ from holdfast.errors import ProjectError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.storage.canonical import canonical
 from holdfast.storage.showing import shown_path
+from holdfast.storage.writing import writing_border
 from holdfast.storage.writinglocal import LocalWriter
 
 FOLDER = ".holdfast"
 FILE = "checkpoints.json"
+_LOCK_FILE = ".checkpoints.lock"
+"""Empty, and left where it is: who removed it would let two processes hold two locks."""
 _VERSION = 1
+_VERSION_WITH_PROFILES = 2
+"""Kept apart: an older Holdfast would drop the lists of profiles when it writes."""
 _LOCAL = "file://"
 _lock = threading.Lock()
 """Jobs of one session are started side by side, and each reads the list and writes it anew."""
 
 Entries = dict[str, dict[str, str]]
+Lists = dict[str | None, Entries]
+"""The list of each profile; None is the project without one."""
 
 
-def remembered_checkpoint(folder: Path, job: str) -> str | None:
+def remembered_checkpoint(folder: Path, job: str, profile: str | None = None) -> str | None:
     """Give the canonical place of a job's checkpoint at its last start, None before its first."""
-    entry = _read(folder).get(job)
+    entry = _read(folder).get(profile, {}).get(job)
     return None if entry is None else _absolute(folder, entry["location"])
 
 
 def check_remembered(job: ReadyJob) -> None:
     """Raise a ProjectError where the job's checkpoint is not where it was at its last start."""
-    remembered = remembered_checkpoint(job.folder, job.name)
+    remembered = remembered_checkpoint(job.folder, job.name, job.profile)
     _compare(job.folder, job.name, remembered, canonical(job.checkpoint), job.at)
 
 
-def remember_checkpoint(folder: Path, job: str, place: str) -> None:
+def remember_checkpoint(folder: Path, job: str, place: str, profile: str | None = None) -> None:
     """Keep the canonical place of a job's checkpoint; another one than before is a ProjectError."""
-    with _lock:
-        entries = _read(folder)
-        if job in entries:
-            known = _absolute(folder, entries[job]["location"])
-            _compare(folder, job, known, place, _shown(folder))
+    if _is_remembered(folder, job, place, profile):
+        return
+    with _lock, _locked(folder):
+        # Another process may have written meanwhile.
+        if _is_remembered(folder, job, place, profile):
             return
+        lists = _read(folder)
         since = datetime.now(tz=timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-        entries[job] = {"location": _relative(folder, place), "since": since}
-        document = {"version": _VERSION, "checkpoints": dict(sorted(entries.items()))}
-        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        entry = {"location": _relative(folder, place), "since": since}
+        lists.setdefault(profile, {})[job] = entry
+        text = json.dumps(_document(lists), indent=2, ensure_ascii=False) + "\n"
         writer = LocalWriter(f"{folder}/{FOLDER}")
         writer.replace(FILE, (text.encode(),))
         writer.settle()
+
+
+def _document(lists: Lists) -> dict[str, object]:
+    bare = dict(sorted(lists.get(None, {}).items()))
+    named = {name: dict(sorted(one.items())) for name, one in lists.items() if name is not None}
+    if not named:
+        return {"version": _VERSION, "checkpoints": bare}
+    profiles = dict(sorted(named.items()))
+    return {"version": _VERSION_WITH_PROFILES, "checkpoints": bare, "profiles": profiles}
+
+
+def _is_remembered(folder: Path, job: str, place: str, profile: str | None) -> bool:
+    """Whether the job is in the list at this place; raise a ProjectError where it is elsewhere."""
+    known = remembered_checkpoint(folder, job, profile)
+    _compare(folder, job, known, place, _shown(folder))
+    return known is not None
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing the list; the system lets go of a process that dies."""
+    at = _shown(folder)
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    with writing_border(at):
+        (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+        lock = _opened_lock(folder / FOLDER / _LOCK_FILE)
+    try:
+        with writing_border(at):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _opened_lock(file: Path) -> int:
+    try:
+        return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except PermissionError:
+        # Another user of the project made it; a lock needs no right to write but on NFS.
+        return os.open(file, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _compare(folder: Path, job: str, remembered: str | None, now: str, at: str) -> None:
@@ -71,7 +125,7 @@ def _compare(folder: Path, job: str, remembered: str | None, now: str, at: str) 
     raise ProjectError("HF1114", message, at=at, next_steps=steps)
 
 
-def _read(folder: Path) -> Entries:
+def _read(folder: Path) -> Lists:
     """Read the list strictly: a broken one would quietly remember nothing."""
     try:
         text = (folder / FOLDER / FILE).read_bytes()
@@ -82,20 +136,30 @@ def _read(folder: Path) -> Entries:
         raise ProjectError("HF1116", f"it can't be read: {reason}", at=_shown(folder)) from failure
     try:
         document = json.loads(text)
-    except ValueError as failure:
+    except (ValueError, RecursionError) as failure:
         raise ProjectError("HF1116", "it is not JSON", at=_shown(folder)) from failure
     return _checked(document, folder)
 
 
-def _checked(document: object, folder: Path) -> Entries:
+def _checked(document: object, folder: Path) -> Lists:
     entries = document.get("checkpoints") if isinstance(document, Mapping) else None
     if not isinstance(document, Mapping) or not isinstance(entries, Mapping):
         message = "it lacks checkpoints: a mapping of jobs"
         raise ProjectError("HF1116", message, at=_shown(folder))
-    if document.get("version") != _VERSION:
-        message = f"its version is not {_VERSION}: another Holdfast wrote it"
+    if document.get("version") not in (_VERSION, _VERSION_WITH_PROFILES):
+        message = "its version is not known: a newer Holdfast wrote it"
         step = "run the Holdfast that wrote it, or a newer one"
         raise ProjectError("HF1116", message, at=_shown(folder), next_steps=(step,))
+    profiles = document.get("profiles", {})
+    if not isinstance(profiles, Mapping):
+        raise ProjectError("HF1116", "profiles is not a mapping", at=_shown(folder))
+    lists: Lists = {name: _entries(one, folder) for name, one in profiles.items()}
+    return {None: _entries(entries, folder), **lists}
+
+
+def _entries(entries: object, folder: Path) -> Entries:
+    if not isinstance(entries, Mapping):
+        raise ProjectError("HF1116", "a profile has no mapping of jobs", at=_shown(folder))
     for job, entry in entries.items():
         whole = isinstance(entry, Mapping) and {*map(type, entry.values())} == {str}
         if not whole or not entry.get("location"):

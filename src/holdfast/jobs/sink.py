@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import (
+    ConfigDict,
+    JsonValue,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticKnownError
 
 from holdfast.jobs.declaration import Declaration, Function, SparkText, Text, refuse
 from holdfast.jobs.substitution import has_reference
 
+_FORMATS = (
+    "delta",
+    "parquet",
+    "csv",
+    "json",
+    "orc",
+    "postgres",
+    "jdbc",
+    "kafka",
+    "custom",
+    "memory",
+    "console",
+)
+"""Sinks that Holdfast writes itself."""
+_OWN_FORMATS: dict[str, JsonValue] = {
+    "enum": [*_FORMATS],
+    "description": "with native: true, any sink that Spark can load",
+}
+_ONLY_NATIVE: dict[str, JsonValue] = {
+    "if": {"required": ["native"], "properties": {"native": {"const": True}}},
+    "else": {"properties": {"format": _OWN_FORMATS}},
+}
+_NOT_NATIVE = {
+    "postgres": "Spark has no postgres sink of its own",
+    "custom": "Spark has no custom sink of its own; a function takes batches without native",
+    "memory": "Spark's own memory sink cannot be started again on a checkpoint",
+}
 _FILES = frozenset({"parquet", "csv", "json", "orc"})
 _DATABASES = frozenset({"postgres", "jdbc"})
 _WITH_PATH = _FILES | {"delta"}
@@ -43,18 +78,11 @@ _KEY_INSTEAD = {
 class Sink(Declaration):
     """Where a job's rows go."""
 
-    format: Literal[
-        "delta",
-        "parquet",
-        "csv",
-        "json",
-        "orc",
-        "postgres",
-        "jdbc",
-        "kafka",
-        "custom",
-        "memory",
-        "console",
+    model_config = ConfigDict(json_schema_extra=_ONLY_NATIVE)
+
+    native: bool = False
+    format: Annotated[
+        Text, WithJsonSchema({"anyOf": [_OWN_FORMATS, {"type": "string", "minLength": 1}]})
     ]
     mode: Literal["append", "upsert", "complete"] = "append"
     key: tuple[Text, ...] = ()
@@ -67,8 +95,41 @@ class Sink(Declaration):
     partition_by: tuple[Text, ...] = ()
     options: dict[str, SparkText] = {}
 
+    @field_validator("format")
+    @classmethod
+    def _format_that_is_written(cls, value: str, given: ValidationInfo) -> str:
+        # Where `native` itself is wrong, that is what is reported.
+        if value not in _FORMATS and not given.data.get("native", True):
+            raise PydanticKnownError("literal_error", {"expected": ", ".join(_FORMATS)})
+        return value
+
+    @model_validator(mode="after")
+    def _keys_of_a_native_sink(self) -> Sink:
+        if not self.native:
+            return self
+        if self.format in _NOT_NATIVE:
+            refuse("HF1104", "native", f"{_NOT_NATIVE[self.format]}; leave out native")
+        if self.mode != "append":
+            message = (
+                f"mode {self.mode} belongs to Holdfast's own sinks; a native sink writes what "
+                "Spark's output_mode gives it"
+            )
+            refuse("HF1104", "mode", message)
+        if self.url is not None:
+            refuse("HF1104", "url", "a native sink takes its url among the options")
+        for key in ("key", "order_by", "batch_column", "function"):
+            if getattr(self, key):
+                refuse("HF1104", key, f"{key} belongs to Holdfast's own sinks, not to a native one")
+        if self.path is not None and self.table is not None:
+            refuse("HF1104", "table", "a native sink has either path or table")
+        if self.format.lower() in _WITH_PATH and self.path is None and self.table is None:
+            refuse("HF1105", "format", f"a {self.format} sink needs path or table")
+        return self
+
     @model_validator(mode="after")
     def _keys_that_the_format_takes(self) -> Sink:
+        if self.native:
+            return self
         for key, formats, what in _REQUIRED:
             if self.format in formats and getattr(self, key) is None:
                 refuse("HF1105", "format", f"a {self.format} sink needs {key}: {what}")
@@ -87,6 +148,8 @@ class Sink(Declaration):
 
     @model_validator(mode="after")
     def _keys_that_the_mode_takes(self) -> Sink:
+        if self.native:
+            return self
         if self.mode == "upsert" and self.format not in _CAN_UPSERT:
             refuse("HF1104", "mode", f"a {self.format} sink can't upsert")
         if self.mode == "complete" and self.format == "kafka":

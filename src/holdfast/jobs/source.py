@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import Field, model_validator
 
 from holdfast.jobs.declaration import Declaration, SparkText, Text, refuse
 
 _NEED_PATH = frozenset({"json", "csv", "parquet", "orc", "text", "delta"})
+_STARTING = frozenset(
+    {
+        "startingoffsets",
+        "startingoffsetsbytimestamp",
+        "startingposition",
+        "startingtimestamp",
+        "startingversion",
+        "stream-from-timestamp",
+    }
+)
 _NO_PATH = frozenset({"kafka", "rate", "rate-micro-batch"})
 
 
 def reads_folder(source_format: str) -> bool:
     """Whether a source of this format reads the folder that `path` names."""
     return source_format in _NEED_PATH
+
+
+def starting_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options that only a query without a checkpoint reads, in small letters."""
+    lowered = {key.lower(): value for key, value in options.items()}
+    return {key: value for key, value in sorted(lowered.items()) if key in _STARTING}
 
 
 class Source(Declaration):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ProjectError, UsageError
-from holdfast.jobs.discovery import find_project, load_project
+from holdfast.jobs.discovery import ProjectChoice
 from holdfast.storage.hadoop import settings_from_spark
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.options import (
@@ -27,6 +27,10 @@ from holdfast.storage.options import (
 
 if TYPE_CHECKING:
     from holdfast.jobs.project import Project
+
+
+ANY_PROJECT = ProjectChoice()
+"""The nearest project file as it is."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,13 @@ class Target:
 
 
 def resolve_target(
-    text: str, *, project: Path | None, storage_options: Sequence[str], working_folder: Path
+    text: str,
+    *,
+    project: ProjectChoice = ANY_PROJECT,
+    storage_options: Sequence[str] = (),
+    working_folder: Path,
 ) -> Target:
-    """Find the checkpoint that the text means; `project` is a file that the user named."""
+    """Find the checkpoint that the text means."""
     options = [parse_storage_option(option) for option in storage_options]
     if _could_be_a_job(text):
         loaded = _load_for_name(text, project, working_folder)
@@ -54,8 +62,13 @@ def resolve_target(
         if not (working_folder / text).exists():
             raise _neither(text, loaded)
     location = parse_location(text, relative_to=working_folder)
-    file = project if location.is_local else project or find_project(working_folder)
-    loaded = load_project(file, working_folder=working_folder) if file else None
+    # Who names a profile means the project, also where a local path needs nothing from it.
+    looked_for = not location.is_local or project.is_explicit
+    file = project.find(working_folder) if looked_for else project.file
+    if file is None and project.is_explicit:
+        message = f"there is no project file here that could have the profile {project.profile}"
+        raise UsageError("HF1125", message, next_steps=("give --project FILE, or no --profile",))
+    loaded = project.load(file, working_folder) if file else None
     return Target(location, settings_at(location, loaded, options), project=loaded)
 
 
@@ -68,8 +81,9 @@ def resolve_place(
     """
     location = parse_location(text, relative_to=relative_to)
     project = target.project
-    if project is None and not location.is_local and (file := find_project(relative_to)):
-        project = load_project(file, working_folder=relative_to)
+    choice = ProjectChoice.of(None)
+    if project is None and not location.is_local and (file := choice.find(relative_to)):
+        project = choice.load(file, relative_to)
     same = location.scheme == target.location.scheme
     options = [parse_storage_option(option) for option in storage_options] if same else []
     return location, settings_at(location, project, options)
@@ -79,12 +93,12 @@ def _could_be_a_job(text: str) -> bool:
     return text not in ("", ".", "..") and not {*text} & {*"/\\:"}
 
 
-def _load_for_name(text: str, project: Path | None, working_folder: Path) -> Project | None:
-    file = project or find_project(working_folder)
+def _load_for_name(text: str, project: ProjectChoice, working_folder: Path) -> Project | None:
+    file = project.find(working_folder)
     if file is None:
         return None
     try:
-        return load_project(file, working_folder=working_folder)
+        return project.load(file, working_folder)
     except ProjectError as error:
         if (working_folder / text).exists():
             error.next_steps = (*error.next_steps, f"or write ./{text} if the folder is meant")

@@ -48,7 +48,7 @@ def _names(given: Mapping[str, str]) -> Iterator[str]:
         yield from (one.strip() for one in given.get(key, "").split(",") if one.strip())
     try:
         assigned = json.loads(given.get("assign", "{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     if isinstance(assigned, dict):
         yield from map(str, assigned)

@@ -23,6 +23,7 @@ _EXPECTED: Mapping[str, str] = {
 _NAMES: Mapping[str, str] = {
     "project": "a name of small letters, digits and hyphens that begins with a letter",
     "jobs": "a name of small letters, digits and hyphens that begins with a letter",
+    "profiles": "a name of small letters, digits and hyphens that begins with a letter",
     "sources": "a name of letters, digits and underscores, as SQL takes it",
     "transform": "module:function",
     "function": "module:function",
@@ -75,8 +76,12 @@ def _unknown_key(path: Sequence[str | int], schema: Schema) -> str:
 
 def _expected(kind: str, path: Sequence[str | int], schema: Schema) -> str:
     if kind == "literal_error":
-        choices = _schema_at(schema, path).get("enum", ())
-        return f"one of {', '.join(map(str, choices))}" if isinstance(choices, list) else "another"
+        here = _schema_at(schema, path)
+        choices, note = here.get("enum", ()), here.get("description")
+        hint = f" ({note})" if note else ""
+        if not isinstance(choices, list):
+            return "another"
+        return f"one of {', '.join(map(str, choices))}{hint}"
     if kind == "string_pattern_mismatch":
         return _NAMES[str(path[-1])]
     if kind == "string_type" and len(path) > 1 and path[-2] in _SCALARS_ONLY:

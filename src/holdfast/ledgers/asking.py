@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from holdfast.errors import HoldfastError, SinkError, StorageError
 from holdfast.ledgers import delta, fileoutput, sparkfilesink
-from holdfast.ledgers.batchledger import read_batch_ledger
+from holdfast.ledgers.batchledger import read_batch_ledger, recorded_offsets
 from holdfast.ledgers.delta import DeltaLedger, read_delta_ledger
+from holdfast.ledgers.deltafollowing import offsets_in_table
+from holdfast.ledgers.heldoffsets import OffsetsOf, unknown_offsets
 from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.ledgers.manifests import read_manifest_ledger
+from holdfast.ledgers.manifests import ManifestLog, read_manifest_ledger
 from holdfast.ledgers.ownledger import OwnLedger
 from holdfast.ledgers.postgres import PostgresLedger
 from holdfast.ledgers.postgresaddress import postgres_address
@@ -47,6 +50,8 @@ class SinkMemory:
     """What is to be said where there is no memory."""
     is_folder: bool = True
     """An output folder, which would hold its memory itself."""
+    offsets_of: OffsetsOf = unknown_offsets
+    """Asks for the digest that is stored of one batch; the sink is asked only when it is called."""
 
     @property
     def kind(self) -> str:
@@ -61,8 +66,10 @@ class SinkMemory:
         if ledger is not None:
             return ledger.last_committed(query_id)
         if self.failure is not None:
-            return LastCommitted(None, f"the sink could not be read: {self.failure.message}")
-        return LastCommitted(None, self.nothing)
+            return LastCommitted.unknown(f"the sink could not be read: {self.failure.message}")
+        if self.is_folder and query_id is not None:
+            return LastCommitted.nothing(self.nothing)
+        return LastCommitted.unknown(self.nothing)
 
 
 def ask_sink(
@@ -78,16 +85,21 @@ def ask_sink(
     try:
         table = read_delta_ledger(open_below(delta.LOG_FOLDER))
         if table is not None:
-            return SinkMemory(location, delta=table)
+            log = open_below(delta.LOG_FOLDER)
+            return SinkMemory(location, delta=table, offsets_of=partial(offsets_in_table, log))
         files = read_file_sink_log(open_below(sparkfilesink.LOG_FOLDER), batches)
         if files is not None or open_beside is None:
             return SinkMemory(location, files=files)
-        manifests = read_manifest_ledger(open_beside(fileoutput.MANIFESTS))
+        reader = open_beside(fileoutput.MANIFESTS)
+        manifests = read_manifest_ledger(reader)
         if manifests is None:
-            manifests = read_manifest_ledger(open_below(COPIED_MANIFESTS))
-    except StorageError as failure:
+            reader = open_below(COPIED_MANIFESTS)
+            manifests = read_manifest_ledger(reader)
+    except (StorageError, SinkError) as failure:
         return SinkMemory(location, failure=failure)
-    return SinkMemory(location, own=manifests)
+    if manifests is None:
+        return SinkMemory(location)
+    return SinkMemory(location, own=manifests, offsets_of=ManifestLog(reader).offsets_of)
 
 
 def ask_postgres(url: str, table: str, options: Mapping[str, str], at: str | None) -> SinkMemory:
@@ -96,9 +108,10 @@ def ask_postgres(url: str, table: str, options: Mapping[str, str], at: str | Non
         address = postgres_address(url, table, options, at)
     except SinkError as failure:
         return SinkMemory(table, failure=failure, is_folder=False)
-    found = PostgresLedger(address).look(ASKED_SECONDS)
+    ledger = PostgresLedger(address)
+    found = ledger.look(ASKED_SECONDS)
     if isinstance(found, OwnLedger):
-        return SinkMemory(address.shown, own=found, is_folder=False)
+        return SinkMemory(address.shown, own=found, is_folder=False, offsets_of=ledger.offsets_of)
     unreached = SinkError("HF5041", found, at=address.shown)
     return SinkMemory(address.shown, failure=unreached, is_folder=False)
 
@@ -111,7 +124,10 @@ def untold(location: str, why: str) -> SinkMemory:
 def ask_function(location: str, open_ledger: Callable[[], Reader]) -> SinkMemory:
     """Ask the ledger beside a checkpoint that a function of the user's may keep."""
     try:
-        found = read_batch_ledger(open_ledger())
+        found = read_batch_ledger(reader := open_ledger())
     except StorageError as failure:
         return SinkMemory(location, failure=failure, is_folder=False)
-    return SinkMemory(location, own=found, nothing=_NO_FUNCTIONS, is_folder=False)
+    if found is None:
+        return SinkMemory(location, nothing=_NO_FUNCTIONS, is_folder=False)
+    asked = partial(recorded_offsets, reader)
+    return SinkMemory(location, own=found, is_folder=False, offsets_of=asked)

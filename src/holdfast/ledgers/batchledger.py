@@ -16,7 +16,8 @@ from urllib.parse import quote, unquote
 
 from holdfast.errors import NotFoundError, SinkError, StorageError
 from holdfast.ledgers.batchentry import LedgerEntry, decode_entry, encode_entry
-from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, HeldOffsets, held_with
+from holdfast.ledgers.identity import BatchId, BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.ledgers.ownledger import OwnLedger
 from holdfast.storage.beside import beside, part_of
@@ -64,7 +65,7 @@ class BatchLedger:
         open_writer(self._location, self._settings)
         self._reader.names("")
 
-    def holds(self, identity: BatchIdentity) -> bool:
+    def holds(self, identity: BatchIdentity | BatchId) -> bool:
         """Tell whether the batch is recorded; raise where it must be neither skipped nor written.
 
         HF5003: it is recorded with other offsets. HF5090: a newer driver has recorded batches.
@@ -79,12 +80,14 @@ class BatchLedger:
             return False
         if identity.batch_id not in batches:
             message = f"the ledger holds batch {newest.batch_id}, and not {identity.batch_id}"
-            steps = ("put the checkpoint's newest entries back from a backup",)
+            steps = (
+                "put the checkpoint's newest entries back from a backup: holdfast backups TARGET",
+            )
             raise SinkError("HF5024", message, at=self.location, next_steps=steps)
         self._refuse_other_offsets(self._read(identity.query_id, identity.batch_id), identity)
         return True
 
-    def record(self, identity: BatchIdentity, moment: str) -> None:
+    def record(self, identity: BatchIdentity | BatchId, moment: str) -> None:
         """Remember a batch as delivered; on return it survives a power cut.
 
         Raises where another driver recorded it meanwhile, with other offsets or after a take-over.
@@ -108,15 +111,27 @@ class BatchLedger:
     def last_committed(self, query_id: str | None) -> LastCommitted:
         """Give the newest batch that is recorded of a query, or why none is known; never raises."""
         if query_id is None:
-            return LastCommitted(None, "the query's id is unknown")
+            return LastCommitted.unknown("the query's id is unknown")
         try:
             batches = _batches_in(self._reader, query_id)
         except StorageError as error:
-            return LastCommitted(None, f"the ledger could not be read: {error.message}")
+            return LastCommitted.unknown(f"the ledger could not be read: {error.message}")
         if not batches:
-            return LastCommitted(None, "the function's ledger holds no batch of this query")
+            return LastCommitted.nothing("the function's ledger holds no batch of this query")
         basis = f"the function's ledger at {self.location}; what was written is not looked at"
-        return LastCommitted(batches[-1], basis)
+        return LastCommitted.batch(batches[-1], basis)
+
+    def generation(self, query_id: str) -> int:
+        """Return the generation of the newest entry of a query, which refuses older ones.
+
+        0 where there is no entry. Raises SinkError for an entry that can't be read, StorageError.
+        """
+        batches = _batches_in(self._reader, query_id)
+        return self._read(query_id, batches[-1]).generation if batches else 0
+
+    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+        """Return what is recorded of one batch; never raises."""
+        return recorded_offsets(self._reader, query_id, batch_id)
 
     def queries(self) -> frozenset[str]:
         """Name every query with a batch here; empty where that can't be read."""
@@ -141,22 +156,14 @@ class BatchLedger:
         return open_writer(self._location, self._settings)
 
     def _read(self, query_id: str, batch_id: int) -> LedgerEntry:
-        path = entry_path(query_id, batch_id)
-        at = place_within(self.location, path)
-        try:
-            entry = decode_entry(self._reader.read(path), at)
-        except NotFoundError as error:
-            raise SinkError("HF5091", "an entry vanished while it was read", at=at) from error
-        if (entry.query_id, entry.batch_id) != (query_id, batch_id):
-            raise SinkError("HF5091", "an entry is one of another batch", at=at)
-        return entry
+        return _read_entry(self._reader, query_id, batch_id)
 
-    def _refuse_other_offsets(self, entry: LedgerEntry, identity: BatchIdentity) -> None:
-        if entry.offsets_digest != identity.offsets_digest:
+    def _refuse_other_offsets(self, entry: LedgerEntry, identity: BatchIdentity | BatchId) -> None:
+        if not identity.has_offsets(entry.offsets_digest):
             message = f"the ledger holds batch {identity.batch_id} with other offsets"
             raise SinkError("HF5003", message, at=self.location)
 
-    def _refuse_older_driver(self, entry: LedgerEntry, identity: BatchIdentity) -> None:
+    def _refuse_older_driver(self, entry: LedgerEntry, identity: BatchIdentity | BatchId) -> None:
         if entry.generation > identity.generation:
             message = (
                 f"generation {entry.generation} recorded batch {entry.batch_id}; this driver is "
@@ -177,9 +184,33 @@ def read_batch_ledger(reader: Reader) -> OwnLedger | None:
     return OwnLedger("custom", reader.location, "the function's ledger", newest) if newest else None
 
 
+def recorded_offsets(reader: Reader, query_id: str, batch_id: int) -> HeldOffsets:
+    """Return what the ledger that a reader sees has of one batch; never raises."""
+    try:
+        batches = _batches_in(reader, query_id)
+        if batch_id in batches:
+            return held_with(_read_entry(reader, query_id, batch_id).offsets_digest)
+    except (StorageError, SinkError):
+        return UNKNOWN
+    # Entries of old batches are removed: one that is missing below another may be there.
+    return NOT_HELD if not batches or batches[-1] < batch_id else UNKNOWN
+
+
 def entry_path(query_id: str, batch_id: int) -> str:
     """Name the entry of a batch."""
     return f"{quote(query_id, safe='')}/{batch_id:010d}.json"
+
+
+def _read_entry(reader: Reader, query_id: str, batch_id: int) -> LedgerEntry:
+    path = entry_path(query_id, batch_id)
+    at = place_within(reader.location, path)
+    try:
+        entry = decode_entry(reader.read(path), at)
+    except NotFoundError as error:
+        raise SinkError("HF5091", "an entry vanished while it was read", at=at) from error
+    if (entry.query_id, entry.batch_id) != (query_id, batch_id):
+        raise SinkError("HF5091", "an entry is one of another batch", at=at)
+    return entry
 
 
 def _batches_in(reader: Reader, query_id: str) -> list[int]:

@@ -10,28 +10,40 @@ and said to be unread.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from holdfast.errors import DecodeError, NotFoundError, StorageError
-from holdfast.format.strictjson import decode_object
-from holdfast.ledgers.deltacheckpoint import (
-    LogCheckpoint,
-    can_read_parquet,
-    find_checkpoints,
-    parquet_actions,
-)
+from holdfast.errors import DecodeError, StorageError
+from holdfast.ledgers.deltacheckpoint import LogCheckpoint, can_read_parquet
 from holdfast.ledgers.deltaidentity import CLOSED, batches_by_query, current_application
+from holdfast.ledgers.deltalog import (
+    Actions,
+    Commit,
+    Metadata,
+    list_log,
+    read_part,
+    read_summary,
+)
 from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.storage.reading import Kind, Listed, Reader
+from holdfast.storage.reading import Listed, Reader
 
 LOG_FOLDER = "_delta_log"
 READ_VERSIONS = 1000
 """How many of the newest versions are read where no summary tells."""
 
-_VERSION = re.compile(r"([0-9]{20})\.(json|crc)")
-_RETENTION = "delta.setTransactionRetentionDuration"
+
+_PART = re.compile(r"([0-9]+)\s+(microsecond|millisecond|second|minute|hour|day|week)s?")
+_UNIT_MS: Mapping[str, float] = {
+    "microsecond": 0.001,
+    "millisecond": 1,
+    "second": 1_000,
+    "minute": 60_000,
+    "hour": 3_600_000,
+    "day": 86_400_000,
+    "week": 604_800_000,
+}
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,23 @@ class DeltaLedger:
     partition_columns: tuple[str, ...] | None = None
     truncated: bool = False
     """Versions are gone, and no checkpoint of the log stands for them: Delta refuses the table."""
+    updated_ms: Mapping[str, int | None] = field(default_factory=dict)
+    """Application id to when its newest identifier was written, where the log says it."""
+    read_at_ms: int = field(default=0, compare=False)
+    """When the log was read, by this machine's clock."""
+
+    def has_expired(self, query_id: str | None) -> bool:
+        """Whether Delta has forgotten what the log still says of this query.
+
+        Delta counts an identifier only while it is younger than the table's retention; one without
+        a time is forgotten at once.
+        """
+        kept_ms = _interval_ms(self.retention)
+        identifier = current_application(self.identifiers, query_id or "").id
+        if kept_ms is None or identifier not in self.identifiers:
+            return False
+        written = self.updated_ms.get(identifier)
+        return written is None or written <= self.read_at_ms - kept_ms
 
     @cached_property
     def transactions(self) -> Mapping[str, int]:
@@ -69,15 +98,16 @@ class DeltaLedger:
             basis = "the Delta log is closed for this query: its batches are or were taken back"
             return LastCommitted(None, basis, closed=True)
         if version is not None:
-            return LastCommitted(version, "read from the txn actions of the Delta log")
+            return LastCommitted.batch(version, "read from the txn actions of the Delta log")
         if current_application(self.identifiers, query_id or "").number:
-            return LastCommitted(None, "the Delta log says that every batch was taken back")
+            return LastCommitted.nothing("the Delta log says that every batch was taken back")
         if self.complete:
-            return LastCommitted(None, "the Delta log holds no txn action of this query id")
+            told = LastCommitted.unknown if query_id is None else LastCommitted.nothing
+            return told("the Delta log holds no txn action of this query id")
         if self.needs_pyarrow:
             basis = "older txn actions stand in Parquet, and pyarrow is not installed"
-            return LastCommitted(None, basis)
-        return LastCommitted(None, "a part of the Delta log is gone or could not be read")
+            return LastCommitted.unknown(basis)
+        return LastCommitted.unknown("a part of the Delta log is gone or could not be read")
 
 
 @dataclass
@@ -85,33 +115,17 @@ class _Taking:
     """Collects while files of the log are read, the newest first."""
 
     identifiers: dict[str, int] = field(default_factory=dict)
-    retention: str | None = None
-    table_id: str | None = None
-    table_schema: str | None = None
-    partition_columns: tuple[str, ...] | None = None
-    metadata_seen: bool = False
+    updated_ms: dict[str, int | None] = field(default_factory=dict)
+    metadata: Metadata | None = None
     unread: list[str] = field(default_factory=list)
     needs_pyarrow: bool = False
 
-    def transaction(self, action: Mapping[str, object]) -> None:
-        """Keep an identifier unless a newer action named it already."""
-        app_id, version = action.get("appId"), action.get("version")
-        if isinstance(app_id, str) and isinstance(version, int):
-            self.identifiers.setdefault(app_id, version)
-
-    def metadata(self, action: Mapping[str, object]) -> None:
-        """Keep the newest description of the table."""
-        if self.metadata_seen:
-            return
-        self.metadata_seen = True
-        table_id, configuration = action.get("id"), action.get("configuration")
-        self.table_id = table_id if isinstance(table_id, str) else None
-        schema, columns = action.get("schemaString"), action.get("partitionColumns")
-        self.table_schema = schema if isinstance(schema, str) else None
-        self.partition_columns = tuple(map(str, columns)) if isinstance(columns, list) else None
-        if isinstance(configuration, dict):
-            retention = configuration.get(_RETENTION)
-            self.retention = retention if isinstance(retention, str) else None
+    def take(self, actions: Actions | Commit) -> None:
+        """Keep what no newer action said already."""
+        for transaction in actions.transactions:
+            self.identifiers.setdefault(transaction.app_id, transaction.version)
+            self.updated_ms.setdefault(transaction.app_id, transaction.last_updated_ms)
+        self.metadata = self.metadata or actions.metadata
 
 
 def read_delta_ledger(reader: Reader) -> DeltaLedger | None:
@@ -119,68 +133,53 @@ def read_delta_ledger(reader: Reader) -> DeltaLedger | None:
 
     Raises StorageError.
     """
-    listed = _listed(reader)
-    versions, summaries = _versions(listed)
-    checkpoints = find_checkpoints(listed)
-    if not versions and not checkpoints:
+    log = list_log(reader)
+    if (newest := log.newest) is None:
         return None
-    newest = max([*versions, *(one.version for one in checkpoints)])
     taking = _Taking()
-    summary = summaries.get(newest)
+    summary = log.summaries.get(newest)
     complete = summary is not None and _take_summary(reader, summary, taking)
-    for checkpoint in checkpoints:
-        complete = complete or _take_since(reader, checkpoint, versions, newest, taking)
+    for checkpoint in log.checkpoints:
+        complete = complete or _take_since(reader, checkpoint, log.versions, newest, taking)
     if not complete:
-        complete = _take_versions(reader, versions, newest, taking)
+        complete = _take_versions(reader, log.versions, newest, taking)
+    table = taking.metadata or Metadata(None, None, None, None)
     return DeltaLedger(
         reader.location,
         newest,
         taking.identifiers,
         complete,
-        taking.retention,
-        taking.table_id,
+        table.retention,
+        table.table_id,
         tuple(dict.fromkeys(taking.unread)),
         taking.needs_pyarrow and not complete,
-        taking.table_schema,
-        taking.partition_columns,
-        not checkpoints and len(versions) != newest + 1,
+        table.schema,
+        table.partition_columns,
+        not log.checkpoints and len(log.versions) != newest + 1,
+        taking.updated_ms,
+        time.time_ns() // 1_000_000,
     )
 
 
-def _listed(reader: Reader) -> tuple[Listed, ...]:
-    try:
-        return reader.list().items
-    except NotFoundError:
-        return ()
-
-
-def _versions(listed: Iterable[Listed]) -> tuple[dict[int, str], dict[int, str]]:
-    found: dict[str, dict[int, str]] = {"json": {}, "crc": {}}
-    for item in listed:
-        match = _VERSION.fullmatch(item.path)
-        if match is not None and item.kind is Kind.FILE:
-            found[match[2]][int(match[1])] = item.path
-    return found["json"], found["crc"]
+def _interval_ms(text: str | None) -> float | None:
+    """Return how long an interval of a table's property lasts; None where it is not understood."""
+    words = (text or "").lower().strip().removeprefix("interval").strip()
+    parts = _PART.findall(words)
+    if not parts or _PART.sub("", words).strip():
+        return None
+    return sum(int(count) * _UNIT_MS[unit] for count, unit in parts)
 
 
 def _take_summary(reader: Reader, path: str, taking: _Taking) -> bool:
     """Take every identifier from a summary; False where it has none or can't be read."""
     try:
-        summary = decode_object(
-            reader.read(path).decode("utf-8", "replace"), what="a Delta summary"
-        )
+        summary = read_summary(reader, path)
     except (StorageError, DecodeError):
         # The versions themselves tell the same, at a higher price.
         return False
-    listed, metadata = summary.get("setTransactions"), summary.get("metadata")
-    if not isinstance(listed, list):
-        return False
-    for action in listed:
-        if isinstance(action, dict):
-            taking.transaction(action)
-    if isinstance(metadata, dict):
-        taking.metadata(metadata)
-    return True
+    if summary is not None:
+        taking.take(summary)
+    return summary is not None
 
 
 def _take_since(
@@ -203,10 +202,7 @@ def _take_since(
 
 def _take_part(reader: Reader, part: Listed, taking: _Taking) -> bool:
     try:
-        if part.path.endswith(".json"):
-            _take_actions(_actions(reader.read(part.path)), taking)
-        else:
-            _take_actions(parquet_actions(reader, part), taking)
+        taking.take(read_part(reader, part))
     except (StorageError, DecodeError):
         taking.unread.append(part.path)
         return False
@@ -234,25 +230,7 @@ def _take_newest_first(
         try:
             if isinstance(data, StorageError):
                 raise data
-            _take_actions(_actions(data), taking)
+            taking.take(Commit(data))
         except (StorageError, DecodeError):
             taking.unread.append(path)
     return len(taking.unread) == unread
-
-
-def _take_actions(actions: Iterable[Mapping[str, object]], taking: _Taking) -> None:
-    for action in actions:
-        if isinstance(transaction := action.get("txn"), dict):
-            taking.transaction(transaction)
-        if isinstance(metadata := action.get("metaData"), dict):
-            taking.metadata(metadata)
-
-
-def _actions(data: bytes) -> Iterable[Mapping[str, object]]:
-    """Decode only the short lines that can matter: those of data files are many and long."""
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if line.startswith((b'{"txn"', b'{"metaData"')):
-            text = line.decode("utf-8", "replace")
-            yield decode_object(text, what="an action of a Delta log")
-        elif line.strip() and not (line.startswith(b"{") and line.rstrip().endswith(b"}")):
-            raise DecodeError("HF2416", "a line of the Delta log is cut", line=number)

@@ -7,18 +7,18 @@ commit's own `userMetadata` holds what Holdfast adds, as JSON; Spark's native si
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from holdfast.errors import DecodeError
 from holdfast.format.strictjson import decode_object
 from holdfast.ledgers.deltaidentity import Application, decode_identifier
+from holdfast.ledgers.deltalog import Commit, Transaction
 from holdfast.ledgers.identity import BatchIdentity
 
 FORMAT = 1
 """The version of what stands in `userMetadata`."""
 
-_LINES = ('{"txn"', '{"commitInfo"')
 _ROW_COUNTS = (("numOutputRows",), ("numTargetRowsInserted", "numTargetRowsUpdated"))
 
 
@@ -44,26 +44,24 @@ class DeltaBatch:
 
 def user_metadata(identity: BatchIdentity) -> str:
     """Give the text that is committed together with a batch."""
-    return json.dumps({"holdfast": FORMAT, **asdict(identity)})
+    told = asdict(identity)
+    # Of the two digests a version stores the one that covers more.
+    del told["entry_digest"]
+    return json.dumps({"holdfast": FORMAT, **told})
 
 
-def decode_batch(table_version: int, data: bytes, query_id: str) -> DeltaBatch | None:
-    """Give the batch of this query in the bytes of one version; None where it has none.
+def batch_of(table_version: int, commit: Commit, query_id: str) -> DeltaBatch | None:
+    """Return the batch of this query that a version committed; None where it has none.
 
     Raises DecodeError.
     """
     found: tuple[Application, bool, int] | None = None
-    information: Mapping[str, object] = {}
-    for action in _actions(data.decode("utf-8", "replace").split("\n")):
-        transaction, told = action.get("txn"), action.get("commitInfo")
-        if isinstance(transaction, dict):
-            found = _of_query(transaction, query_id) or found
-        if isinstance(told, dict):
-            information = told
+    for transaction in commit.transactions:
+        found = _of_query(transaction, query_id) or found
     if found is None:
         return None
     application, opens, batch_id = found
-    note = note_of(information)
+    note = note_of(commit.information)
     act = note.get("act")
     digest, generation = _noted(note, query_id, batch_id)
     return DeltaBatch(
@@ -71,27 +69,11 @@ def decode_batch(table_version: int, data: bytes, query_id: str) -> DeltaBatch |
         batch_id,
         digest,
         generation,
-        _rows(information),
+        _rows(commit.information),
         application.number,
         opens,
         act if isinstance(act, str) else None,
     )
-
-
-def decode_table_schema(data: bytes) -> str | None:
-    """Give the columns that one version gave the table, as JSON; None where it left them alone.
-
-    Raises DecodeError.
-    """
-    if b'{"metaData"' not in data:
-        return None
-    schema: str | None = None
-    for line in data.decode("utf-8", "replace").split("\n"):
-        if line.startswith('{"metaData"'):
-            told = decode_object(line, what="an action of a Delta log").get("metaData")
-            text = told.get("schemaString") if isinstance(told, dict) else None
-            schema = text if isinstance(text, str) else schema
-    return schema
 
 
 def note_of(information: Mapping[str, object]) -> Mapping[str, object]:
@@ -107,22 +89,11 @@ def note_of(information: Mapping[str, object]) -> Mapping[str, object]:
     return note if "holdfast" in note else {}
 
 
-def _of_query(
-    transaction: Mapping[str, object], query_id: str
-) -> tuple[Application, bool, int] | None:
-    app_id, version = transaction.get("appId"), transaction.get("version")
-    if not isinstance(app_id, str) or not isinstance(version, int):
+def _of_query(transaction: Transaction, query_id: str) -> tuple[Application, bool, int] | None:
+    identifier = decode_identifier(transaction.app_id)
+    if identifier.application.query_id != query_id or identifier.fences:
         return None
-    identifier = decode_identifier(app_id)
-    if identifier.application.query_id != query_id:
-        return None
-    return identifier.application, identifier.opens, version
-
-
-def _actions(lines: Iterable[str]) -> Iterable[Mapping[str, object]]:
-    for line in lines:
-        if line.startswith(_LINES):
-            yield decode_object(line, what="an action of a Delta log")
+    return identifier.application, identifier.opens, transaction.version
 
 
 def _noted(

@@ -43,12 +43,21 @@ class Ending:
     """The version of somebody else that came in between."""
 
 
+@dataclass(frozen=True)
+class LateStep:
+    """A version that took rows away although its act had been ended by another one before."""
+
+    number: int
+    has_rows_since: bool
+    """Rows changed after it, so that it can't just be undone."""
+
+
 def find_goal(versions: Iterable[TableVersion], query_id: str, batch_id: int) -> Goal:
     """Look for the version of a batch that was not taken back, newest first."""
     newest, foreign = CLOSED, None
     for version in versions:
         for identifier, number in version.identifiers:
-            if identifier.application.query_id != query_id:
+            if identifier.application.query_id != query_id or identifier.fences:
                 continue
             if identifier.opens:
                 newest = min(newest, number - 1)
@@ -85,6 +94,23 @@ def find_ending(versions: Iterable[TableVersion], application: Application) -> E
         if (Identifier(application, False), CLOSED) in version.identifiers:
             return _ending(after, version, remaining, application)
         after.append(version)
+    return None
+
+
+def find_late_step(
+    versions: Iterable[TableVersion], act_id: str, following: Collection[Application]
+) -> LateStep | None:
+    """Find where an act took rows after a name that follows its own was open; newest first."""
+    done: int | None = None
+    rows = False
+    for version in versions:
+        if done is None:
+            if version.note.get("act_id") == act_id and version.note.get("act") == "taken-back":
+                done = version.number
+            else:
+                rows = rows or version.changes_rows
+        elif any(one.opens and one.application in following for one, _ in version.identifiers):
+            return LateStep(done, rows)
     return None
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from holdfast.errors import DecodeError, NotFoundError
-from holdfast.format.strictjson import decode_object
+from holdfast.errors import NotFoundError
 from holdfast.ledgers.deltabatches import note_of
 from holdfast.ledgers.deltaidentity import Identifier, decode_identifier
+from holdfast.ledgers.deltalog import Commit, version_file
 from holdfast.storage.reading import Reader
 
 
@@ -48,40 +48,27 @@ def versions_newest_first(reader: Reader, newest: int) -> Iterator[TableVersion]
     """
     for number in range(newest, -1, -1):
         try:
-            data = reader.read(f"{number:020}.json")
+            data = reader.read(version_file(number))
         except NotFoundError:
             return
-        yield decode_version(number, data)
+        yield _version(number, Commit(data))
 
 
-def decode_version(number: int, data: bytes) -> TableVersion:
-    """Give what a version did; raise DecodeError."""
-    information: Mapping[str, object] = {}
-    identifiers: list[tuple[Identifier, int]] = []
-    rows = table = False
-    for line in data.decode("utf-8", "replace").split("\n"):
-        action = decode_object(line, what="an action of a Delta log") if line.strip() else {}
-        if isinstance(told := action.get("commitInfo"), dict):
-            information = told
-        if isinstance(transaction := action.get("txn"), dict):
-            identifiers.append(_identifier(transaction))
-        for name in ("add", "remove"):
-            if isinstance(file := action.get(name), dict):
-                rows = rows or file.get("dataChange") is not False
-        table = table or "metaData" in action or "protocol" in action
+def _version(number: int, commit: Commit) -> TableVersion:
+    identifiers = tuple((decode_identifier(one.app_id), one.version) for one in commit.transactions)
+    information = commit.information
     note = note_of(information)
     operation = information.get("operation")
     emptied = operation == "DELETE" and note.get("act") == "taken-back"
-    whole = emptied or (operation == "WRITE" and _replaces_all(information))
-    restores = operation == "RESTORE"
-    return TableVersion(number, tuple(identifiers), note, rows, table, whole, restores)
-
-
-def _identifier(transaction: Mapping[str, object]) -> tuple[Identifier, int]:
-    app_id, version = transaction.get("appId"), transaction.get("version")
-    if not isinstance(app_id, str) or not isinstance(version, int):
-        raise DecodeError("HF2416", "a txn action of the Delta log has no appId or no version")
-    return decode_identifier(app_id), version
+    return TableVersion(
+        number,
+        identifiers,
+        note,
+        commit.changes_rows,
+        commit.changes_table,
+        replaces_all=emptied or (operation == "WRITE" and _replaces_all(information)),
+        restores=operation == "RESTORE",
+    )
 
 
 def _replaces_all(information: Mapping[str, object]) -> bool:

@@ -3,7 +3,8 @@
 Delta never forgets an identifier, not even by RESTORE: what was taken back can't be written again
 under the same application id. So the old one is closed and the next one opened. The names are the
 query id, then `<query id>#1`, `#2` and so on; `<query id>#<n>:from` opens the n-th, and its version
-is the first batch that is written under it.
+is the first batch that is written under it. `<query id>#<n>:until` is written before that, with the
+generation that ended the n-th name: under the next one no older generation writes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ CLOSED = 2**63 - 1
 """The version of an identifier that is closed for ever: whatever is written under it is skipped."""
 
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-_NEXT = re.compile(rf"({_UUID})#([1-9][0-9]*)(:from)?")
+_NEXT = re.compile(rf"({_UUID})#(0|[1-9][0-9]*)(:from|:until)?")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class Application:
         return f"{self.id}:from"
 
     @property
+    def fencing_id(self) -> str:
+        """The application id of the commit that says which generation ended it."""
+        return f"{self.query_id}#{self.number}:until"
+
+    @property
     def following(self) -> Application:
         """The name after this one is closed."""
         return Application(self.query_id, self.number + 1)
@@ -49,6 +55,8 @@ class Identifier:
     application: Application
     opens: bool
     """It opens the application; its version is the first batch, not one that was written."""
+    fences: bool = False
+    """It ended the application; its version is a generation, and no batch."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +72,10 @@ class Standing:
 def decode_identifier(app_id: str) -> Identifier:
     """Tell which name of which query this is; whatever is not a later name is the first one."""
     match = _NEXT.fullmatch(app_id)
-    if match is None:
+    if match is None or (match[2] == "0" and match[3] != ":until"):
         return Identifier(Application(app_id, 0), False)
-    return Identifier(Application(match[1], int(match[2])), match[3] is not None)
+    application = Application(match[1], int(match[2]))
+    return Identifier(application, match[3] == ":from", match[3] == ":until")
 
 
 def current_application(identifiers: Iterable[str], query_id: str) -> Application:
@@ -74,6 +83,14 @@ def current_application(identifiers: Iterable[str], query_id: str) -> Applicatio
     decoded = (decode_identifier(one).application for one in identifiers)
     number = max((one.number for one in decoded if one.query_id == query_id), default=0)
     return Application(query_id, number)
+
+
+def fence_before(identifiers: Mapping[str, int], application: Application) -> int:
+    """Return the oldest generation that may write under this name; 0 where any may."""
+    if not application.number:
+        return 0
+    ended = Application(application.query_id, application.number - 1)
+    return identifiers.get(ended.fencing_id, 0)
 
 
 def standing_of(identifiers: Mapping[str, int], application: Application) -> Standing:

@@ -12,12 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from holdfast.errors import NotFoundError
+from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.beside import FOLDER, beside
 from holdfast.storage.location import Location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Kind, Listed, Reader
+from holdfast.storage.translation import CONNECTIONS
 from holdfast.storage.writing import Writer
 from holdfast.storage.writingopening import open_writer
 
@@ -25,9 +26,13 @@ if TYPE_CHECKING:
     from holdfast.storage.filesystem import Instances
 
 Opener = Callable[[Location, StorageSettings], Writer]
+ReadingOpener = Callable[[Location, StorageSettings], Reader]
 
 MANIFESTS = "manifests"
 STAGING = "staging"
+PUBLISHED = "published"
+A_FOLDER = "HF7013"
+"""What reading says of a path that is no file."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,10 @@ class FileOutput:
     location: Location
     settings: StorageSettings
     opener: Opener = open_writer
+    reading: ReadingOpener | None = None
+    """Opens readers; None: those of the storage, which share their connections."""
+    in_threads: bool = True
+    """Move files of a remote storage side by side."""
 
     @cached_property
     def around(self) -> Location:
@@ -54,12 +63,17 @@ class FileOutput:
     @cached_property
     def reader(self) -> Reader:
         """Reads below `around`."""
-        return open_reader(self.around, self.settings, instances=self._instances)
+        return self._open(self.around)
 
     @cached_property
     def writer(self) -> Writer:
         """Writes below `around`; raises StorageError where nothing can be created only once."""
         return self.opener(self.around, self.settings)
+
+    @property
+    def connections(self) -> int:
+        """How many files are moved at once."""
+        return 1 if self.around.is_local or not self.in_threads else CONNECTIONS
 
     def refuse_unwritable(self) -> None:
         """Raise StorageError where this storage can't create a file only once; write nothing."""
@@ -80,14 +94,18 @@ class FileOutput:
         """The folder in which files are staged, below `around`."""
         return f"{FOLDER}/{self.name}/{STAGING}"
 
+    @property
+    def published(self) -> str:
+        """The folder of the marks of published batches, below `around`."""
+        return f"{FOLDER}/{self.name}/{PUBLISHED}"
+
     def staged_for(self, query_id: str) -> str:
         """Give the staging folder of a query."""
         return f"{self.staging}/{folder_name(query_id)}"
 
     def reader_of(self, folder: str) -> Reader:
         """Open a folder below `around` for listing it."""
-        place = below(self.around, folder)
-        return open_reader(place, self.settings, instances=self._instances)
+        return self._open(below(self.around, folder))
 
     def files_in(self, folder: str) -> dict[str, Listed]:
         """Give every file below a folder by its path there; none where the folder is missing."""
@@ -101,6 +119,21 @@ class FileOutput:
             return False
         return True
 
+    def exists(self) -> bool:
+        """Return whether the output folder exists, by one look at it.
+
+        Always True on object stores: a folder there exists only while it holds a file, so that one
+        that retention emptied cannot be told from one that was removed.
+        """
+        if not self.around.is_local:
+            return True
+        try:
+            return self.is_there(self.name)
+        except StorageError as error:
+            if error.code.number == A_FOLDER:
+                return True
+            raise
+
     def remove_tree(self, folder: str) -> None:
         """Remove a folder with everything in it; what vanishes meanwhile is no error."""
         items = list(self._listed(folder))
@@ -112,9 +145,14 @@ class FileOutput:
                 self.writer.remove_folder(f"{folder}/{item.path}")
         self.writer.remove_folder(folder)
 
+    def _open(self, location: Location) -> Reader:
+        if self.reading is not None:
+            return self.reading(location, self.settings)
+        return open_reader(location, self.settings, instances=self._instances)
+
     def _listed(self, folder: str) -> Iterator[Listed]:
         try:
-            yield from self.reader_of(folder).list().items
+            yield from self.reader_of(folder).list().whole()
         except NotFoundError:
             return
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+_RANGE = "range1:"
+"""The kind of a digest over both entries. Another way to compute it needs another word."""
 
 
 @dataclass(frozen=True)
@@ -16,14 +21,91 @@ class BatchIdentity:
     generation: int
     """Which holder of the lease delivers it: it grows with every take-over."""
     offsets_digest: str
-    """The SHA-256 of the bytes of `offsets/<batch_id>`."""
+    """The digest of the batch's offset range: what a ledger stores with the batch."""
+    entry_digest: str | None = None
+    """The SHA-256 of `offsets/<batch_id>` alone, which ledgers stored before there were ranges."""
 
     @property
     def key(self) -> str:
         """One text for the query and the batch: the same however often the batch is delivered."""
         return f"{self.query_id}/{self.batch_id}"
 
+    def has_offsets(self, stored: str) -> bool:
+        """Return whether a ledger's digest is of this batch's offsets; compare in no other way.
+
+        A digest is compared as the kind that it is; one of an unknown kind is never equal.
+        """
+        kinds = [self.offsets_digest, *([] if self.entry_digest is None else [self.entry_digest])]
+        return stored in kinds
+
+
+class BatchId(int):
+    """The batch id as `foreachBatch` gives it, an int in every respect, with the whole identity.
+
+    It has the attributes of its identity, so that a function may be written for either. Ledgers
+    keep and compare the identity; as a number, equal ids of two queries are equal.
+    """
+
+    identity: BatchIdentity
+    query_id: str
+    batch_id: int
+    generation: int
+    offsets_digest: str
+    entry_digest: str | None
+    key: str
+    has_offsets: Callable[[str], bool]
+
+    def __new__(cls, identity: BatchIdentity) -> BatchId:
+        """Return the id of the batch, which knows its identity."""
+        made = super().__new__(cls, identity.batch_id)
+        made.identity = identity
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the identity has under this name."""
+        if name == "identity" or name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.identity, name)
+
+    def __reduce__(self) -> tuple[type[BatchId], tuple[BatchIdentity]]:
+        """Travel to executors with the identity."""
+        return type(self), (self.identity,)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        """Raise: createDataFrame would take an object with attributes for a struct, unasked."""
+        raise AttributeError("__dict__")
+
+
+@dataclass(frozen=True)
+class OffsetRange:
+    """The two entries that the rows of a batch follow from, as bytes."""
+
+    batch_id: int
+    previous: bytes
+    """`offsets/<batch_id - 1>`: where the batch begins; empty for batch 0."""
+    entry: bytes
+    """`offsets/<batch_id>`: where it ends."""
+
+    @property
+    def digest(self) -> str:
+        """The digest of the range; lengths are part of it, so that no byte can change sides."""
+        digest = hashlib.sha256()
+        for part in (self.previous, self.entry):
+            digest.update(len(part).to_bytes(8, "big"))
+            digest.update(part)
+        return f"{_RANGE}{digest.hexdigest()}"
+
+    @property
+    def digests(self) -> tuple[str, str]:
+        """The digest in every kind that was ever stored, the newest kind first."""
+        return self.digest, digest_of_offsets(self.entry)
+
+    def identity(self, query_id: str, generation: int) -> BatchIdentity:
+        """Return the identity of the batch with this range."""
+        return BatchIdentity(query_id, self.batch_id, generation, *self.digests)
+
 
 def digest_of_offsets(entry: bytes) -> str:
-    """Give the digest of an offsets entry, by which a re-run differs from a new plan."""
+    """Return the digest of one offsets entry: what ledgers stored before there were ranges."""
     return hashlib.sha256(entry).hexdigest()

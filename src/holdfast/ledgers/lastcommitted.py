@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
+
+
+class Answer(str, Enum):
+    """How a sink answers when it is asked for the newest batch of a query."""
+
+    BATCH = "batch"
+    NOTHING = "nothing"
+    """It was asked, and holds no batch of this query."""
+    UNKNOWN = "unknown"
+    """It could not be asked, or keeps no record of batches."""
 
 
 @dataclass(frozen=True)
@@ -15,3 +26,27 @@ class LastCommitted:
     """How it is known, or why not."""
     closed: bool = False
     """The sink takes nothing more of the query: its batches are being taken back, or were."""
+    answered: bool = False
+    """The sink was asked and answered: without a value it holds no batch of the query."""
+
+    @classmethod
+    def batch(cls, batch_id: int, basis: str) -> LastCommitted:
+        """Return the answer of a sink that holds the query up to this batch."""
+        return cls(batch_id, basis, answered=True)
+
+    @classmethod
+    def nothing(cls, basis: str) -> LastCommitted:
+        """Return the answer of a sink that was asked and holds no batch of the query."""
+        return cls(None, basis, answered=True)
+
+    @classmethod
+    def unknown(cls, basis: str) -> LastCommitted:
+        """Return the answer of a sink that could not be asked, or keeps no record of batches."""
+        return cls(None, basis)
+
+    @property
+    def answer(self) -> Answer:
+        """Which of the three answers this is."""
+        if self.value is not None:
+            return Answer.BATCH
+        return Answer.NOTHING if self.answered else Answer.UNKNOWN

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from holdfast.errors import SinkError
-from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.attempts import attempt_of
 
 VERSION = 1
 """The version of the document, in its field `holdfast`; fields may be added without a new one."""
@@ -45,11 +45,14 @@ class Manifest:
     staging: str
     """The name of the folder in which the files were staged."""
     files: tuple[ManifestFile, ...]
+    marked: bool = True
+    """Its publication ends with a mark; False in manifests from before there were marks."""
 
     @property
-    def identity(self) -> BatchIdentity:
-        """What makes the batch the same batch."""
-        return BatchIdentity(self.query_id, self.batch_id, self.generation, self.offsets_digest)
+    def epoch(self) -> int:
+        """The epoch in which the batch was written, which its staging folder is named after."""
+        attempt = attempt_of(self.staging)
+        return 0 if attempt is None else attempt.epoch
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
@@ -84,6 +87,7 @@ def _decoded(document: Any) -> Manifest:
         written_at=_of(str, document["written_at"]),
         staging=_of(str, document["staging"]),
         files=tuple(_file(one) for one in _of(list, document["files"])),
+        marked=_of(bool, document.get("marked", False)),
     )
 
 

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from holdfast.errors import NotFoundError, SinkError
-from holdfast.ledgers.fileoutput import MANIFESTS, STAGING, is_hidden, query_of
+from holdfast.ledgers.attempts import attempt_of
+from holdfast.ledgers.epochs import EPOCHS, Epochs, Fence
+from holdfast.ledgers.fileoutput import MANIFESTS, PUBLISHED, STAGING, is_hidden, query_of
 from holdfast.ledgers.manifest import Manifest
-from holdfast.ledgers.manifests import ManifestLog
-from holdfast.ledgers.publishing import REPLACED, staged_batch
-from holdfast.ledgers.takenback import Intent
+from holdfast.ledgers.manifests import ManifestLog, manifest_path, mark_path
+from holdfast.ledgers.replacing import REPLACED
+from holdfast.ledgers.takenback import INTENT, Intent
 from holdfast.storage.reading import Kind, Reader
 
 Open = Callable[[str], Reader]
@@ -67,6 +69,10 @@ class OutputSight:
     damages: tuple[SinkError, ...]
     intent: Intent | None
     """What is being taken back."""
+    intent_at: str
+    """What says so: a name below the manifests."""
+    void: tuple[str, ...]
+    """Manifests of batches that were taken back before a late driver wrote them."""
     unpublished: tuple[Unpublished, ...]
     attempts: tuple[str, ...]
     """Folders in staging, `<query id>/<attempt>`, in which nothing waits to be published."""
@@ -87,7 +93,7 @@ def look_at_output(open_below: Open, open_beside: Open, *, all_files: bool) -> O
     staged = _Staged(_files_below(staging))
     if not look.batches and not look.damages and look.intent is None and not staged.files:
         return None
-    unpublished = tuple(look.unpublished(staged))
+    unpublished = tuple(look.unpublished(staged, open_beside(PUBLISHED)))
     output = look.compared(_files_below(open_below("")), unpublished) if all_files else None
     return OutputSight(
         manifests=look.log.reader.location,
@@ -95,6 +101,8 @@ def look_at_output(open_below: Open, open_beside: Open, *, all_files: bool) -> O
         gaps={query: gap for query, ids in look.batches.items() if (gap := _gap(ids))},
         damages=tuple(look.damages),
         intent=look.intent,
+        intent_at=look.intent_at,
+        void=look.void,
         unpublished=unpublished,
         attempts=tuple(sorted(set(staged.attempts) - {one.staged for one in unpublished})),
         strange=staged.strange,
@@ -111,7 +119,7 @@ class _Staged:
         strange = []
         for path in sorted(files):
             query, name, inner = ([*path.split("/", 2), "", ""])[:3]
-            if inner and (staged_batch(name) is not None or name.startswith(REPLACED)):
+            if inner and (attempt_of(name) is not None or name.startswith(REPLACED)):
                 self.attempts.setdefault(f"{query_of(query)}/{name}", set()).add(inner)
             else:
                 strange.append(path)
@@ -126,37 +134,51 @@ class _Look:
         self.damages: list[SinkError] = []
         self.batches: dict[str, tuple[int, ...]] = {}
         self.manifests: dict[tuple[str, int], Manifest | None] = {}
-        self.intent = self._read_intent()
+        self.epochs = self._read_epochs()
+        fence = _unfinished(self.epochs)
+        self.intent = None if fence is None else Intent(fence.query_id, fence.batch_id)
+        self.intent_at = INTENT if fence is not None and fence.token == INTENT else EPOCHS
+        self.void: tuple[str, ...] = ()
 
     def read(self, newest: int | None) -> None:
         """Read the newest manifests of each query, all of them where no number is given."""
-        for query_id in sorted(self.log.queries()):
-            ids = self.log.batches(query_id)
-            left = tuple(one for one in ids if not self._goes(query_id, one))
-            self.batches[query_id] = left
+        void: list[str] = []
+        for query_id in self.log.folders():
+            left = self.log.batches(query_id, self.epochs)
+            if left:
+                self.batches[query_id] = left
             for batch_id in left if newest is None else left[-newest:]:
                 self.manifest(query_id, batch_id)
+            if self.intent is None:
+                found = self.log.void(query_id, self.epochs)
+                void += (manifest_path(query_id, batch, epoch) for batch, epoch in found)
+        self.void = tuple(void)
 
     def manifest(self, query_id: str, batch_id: int) -> Manifest | None:
         """Give a manifest, read once; None where there is none, or a damaged one."""
         key = (query_id, batch_id)
         if key not in self.manifests:
             try:
-                self.manifests[key] = self.log.manifest(query_id, batch_id)
+                self.manifests[key] = self.log.manifest(query_id, batch_id, self.epochs)
             except SinkError as error:
                 self.damages.append(error)
                 self.manifests[key] = None
         return self.manifests[key]
 
-    def unpublished(self, staged: _Staged) -> Iterator[Unpublished]:
-        """Give the committed batches whose files are still in staging."""
+    def unpublished(self, staged: _Staged, marks: Reader) -> Iterator[Unpublished]:
+        """Yield the committed batches whose files are still in staging."""
         for attempt, files in sorted(staged.attempts.items()):
             query_id, _, name = attempt.rpartition("/")
-            batch_id = staged_batch(name)
-            if batch_id is None or batch_id not in self.batches.get(query_id, ()):
+            made = attempt_of(name)
+            batch_id = -1 if made is None else made.batch_id
+            if batch_id not in self.batches.get(query_id, ()):
                 continue
             manifest = self.manifest(query_id, batch_id)
-            if manifest is not None and manifest.staging == name:
+            if (
+                manifest is not None
+                and manifest.staging == name
+                and not _is_marked(marks, manifest)
+            ):
                 left = frozenset(one.path for one in manifest.files if one.staged in files)
                 if left:
                     yield Unpublished(query_id, batch_id, attempt, left)
@@ -182,27 +204,54 @@ class _Look:
         return Listed(tuple(missing), tuple(changed), tuple(sorted(unnamed)))
 
     def _every_name(self) -> Iterator[str]:
-        for query_id in self.log.queries():
-            for batch_id in self.log.batches(query_id):
-                manifest = self.manifest(query_id, batch_id)
-                if manifest is not None:
-                    yield from (file.path for file in manifest.files)
+        """Yield the names of all files that came by a manifest, or are on their way out."""
+        known = self.log.head() if self.intent is None else self.epochs
+        for query_id in self.log.folders():
+            void = () if self.intent is None else self.log.void(query_id, known)
+            for batch_id in self.log.batches(query_id, known):
+                yield from _names(self.manifest(query_id, batch_id))
+            for batch_id, epoch in void:
+                yield from _names(self._of_epoch(query_id, batch_id, epoch))
 
-    def _goes(self, query_id: str, batch_id: int) -> bool:
-        return self.intent is not None and self.intent.takes(query_id, batch_id)
-
-    def _read_intent(self) -> Intent | None:
+    def _of_epoch(self, query_id: str, batch_id: int, epoch: int) -> Manifest | None:
         try:
-            return self.log.intent()
+            return self.log.manifest_of(query_id, batch_id, epoch)
+        except SinkError:
+            return None
+
+    def _read_epochs(self) -> Epochs:
+        try:
+            return self.log.epochs()
         except SinkError as error:
             self.damages.append(error)
-            return None
+        try:
+            return self.log.head()
+        except SinkError:
+            return Epochs()
+
+
+def _unfinished(epochs: Epochs) -> Fence | None:
+    """Return the newest fence that is not finished."""
+    left = [fence for fence in epochs.fences if fence.number in epochs.unfinished]
+    return left[-1] if left else None
+
+
+def _names(manifest: Manifest | None) -> Iterator[str]:
+    yield from (file.path for file in manifest.files) if manifest is not None else ()
+
+
+def _is_marked(marks: Reader, manifest: Manifest) -> bool:
+    try:
+        marks.read(mark_path(manifest), 0, 1)
+    except NotFoundError:
+        return False
+    return True
 
 
 def _files_below(reader: Reader) -> dict[str, int]:
     """Give the size of every file by its path; none where there is no folder."""
     try:
-        return {one.path: one.size for one in reader.list().items if one.kind is Kind.FILE}
+        return {one.path: one.size for one in reader.list().whole() if one.kind is Kind.FILE}
     except NotFoundError:
         return {}
 

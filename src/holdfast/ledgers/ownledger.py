@@ -24,6 +24,7 @@ class OwnLedger:
     def last_committed(self, query_id: str | None) -> LastCommitted:
         """Give the newest batch of a query."""
         value = self.newest.get(query_id) if query_id is not None else None
-        if value is None:
-            return LastCommitted(None, f"no batch of this query is in {self.named}")
-        return LastCommitted(value, f"read from {self.named}")
+        if value is not None:
+            return LastCommitted.batch(value, f"read from {self.named}")
+        told = LastCommitted.unknown if query_id is None else LastCommitted.nothing
+        return told(f"no batch of this query is in {self.named}")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import SinkError
+from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, HeldOffsets, held_with
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.ledgers.ownledger import OwnLedger
 from holdfast.ledgers.postgresaddress import PostgresAddress
-from holdfast.ledgers.postgresconnection import connected, psycopg_here, words_of
+from holdfast.ledgers.postgresconnection import connected, execute, psycopg_here, words_of
+from holdfast.ledgers.postgressight import look_at_table
+from holdfast.ledgers.sinksight import SinkSight
 
 if TYPE_CHECKING:
     import psycopg
@@ -30,19 +33,48 @@ class PostgresLedger:
     def last_committed(self, query_id: str | None) -> LastCommitted:
         """Give the newest batch that the table holds of this query, or why that is unknown."""
         if query_id is None:
-            return LastCommitted(None, "the query's id is unknown")
+            return LastCommitted.unknown("the query's id is unknown")
         found = self._ask(
             "select batch_id, generation, committed_at from {} "
             "where table_name = %s and query_id = %s order by batch_id desc limit 1",
             query_id,
         )
+        if found == _NO_LEDGER:
+            return LastCommitted.nothing(_NO_LEDGER)
         if isinstance(found, str):
-            return LastCommitted(None, found)
+            return LastCommitted.unknown(found)
         if not found:
-            return LastCommitted(None, f"{LEDGER} holds no batch of this query")
+            return LastCommitted.nothing(f"{LEDGER} holds no batch of this query")
         batch_id, generation, moment = found[0]
         basis = f"{LEDGER}, written by generation {generation} at {moment.isoformat()}"
-        return LastCommitted(int(batch_id), basis)
+        return LastCommitted.batch(int(batch_id), basis)
+
+    def sight(self, query_id: str, seconds: int) -> SinkSight:
+        """Return what is at the table's address; raise SinkError where it cannot be looked at."""
+        held = self.last_committed(query_id)
+        psycopg = psycopg_here()
+        try:
+            with self._connected(seconds) as connection:
+                schema = schema_of(connection, self._address)
+                return look_at_table(connection, self._address, schema, held)
+        except psycopg.Error as error:
+            message = f"the database can't be asked: {words_of(error)}"
+            raise SinkError("HF5041", message, at=self._address.shown) from error
+
+    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+        """Return what the ledger has of one batch; never raises."""
+        found = self._ask(
+            "select batch_id, offsets_digest from {} where table_name = %s and query_id = %s "
+            "and batch_id >= %s order by batch_id limit 1",
+            query_id,
+            batch_id,
+        )
+        if isinstance(found, str):
+            return NOT_HELD if found == _NO_LEDGER else UNKNOWN
+        for number, digest in found:
+            # Rows of old batches are removed: one that is missing below another may be there.
+            return held_with(digest) if number == batch_id else UNKNOWN
+        return NOT_HELD
 
     def queries(self) -> frozenset[str]:
         """Name every query whose batches the table took; empty where that can't be asked."""
@@ -61,7 +93,7 @@ class PostgresLedger:
         return OwnLedger("postgres", self._address.shown, named, dict(found))
 
     def _ask(
-        self, statement: str, *more: str, seconds: int | None = None
+        self, statement: str, *more: str | int, seconds: int | None = None
     ) -> list[tuple[Any, ...]] | str:
         """Give rows, or in words why there are none to be had."""
         try:
@@ -71,8 +103,8 @@ class PostgresLedger:
         try:
             with self._connected(seconds) as connection:
                 ledger = ledger_of(connection, self._address)
-                query = psycopg.sql.SQL(statement).format(ledger)
-                return connection.execute(query, (self._address.table, *more)).fetchall()
+                values = (self._address.table, *more)
+                return execute(connection, statement, ledger, values=values).fetchall()
         except psycopg.errors.UndefinedTable:
             return _NO_LEDGER
         except psycopg.Error as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,22 @@ def connected(conninfo: str, *, seconds: int = _CONNECT_SECONDS) -> psycopg.Conn
         conninfo, autocommit=True, prepare_threshold=None, **wanted
     )
     return connection
+
+
+def execute(
+    connection: psycopg.Connection[Any],
+    statement: str,
+    *parts: Any,
+    values: Sequence[Any] | Mapping[str, Any] = (),
+) -> psycopg.Cursor[Any]:
+    """Execute a statement whose `{}` are parts such as names, and whose `%s` are values.
+
+    psycopg looks for placeholders in the whole text: a per cent sign in a part is doubled, so that
+    it stays one of a name.
+    """
+    sql = psycopg_here().sql
+    doubled = [sql.SQL(part.as_string(connection).replace("%", "%%")) for part in parts]
+    return connection.execute(sql.SQL(statement).format(*doubled), values)
 
 
 def words_of(error: psycopg.Error) -> str:

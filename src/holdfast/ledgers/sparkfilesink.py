@@ -18,6 +18,8 @@ from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.storage.reading import Kind, Listed, Reader
 
 LOG_FOLDER = "_spark_metadata"
+FORMATS = frozenset({"parquet", "csv", "json", "orc", "text", "avro", "xml"})
+"""Formats that Spark's file sink writes."""
 _MOST_MISSING = 1000
 
 
@@ -60,7 +62,9 @@ class FileSinkLog:
 
     def last_committed(self, _query_id: str | None) -> LastCommitted:
         """Answer for any query: this log knows batch ids only."""
-        return LastCommitted(self.newest, "read from _spark_metadata, which names no query")
+        return LastCommitted(
+            self.newest, "read from _spark_metadata, which names no query", answered=True
+        )
 
     def _read_by_next_compaction(self) -> range:
         assert self.newest is not None
@@ -74,12 +78,12 @@ def read_file_sink_log(reader: Reader, batches: Collection[int]) -> FileSinkLog 
     None where there is no log, or an empty one. Raises StorageError.
     """
     try:
-        listing = reader.list()
+        listed = reader.list().whole()
     except NotFoundError:
         return None
     files: dict[int, Listed] = {}
     compact: set[int] = set()
-    for item in listing.items:
+    for item in listed:
         numbered = log_id_of(item.path)
         if numbered is not None and item.kind is Kind.FILE:
             files[numbered[0]] = item

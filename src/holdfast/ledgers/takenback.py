@@ -1,4 +1,7 @@
-"""What is being taken back from a file sink: written before the first file goes, removed last."""
+"""What versions before the epochs left while they took batches of a file sink back.
+
+One that was not finished is finished by a fence in its place.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,6 @@ class Intent:
     query_id: str | None
     """None: everything."""
     batch_id: int
-
-    def takes(self, query_id: str, batch_id: int) -> bool:
-        """Tell whether a batch is taken back."""
-        return self.query_id is None or (query_id == self.query_id and batch_id > self.batch_id)
-
-    def left(self, query_id: str, newest: int) -> int:
-        """Give the newest batch of a query that stays; -1 where none does."""
-        if self.query_id is None:
-            return -1
-        return min(newest, self.batch_id) if query_id == self.query_id else newest
 
 
 def encode_intent(intent: Intent) -> bytes:

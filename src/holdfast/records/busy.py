@@ -1,7 +1,7 @@
 """Tells whether a backup or restore is at work on a checkpoint, by the marks that workers leave.
 
 `backups/busy/<number>` is there while a worker is. A mark whose process is gone, or which is older
-than a day, counts as abandoned, so that a kill blocks nobody.
+than a day, counts as abandoned, so that a kill blocks nobody for longer.
 """
 
 from __future__ import annotations
@@ -10,21 +10,45 @@ import json
 import os
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from holdfast.errors import NotFoundError
+from holdfast.records.processes import Process, lives, process_here
+from holdfast.storage.machine import lasting_machine, this_machine
 from holdfast.storage.reading import Reader
-from holdfast.storage.writingtemporary import host_mark, process_lives
+from holdfast.storage.writingtemporary import ABANDONED_SECONDS
 
 FOLDER = "busy"
 TOKENS: set[str] = set()
 """What this process holds; a mark of this process that is not among them was left by a failure."""
-_ABANDONED_SECONDS = 24 * 3600
 
 
-def encode_mark(act: str, token: str) -> bytes:
-    """Give the mark of this process."""
-    mark = {"act": act, "host": host_mark(), "process": os.getpid(), "token": token}
-    return json.dumps({**mark, "since": time.time()}).encode()
+@dataclass(frozen=True)
+class _Mark:
+    """Who left a mark, as far as it can be read."""
+
+    act: str
+    machine: str
+    """A digest of the host name alone in marks of older releases: it matches no machine."""
+    process: Process
+    token: str
+    age_seconds: float
+    generation: int | None
+    """The lease under which the act works, where it takes one."""
+    lasting: str | None
+    """The machine, whenever it was started; None where that can't be told."""
+
+
+def encode_mark(act: str, token: str, generation: int | None = None) -> bytes:
+    """Return the mark of this process."""
+    here = process_here(os.getpid())
+    mark = {"act": act, "host": this_machine(), "process": here.number, "started": here.started}
+    lasting = lasting_machine()
+    if lasting is not None:
+        mark["lasting"] = lasting
+    if generation is not None:
+        mark["generation"] = generation
+    return json.dumps({**mark, "token": token, "since": time.time()}).encode()
 
 
 def marked_numbers(backups: Reader) -> list[int]:
@@ -39,24 +63,63 @@ def mark_path(number: int) -> str:
 
 def is_busy(backups: Reader, numbers: Iterable[int] | None = None) -> bool:
     """Whether one of the marks, or of all marks, belongs to somebody who may still be at work."""
+    return worker(backups, numbers) is not None
+
+
+def worker(
+    backups: Reader, numbers: Iterable[int] | None = None, *, generation: int | None = None
+) -> str | None:
+    """Describe somebody who may still be at work; None where nobody is.
+
+    The holder of a lease passes its `generation`: an act under an older one has lost its lease and
+    stops at its next write.
+    """
     for number in marked_numbers(backups) if numbers is None else numbers:
         try:
             content = backups.read(mark_path(number))
         except NotFoundError:
             continue  # its owner is done
-        if not _is_abandoned(content):
-            return True
-    return False
+        mark = _decoded(content)
+        if mark is None:
+            return f"{backups.location}/{mark_path(number)} cannot be read"
+        if not _is_abandoned(mark, generation):
+            return _words(mark)
+    return None
 
 
-def _is_abandoned(content: bytes) -> bool:
+def _decoded(content: bytes) -> _Mark | None:
     try:
         mark = json.loads(content)
-        age = time.time() - float(mark["since"])
-        here, process = mark["host"] == host_mark(), int(mark["process"])
-        token = mark["token"]
-    except (ValueError, KeyError, TypeError):
-        return False
-    if here and process == os.getpid():
-        return token not in TOKENS
-    return age > _ABANDONED_SECONDS or (here and not process_lives(process))
+        started, generation = mark.get("started"), mark.get("generation")
+        return _Mark(
+            str(mark["act"]),
+            str(mark["host"]),
+            Process(int(mark["process"]), None if started is None else str(started)),
+            str(mark["token"]),
+            time.time() - float(mark["since"]),
+            None if generation is None else int(generation),
+            mark.get("lasting"),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        return None
+
+
+def _is_abandoned(mark: _Mark, generation: int | None) -> bool:
+    if generation is not None and mark.generation is not None and mark.generation < generation:
+        return True
+    here = mark.machine == this_machine()
+    if not here and mark.lasting is not None and mark.lasting == lasting_machine():
+        return True  # this machine was started again since
+    if here and mark.process == process_here(os.getpid()):
+        return mark.token not in TOKENS
+    return mark.age_seconds > ABANDONED_SECONDS or (here and lives(mark.process) is False)
+
+
+def _words(mark: _Mark) -> str:
+    if mark.machine == this_machine():
+        return f"a {mark.act} by process {mark.process.number} of this machine"
+    hours = max(0.0, ABANDONED_SECONDS - mark.age_seconds) / 3600
+    return (
+        f"a {mark.act} by process {mark.process.number} of another machine or container, or of an "
+        f"older release; if it was killed, its mark expires in {hours:.1f} h"
+    )

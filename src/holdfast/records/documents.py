@@ -7,6 +7,7 @@ wrong kind, or one that is missing and has no default, makes the document unread
 from __future__ import annotations
 
 import json
+import math
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -37,7 +38,7 @@ def document_of(record: object) -> dict[str, Any]:
 def decode_document(kind: type[Record], content: bytes) -> Record:
     """Give the record that the bytes hold; raise UnreadableError where they don't."""
     try:
-        document = json.loads(content.decode("utf-8"), parse_constant=_refused)
+        document = json.loads(content.decode("utf-8"), parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise UnreadableError("this is no JSON") from error
     record: Record = _decoded(kind, document, kind.__name__.lower())
@@ -46,6 +47,13 @@ def decode_document(kind: type[Record], content: bytes) -> Record:
 
 def _refused(constant: str) -> object:
     raise UnreadableError(f"{constant} is no number")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise UnreadableError("a number is too large")
+    return value
 
 
 def _plain(value: object) -> object:
@@ -73,7 +81,7 @@ def _decoded(kind: Any, value: object, name: str) -> Any:
     if issubclass(kind, Enum):
         return _member(kind, value, name)
     if kind is float and type(value) is int:
-        return float(value)
+        return _finite(str(value))
     return _of_kind(kind, value, name)
 
 

@@ -18,7 +18,10 @@ from holdfast.storage.writingopening import open_writer
 
 @dataclass(frozen=True)
 class RecordsFolder:
-    """What is kept beside one checkpoint: the parts `lease`, `runs`, `offsets`, `statements`."""
+    """What is kept beside one checkpoint.
+
+    Its parts are `lease`, `runs`, `attempts`, `offsets` and `statements`.
+    """
 
     location: Location
     settings: StorageSettings

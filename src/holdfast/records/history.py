@@ -7,7 +7,7 @@ it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
 from holdfast.records.documents import UnreadableError
@@ -17,6 +17,7 @@ from holdfast.records.run import Run
 from holdfast.records.runfile import decode_run, encode_run
 
 KEPT_RUNS = 200
+_AT_ONCE = 4
 _NAME = re.compile(r"(\d{10})\.json")
 
 
@@ -57,6 +58,26 @@ class History:
         self.damages = tuple(damages)
         return tuple(found)
 
+    def newest_where(self, wanted: Callable[[Run], bool]) -> Run | None:
+        """Return the newest run that is wanted, None where there is none; mostly the first is.
+
+        Records above it that cannot be read are in `damages`.
+        """
+        damages: list[CheckpointError | StorageError] = []
+        found = next(filter(wanted, self._newest_first(damages, _AT_ONCE)), None)
+        self.damages = tuple(damages)
+        return found
+
+    def newest_batch(self, query_id: str | None) -> int | None:
+        """Return the newest batch that a recorded run delivered, None where no record knows one.
+
+        Without a query id any query counts: the checkpoint that it was in may be gone.
+        """
+        run = self.newest_where(
+            lambda one: one.last_batch is not None and query_id in (None, one.query_id)
+        )
+        return None if run is None else run.last_batch
+
     def _newest_first(
         self, damages: list[CheckpointError | StorageError], at_once: int | None
     ) -> Iterator[Run]:
@@ -90,7 +111,8 @@ class History:
     def _prune(self) -> None:
         names = self._reader.names()
         outlived = generations_of_runs(names)[KEPT_RUNS:]
-        self.failure = prune(self._writer, names, map(run_name, outlived))
+        old = map(run_name, outlived)
+        self.failure = prune(self._writer, names, old, lambda: self._folder.place("runs"))
 
 
 def run_name(generation: int) -> str:

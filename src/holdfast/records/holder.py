@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import getpass
-import hashlib
 import os
 import socket
-import uuid
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 
 from holdfast.records.processes import Process, lives, process_here
+from holdfast.storage.machine import this_machine
 
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
-_PROCESS_NAMESPACE = Path("/proc/self/ns/pid")
+__all__ = [
+    "Holder",
+    "Presence",
+    "is_gone",
+    "presence",
+    "this_holder",
+    "this_machine",
+    "user_here",
+]
 
 
 class Presence(Enum):
@@ -55,17 +60,6 @@ def this_holder(jvm: int | None) -> Holder:
         jvm=None if jvm is None else process_here(jvm),
         user=user_here(),
     )
-
-
-def this_machine() -> str:
-    """Give a digest of everything that process numbers depend on."""
-    try:
-        boot = _BOOT.read_text(encoding="ascii").strip()
-        namespace = str(_PROCESS_NAMESPACE.readlink())
-    except OSError:
-        boot, namespace = f"{uuid.getnode():x}", ""
-    parts = "\n".join((boot, namespace, socket.gethostname()))
-    return hashlib.sha256(parts.encode()).hexdigest()[:32]
 
 
 def presence(holder: Holder) -> Presence:

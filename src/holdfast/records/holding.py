@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from uuid import uuid4
 
 from holdfast.errors import LeaseError, StorageError
 from holdfast.records.documents import document_of, encode_document
-from holdfast.records.leasefile import Beat, BeatState, Claim, beat_name, generations
+from holdfast.records.leasefile import Beat, BeatState, Claim, beat_name, claim_name, generations
 from holdfast.records.leasesight import OWN_TOKENS, look_at_lease
 from holdfast.records.moments import moment_now
 from holdfast.records.part import PartReader, PartWriter
@@ -99,6 +101,26 @@ class Lease:
         if self._loss is not None:
             raise LeaseError("HF2602", self._loss, at=self._reader.location)
 
+    def raised(self, above: int) -> Lease:
+        """Return the same lease under a generation greater than `above`, in place of this one.
+
+        Raise HF2602 where another one took over: whoever claims two generations at once sees the
+        other claim, so that at most one of both goes on.
+        """
+        self.confirm()
+        claim = replace(self.claim, generation=above + 1, since=moment_now(), token=uuid4().hex)
+        lease = Lease(self._reader, self._writer, claim, taken_over=self.taken_over,
+                      clock=self._clock)  # fmt: skip
+        OWN_TOKENS.add(claim.token)
+        try:
+            lease._claim(self.generation)
+        except BaseException:
+            OWN_TOKENS.discard(claim.token)
+            raise
+        self._ended.set()
+        OWN_TOKENS.discard(self.claim.token)
+        return lease
+
     def release(self) -> None:
         """Give it back, so that the next one need not wait; failing to is kept in `failure`."""
         self._ended.set()
@@ -115,6 +137,26 @@ class Lease:
             self.failure = error
         finally:
             self._writing.release()
+
+    def _claim(self, before: int) -> None:
+        """Create the file of this generation; raise HF2602 where one after `before` is there."""
+        content = encode_document(document_of(self.claim))
+        if not self._writer.create(claim_name(self.generation), content):
+            message = f"generation {self.generation} took over{self._successor()}"
+            raise LeaseError("HF2602", message, at=self._reader.location)
+        try:
+            self._writer.settle()
+            self.show_life()
+            found = generations(self._reader.names())
+            others = [one for one in found if one > before and one != self.generation]
+            if others:
+                message = f"generation {max(others)} took over"
+                raise LeaseError("HF2602", message, at=self._reader.location)
+        except BaseException:
+            # Whatever the others are: nobody shall wait for a claim that is given up.
+            self._loss = None
+            self.release()
+            raise
 
     def _keep_beating(self) -> None:
         while not self._ended.wait(BEAT_SECONDS) and self._loss is None:

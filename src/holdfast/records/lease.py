@@ -26,6 +26,7 @@ from holdfast.records.moments import moment_now
 from holdfast.records.part import PartReader, PartWriter
 from holdfast.records.processes import lives
 from holdfast.records.pruning import prune
+from holdfast.records.sharing import refuse_unshared
 
 __all__ = [
     "BEAT_SECONDS",
@@ -45,18 +46,38 @@ _MOST_CLAIMS = 50
 _LONGEST_GAP = 2 * _LOOK_SECONDS
 """A longer time between two looks counts as this: who slept did not watch."""
 
+_DEAD = (
+    "a process that is dead is noticed by itself: at once on its own machine, after "
+    f"{EXPIRY_SECONDS:.0f} s from another one"
+)
+_UNDER_AN_ACT = "the files of the checkpoint are being changed"
+_AFTER_AN_ACT = ("wait until it is done, and try again", _DEAD)
+_UNDER_A_RUN = (
+    "Spark does not read changed files again: the running query would go on with what it knows, "
+    "and rows would be lost or doubled"
+)
+_AFTER_A_RUN = (
+    "stop the job there, and try again",
+    "--even-if-running does not override a lease",
+    _DEAD,
+)
+
 
 def lease_state(folder: RecordsFolder) -> LeaseState | None:
     """Look once at who holds the lease; None where nobody ever did. Never waits, never writes."""
     return look_at_lease(folder.reader("lease"))
 
 
-def refuse_held(folder: RecordsFolder) -> None:
-    """Raise HF2601 where one look shows a holder that lives; never waits, never writes."""
+def refuse_held(folder: RecordsFolder, act: str | None = None) -> None:
+    """Raise HF2601 where one look shows a holder that lives, HF2613 where no look could show it.
+
+    `act` says what would be done to the checkpoint. Never waits, never writes.
+    """
+    refuse_unshared(folder)
     reader = folder.reader("lease")
     state = look_at_lease(reader)
     if state is not None and state.state is Standing.HELD:
-        raise _in_use(state, reader.location)
+        raise _in_use(state, reader.location, act)
 
 
 def take_lease(
@@ -65,15 +86,18 @@ def take_lease(
     job: str,
     holder: Holder,
     project: str | None = None,
+    act: str | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
     waiting: Callable[[LeaseState], None] | None = None,
 ) -> Lease:
-    """Take the lease, or raise HF2601 with who holds it.
+    """Take the lease, or raise HF2601 with who holds it, or HF2613 where it would not be shared.
 
-    `waiting` is called once where the last holder can't be judged at once, before it is watched.
+    `act` says what is done to the checkpoint where that is not running the job. `waiting` is
+    called once where the last holder can't be judged at once, before it is watched.
     """
-    return _Taker(folder, job, holder, project, clock, sleep, waiting).lease()
+    refuse_unshared(folder)
+    return _Taker(folder, job, holder, project, act, clock, sleep, waiting).lease()
 
 
 @dataclass
@@ -84,6 +108,7 @@ class _Taker:
     job: str
     holder: Holder
     project: str | None
+    act: str | None
     clock: Callable[[], float]
     sleep: Callable[[float], None]
     waiting: Callable[[LeaseState], None] | None
@@ -116,7 +141,7 @@ class _Taker:
             if state is None or state.state in (Standing.FREE, Standing.ABANDONED):
                 return state
             if state.state is Standing.HELD or self._shows_life(state):
-                raise _in_use(state, self.reader.location)
+                raise _in_use(state, self.reader.location, self.act)
             if self.watched >= EXPIRY_SECONDS:
                 return state
             self.sleep(_LOOK_SECONDS)
@@ -140,8 +165,9 @@ class _Taker:
         """Claim a generation; None where another one was faster."""
         token = uuid.uuid4().hex
         claim = Claim(
-            generation, self.job, self.project, self.holder, moment_now(), __version__, token
-        )
+            generation, self.job, self.project, self.holder, moment_now(), __version__, token,
+            self.act,
+        )  # fmt: skip
         OWN_TOKENS.add(token)
         lease = None
         try:
@@ -167,7 +193,8 @@ class _Taker:
         names = self.reader.names()
         outlived = generations(names)[KEPT_GENERATIONS:]
         files = (name(one) for one in outlived for name in (claim_name, beat_name))
-        return prune(self.writer, names, [file for file in files if file in names])
+        found = [file for file in files if file in names]
+        return prune(self.writer, names, found, lambda: self.folder.place("lease"))
 
 
 def _taken_over(state: LeaseState) -> str | None:
@@ -178,10 +205,14 @@ def _taken_over(state: LeaseState) -> str | None:
     return f"{state.words}; no beat was seen for {EXPIRY_SECONDS:.0f} s"
 
 
-def _in_use(state: LeaseState, at: str) -> LeaseError:
+def _in_use(state: LeaseState, at: str, act: str | None = None) -> LeaseError:
     message = f"the checkpoint is in use: {state.words}"
     if state.state is Standing.HELD and state.holder is not None:
         message += _outliving_jvm(state.holder)
+    if state.act is not None:
+        return LeaseError("HF2601", message, at=at, why=_UNDER_AN_ACT, next_steps=_AFTER_AN_ACT)
+    if act is not None:
+        return LeaseError("HF2601", message, at=at, why=_UNDER_A_RUN, next_steps=_AFTER_A_RUN)
     return LeaseError("HF2601", message, at=at)
 
 

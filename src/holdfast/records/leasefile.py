@@ -31,10 +31,14 @@ class Claim:
     holdfast: str
     token: str
     """Tells two claims of one process apart."""
+    act: str | None = None
+    """What is done to the checkpoint, such as `restore`; None for a driver that runs the job."""
 
     @property
     def words(self) -> str:
         """Name the claim for people."""
+        if self.act is not None:
+            return f"{self.act} by {self.holder.words}, since {self.since}"
         return f"job {self.job}, {self.holder.words}, since {self.since}"
 
 

@@ -52,6 +52,16 @@ class LeaseState:
         return None if self.claim is None else self.claim.job
 
     @property
+    def act(self) -> str | None:
+        """What is done to the checkpoint; None for a driver, and where the claim can't be read."""
+        return None if self.claim is None else self.claim.act
+
+    @property
+    def runs(self) -> bool:
+        """Whether a driver of this machine is known to run now, and not just an act."""
+        return self.state is Standing.HELD and self.act is None
+
+    @property
     def holder(self) -> Holder | None:
         """Who claimed it."""
         return None if self.claim is None else self.claim.holder

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from holdfast.errors import CheckpointError, RefusedError, StorageError
@@ -47,6 +48,24 @@ class OffsetCopies:
         kept[batch_id] = {digest}
         self._prune(query_id, batch_id)
 
+    def keep_previous(self, query_id: str, batch_id: int, content: bytes) -> None:
+        """Keep the entry before a batch where no copy of it is known; raise HF2604 as `keep` does.
+
+        Of an entry that an earlier batch kept, only the digest is compared: nothing is read.
+        """
+        digest = hashlib.sha256(content).hexdigest()
+        if self._batches(query_id).get(batch_id) != {digest}:
+            self.keep(query_id, batch_id, content)
+
+    @property
+    def location(self) -> str:
+        """Where the copies are, as shown to people."""
+        return self._reader.location
+
+    def digests(self, query_id: str) -> Mapping[int, frozenset[str]]:
+        """Return the SHA-256 of what is kept of each batch, at one listing."""
+        return {batch: frozenset(ones) for batch, ones in self._listed(query_id).items()}
+
     def copy_of(self, query_id: str, batch_id: int) -> bytes | None:
         """Give the bytes kept of a batch, None where there are none; raise HF2603 for damaged."""
         digests = self._listed(query_id).get(batch_id, set())
@@ -60,6 +79,10 @@ class OffsetCopies:
                 raise CheckpointError("HF2603", message, at=f"{self._reader.location}/{path}")
             return content
         return None
+
+    def batches(self, query_id: str) -> frozenset[int]:
+        """Return the batches of a query of which a copy is kept; only names are read."""
+        return frozenset(self._listed(query_id))
 
     def _batches(self, query_id: str) -> dict[int, set[str]]:
         """Give what is kept of a query; it is listed once, for only we add to it."""

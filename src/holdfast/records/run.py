@@ -44,6 +44,8 @@ class SourceProgress:
     """The JSON of the offset before the run's first batch; None at the very beginning."""
     end_offset: str | None = None
     """The JSON of the offset after its last batch."""
+    starting: Mapping[str, str] | None = None
+    """The options that say where a new query begins; None in records of before."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,17 @@ class SinkFacts:
     identity: str | None
     mode: str
     promise: str
+    place: str | None = None
+    """The one name of the place; None for a sink without a ledger, and in records of before."""
+    incarnation: str | None = None
+    """Which table it was, among those that were created at this place."""
+    held: int | None = None
+    """The newest batch that was in the sink at the start, or that this run delivered."""
+    since: int | None = None
+    """The first batch that this run could deliver: one that is committed from here on was in the
+    sink, also where the run was killed before it could say so."""
+    native: bool = False
+    """Spark's own sink wrote, not Holdfast's."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,12 @@ class Failure:
     message: str
     at: str | None = None
     """The user's own line, where it is theirs."""
+    page: str | None = None
+    """What `holdfast explain` shows the page of; None in records of older releases."""
+
+
+SHARED_SINK = "shared-sink"
+"""Accepted by a user whose sink is written by several jobs on purpose."""
 
 
 @dataclass(frozen=True)
@@ -129,3 +148,6 @@ class Run:
     failure: Failure | None = None
     taken_over: str | None = None
     """Whose lease this run took over, in words; None where it was free."""
+    accepted: tuple[str, ...] = ()
+    """Findings in spite of which it was started, by the names that the user gave; `shared-sink`
+    holds for every later run of the query, too."""

@@ -22,7 +22,8 @@ class Statement:
     query_id: str
     batch_id: int
     offsets_digest: str
-    """The SHA-256 of the entry; the statement holds for no other plan of the batch."""
+    """The digest of the batch's offset range, in older statements of its entry alone: the statement
+    holds for no other plan of the batch."""
     delivered: bool
     said_at: str
     said_by: str
@@ -35,14 +36,20 @@ class Statements:
         self._reader = folder.reader("statements")
         self._folder = folder
 
-    def write(self, statement: Statement) -> None:
-        """Keep a statement; saying the same again is fine, the opposite raises HF2605."""
-        writer = self._folder.writer("statements")
-        path = _path(statement.query_id, statement.batch_id, statement.offsets_digest)
-        if writer.create(path, encode_document(document_of(statement))):
-            writer.settle()
-            return
-        first = self._read(path)
+    def write(self, statement: Statement, *older: str) -> None:
+        """Keep a statement; saying the same again is fine, the opposite raises HF2605.
+
+        `older`: digests of older kinds, under which the same may have been stated before.
+        """
+        about = (statement.query_id, statement.batch_id)
+        first = self.statement_about(*about, *older)
+        path = _path(*about, statement.offsets_digest if first is None else first.offsets_digest)
+        if first is None:
+            writer = self._folder.writer("statements")
+            if writer.create(path, encode_document(document_of(statement))):
+                writer.settle()
+                return
+            first = self._read(path)
         if first is not None and first.delivered is not statement.delivered:
             what = "was delivered" if first.delivered else "was not delivered"
             message = (
@@ -50,11 +57,13 @@ class Statements:
             )
             raise RefusedError("HF2605", message, at=f"{self._reader.location}/{path}")
 
-    def statement_about(
-        self, query_id: str, batch_id: int, offsets_digest: str
-    ) -> Statement | None:
-        """Give what was stated about a batch with these offsets; raise HF2603 for a damaged one."""
-        return self._read(_path(query_id, batch_id, offsets_digest))
+    def statement_about(self, query_id: str, batch_id: int, *digests: str) -> Statement | None:
+        """Return what was stated about a batch with these offsets; raise HF2603 for a damaged one.
+
+        `digests` are those of the offsets in every kind, the newest first.
+        """
+        found = (self._read(_path(query_id, batch_id, one)) for one in digests)
+        return next((one for one in found if one is not None), None)
 
     def _read(self, path: str) -> Statement | None:
         at = f"{self._reader.location}/{path}"

@@ -1,7 +1,7 @@
 """Keeps secrets out of everything that is printed or written.
 
 `redact` takes a text, `redact_value` JSON-like data. What is known to be a secret
-(`remember_secret`: whatever came from the environment, a file or a command's option) goes wherever
+(`remember_secret`: what came from the environment, a file or a command's option) goes wherever
 it stands and however it is encoded; what only looks like one goes by its shape or by the name
 before it. Text without secrets comes out unchanged, and redacting twice changes nothing more.
 """
@@ -11,7 +11,16 @@ from __future__ import annotations
 from holdfast.redaction.excerpts import excerpt
 from holdfast.redaction.known import remember_secret
 from holdfast.redaction.marker import REDACTED
-from holdfast.redaction.text import redact
+from holdfast.redaction.names import names_secret
+from holdfast.redaction.text import looks_secret, redact
 from holdfast.redaction.values import redact_value
 
-__all__ = ["REDACTED", "excerpt", "redact", "redact_value", "remember_secret"]
+__all__ = [
+    "REDACTED",
+    "excerpt",
+    "looks_secret",
+    "names_secret",
+    "redact",
+    "redact_value",
+    "remember_secret",
+]

@@ -22,6 +22,11 @@ def redact(text: str) -> str:
     return _redact(text, _DEEPEST)
 
 
+def looks_secret(text: str) -> bool:
+    """Return whether something in a text looks like a secret, whatever is remembered as one."""
+    return redact_assignments(redact_shapes(text)) != text
+
+
 def _redact(text: str, depth: int) -> str:
     if depth:
         inner = partial(_redact, depth=depth - 1)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from holdfast.diagnosis.checks.declaredsources import changing_sources
 from holdfast.errors import CheckpointError
 from holdfast.jobs.paths import check_place
 from holdfast.jobs.ready import ReadyJob
@@ -10,22 +13,31 @@ from holdfast.records.busy import is_busy
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.journal import interrupted, unfinished_act
 from holdfast.records.lease import refuse_held
+from holdfast.spark.guard import judged
+from holdfast.spark.refusal import attempt_recorded
 from holdfast.storage.opening import open_reader
 
 
-def admit(job: ReadyJob) -> None:
-    """Raise HoldfastError where the job must not start; nothing is written."""
-    if job.project is not None:
-        check_remembered(job)
-    check_place(job, open_reader(job.checkpoint, job.settings))
-    records = records_of(job.checkpoint, job.settings)
-    refuse_held(records)
-    _refuse_half_restored(job, records)
+def admit(job: ReadyJob, accepted: Collection[str] = ()) -> None:
+    """Raise HoldfastError where the job must not start; the attempt is recorded, nothing else."""
+    with attempt_recorded(job):
+        if job.project is not None:
+            check_remembered(job)
+        check_place(job, open_reader(job.checkpoint, job.settings))
+        records = records_of(job.checkpoint, job.settings)
+        refuse_held(records)
+        refuse_half_changed(job, records)
+        # Known without Spark, so that nobody waits for it; the start asks again and records it.
+        judged([*changing_sources(job.changed_tables)], accepted, job.at)
 
 
-def _refuse_half_restored(job: ReadyJob, records: RecordsFolder) -> None:
-    """Raise where a restore of the checkpoint is under way, or was killed on it."""
-    act = unfinished_act(records.place("journal"))
+def refuse_half_changed(job: ReadyJob, records: RecordsFolder) -> None:
+    """Raise where an act on the checkpoint is under way, or was interrupted.
+
+    Asked before Spark starts, to fail early, and again under the lease, where the answer holds: a
+    job's turn may come hours after it was admitted.
+    """
+    act = unfinished_act(records.place("journal"), records.reader("runs"))
     if act is None:
         return
     if is_busy(records.place("backups")):

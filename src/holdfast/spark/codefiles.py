@@ -11,12 +11,9 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from holdfast.jobs.modulefiles import module_file
 
-def module_file(folder: Path, name: str) -> Path | None:
-    """Give the file of a module by its dotted name; None where the folder has none."""
-    place = folder.joinpath(*name.split("."))
-    candidates = (place / "__init__.py", place.with_name(f"{place.name}.py"))
-    return next((path for path in candidates if path.is_file()), None)
+__all__ = ["digests_of", "module_file", "module_names"]
 
 
 def module_names(folder: Path) -> tuple[str, ...]:

@@ -6,13 +6,16 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from holdfast.spark.starting import Started
+from holdfast.spark.jvm import lost_connection
 from holdfast.spark.stopping import Stopping
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from holdfast.spark.starting import Started
+
 _LOOK_SECONDS = 0.05
+_STOPPED = "stopped SparkContext"
 _COMMIT_SECONDS = 60.0
 """How long Spark's commit of a delivered batch is waited for."""
 _STOP_SECONDS = 10.0
@@ -31,9 +34,18 @@ def stop_query(started: Started, stopping: Stopping, grace_seconds: float) -> No
 def halt(query: StreamingQuery) -> None:
     """Stop without waiting for a delivery; return although one goes on in the user's function."""
     # Spark's call returns only when the delivery does: it is waited for elsewhere.
-    thread = threading.Thread(target=query.stop, name="holdfast-halt", daemon=True)
+    thread = threading.Thread(target=_stop, args=(query,), name="holdfast-halt", daemon=True)
     thread.start()
     thread.join(_STOP_SECONDS)
+
+
+def _stop(query: StreamingQuery) -> None:
+    try:
+        query.stop()
+    except Exception as error:
+        # With its JVM the query is over, and so it is when a signal to both stopped Spark first.
+        if not lost_connection(error) and _STOPPED not in str(error):
+            raise
 
 
 def _await_commit(started: Started, stopping: Stopping) -> None:

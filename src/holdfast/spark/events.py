@@ -10,6 +10,15 @@ from holdfast.records.run import BatchNote, Ended
 
 
 @dataclass(frozen=True)
+class RunStep:
+    """Something that concerns all jobs: Java libraries are fetched, Spark starts, a stop."""
+
+    message: str
+    job: None = None
+    """Of no single job."""
+
+
+@dataclass(frozen=True)
 class JobStarting:
     """A job's turn has come."""
 
@@ -22,6 +31,15 @@ class JobWaiting:
 
     job: str
     holder: str
+
+
+@dataclass(frozen=True)
+class JobWaitingForUpstream:
+    """A job reads what other jobs of this run write, and there is no output of theirs yet."""
+
+    job: str
+    upstream: tuple[str, ...]
+    """The jobs whose first commit, or whose end, is awaited."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,26 @@ class BatchDone:
 
 
 @dataclass(frozen=True)
+class RecordFailing:
+    """The record of the run cannot be written; the job goes on, and writing is tried again."""
+
+    job: str
+    message: str
+    at: str | None
+
+
+@dataclass(frozen=True)
+class JobStopping:
+    """Somebody asked to stop a job that runs."""
+
+    job: str
+    batch: int | None
+    """The batch whose delivery is finished first, None where none runs."""
+    signal: int | None
+    """The signal that asked, None where a program did."""
+
+
+@dataclass(frozen=True)
 class JobEnded:
     """A job is over."""
 
@@ -67,5 +105,43 @@ class JobEnded:
     """Spark's own words, all of them, where Spark failed."""
 
 
-Event = JobStarting | JobWaiting | JobStarted | BatchDone | JobEnded
+@dataclass(frozen=True)
+class JobRestarting:
+    """A job failed for a reason that passes, and is started again after a pause."""
+
+    job: str
+    restart: int
+    """How many restarts in a row this makes, without a committed batch in between."""
+    limit: int
+    seconds: float
+    """How long is waited first."""
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class JobsFailed:
+    """A job failed for good while others go on."""
+
+    job: str
+    """The one that failed last."""
+    failed: tuple[str, ...]
+    """All that failed so far, each with its code: `orders (HF5301)`."""
+    jobs: int
+    """How many jobs the run has."""
+
+
+Event = (
+    RunStep
+    | JobStarting
+    | JobWaiting
+    | JobWaitingForUpstream
+    | JobStarted
+    | BatchDone
+    | RecordFailing
+    | JobStopping
+    | JobEnded
+    | JobRestarting
+    | JobsFailed
+)
 Watcher = Callable[[Event], None]

@@ -1,7 +1,7 @@
 """Compares what is about to start with the checkpoint and the sink; a start may be refused.
 
 Each guard is a function that yields findings. One of error or worse refuses the start; what the
-user accepts by name is told instead.
+user accepts by name becomes a note, and is recorded with the run.
 """
 
 from __future__ import annotations
@@ -10,14 +10,25 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from holdfast.checkpoint.outcome import Action
-from holdfast.diagnosis.inspection import Inspection
+from holdfast.diagnosis.checks.filesink import CLOCK_TOLERANCE_MS
+from holdfast.diagnosis.inspection import Batches, Inspection
+from holdfast.diagnosis.sinkbefore import SinkBefore
+from holdfast.diagnosis.sinkgone import SinkCompared
 from holdfast.errors import RefusedError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.records.run import PlanFacts
+from holdfast.ledgers.lastcommitted import Answer, LastCommitted
+from holdfast.ledgers.sinksight import SinkSight
+from holdfast.plurals import counted
+from holdfast.records.run import SHARED_SINK, PlanFacts
 from holdfast.redaction import redact
 
-ACCEPTABLE: Mapping[str, str] = {"sink-behind": "HF3006", "shared-sink": "HF3007"}
+ACCEPTABLE: Mapping[str, str] = {
+    "empty-sink": "HF3013",
+    "new-checkpoint": "HF3025",
+    "sink-behind": "HF3006",
+    SHARED_SINK: "HF3007",
+    "changing-source": "HF2372",
+}
 """What a user can accept by name, and the finding that it softens."""
 
 _HERE = Place("")
@@ -29,12 +40,27 @@ class Start:
 
     inspection: Inspection
     facts: PlanFacts
-    sink: LastCommitted
-    """What the sink says of this query."""
+    sight: SinkSight
+    """What is seen of the sink."""
     sink_queries: Collection[str]
     """Other queries whose batches the sink knows."""
     settings: Mapping[str, str]
     """What the user sets."""
+    before: SinkBefore | None = None
+    """The sink of earlier runs, as the records know it."""
+    mode: str = "append"
+    """How the sink takes a batch: append, upsert or complete."""
+    recorded: int | None = None
+    """The newest batch that a recorded run delivered from this checkpoint."""
+    unread: tuple[str, ...] = ()
+    """Why newer records of runs cannot be read."""
+    declared: tuple[Finding, ...] = ()
+    """What is known of the declared sources without asking Spark."""
+
+    @property
+    def sink(self) -> LastCommitted:
+        """What the sink says of this query."""
+        return self.sight.held
 
     @property
     def is_fresh(self) -> bool:
@@ -44,21 +70,36 @@ class Start:
 
 def refuse_or_tell(start: Start, accepted: Collection[str]) -> tuple[Finding, ...]:
     """Run every guard; raise RefusedError for the first finding that forbids the start."""
-    softened = {ACCEPTABLE[name] for name in accepted if name in ACCEPTABLE}
     findings = [finding for guard in GUARDS for finding in guard(start)]
+    return judged(findings, accepted, start.inspection.location)
+
+
+def judged(
+    findings: Collection[Finding], accepted: Collection[str], location: str
+) -> tuple[Finding, ...]:
+    """Return findings, those softened that are accepted; raise RefusedError for a serious one."""
+    softened = {ACCEPTABLE[name] for name in accepted if name in ACCEPTABLE}
     for finding in findings:
         if finding.severity.rank >= Severity.ERROR.rank and finding.code not in softened:
-            raise _refusal(finding, start.inspection.location)
+            raise _refusal(finding, location)
     return tuple(_softened(finding) if finding.code in softened else finding
                  for finding in findings)  # fmt: skip
 
 
+def accepted_by_name(findings: Collection[Finding], accepted: Collection[str]) -> tuple[str, ...]:
+    """Name what was accepted and indeed found."""
+    found = {finding.code for finding in findings}
+    return tuple(sorted(name for name in accepted if ACCEPTABLE.get(name) in found))
+
+
 def guard_next_start(start: Start) -> Iterator[Finding]:
-    """Refuse where Spark itself would fail."""
+    """Refuse where Spark itself would fail, or where what it would do is unknown."""
     told = start.inspection.next_start
     if told.action is Action.FAIL:
         reached = "; the batch would reach the sink before that" if told.sink_touched else ""
         yield Finding("HF3001", Severity.FATAL, f"Spark would fail: {told.reason}{reached}", _HERE)
+    if told.action is Action.UNKNOWN:
+        yield Finding("HF2230", Severity.FATAL, told.reason, _HERE)
 
 
 def guard_sources(start: Start) -> Iterator[Finding]:
@@ -77,6 +118,11 @@ def guard_sources(start: Start) -> Iterator[Finding]:
             message += "checkpoint"
             told = {"offset": source.summary, "basis": source.basis}
             yield Finding("HF3003", Severity.FATAL, message, _HERE, told)
+
+
+def guard_declared_sources(start: Start) -> Iterator[Finding]:
+    """Refuse sources at another path, and streams of tables in which another job changes rows."""
+    yield from start.declared
 
 
 def guard_operators(start: Start) -> Iterator[Finding]:
@@ -100,6 +146,32 @@ def guard_operators(start: Start) -> Iterator[Finding]:
         yield Finding("HF3004", Severity.FATAL, message, _HERE, evidence)
 
 
+def guard_native_sink(start: Start) -> Iterator[Finding]:
+    """Refuse where Spark's own sink would lose rows; report where its batches are unknown."""
+    native, passed = start.sight.native, passed_over(start.inspection.batches)
+    if native is None:
+        return
+    if native.continues_as is not None:
+        message = (
+            f"Holdfast took batches of this query back from {start.sight.place}, which continues "
+            f"it as {native.continues_as}; Spark's own sink would write as "
+            f"{start.inspection.query_id}"
+        )
+        yield Finding("HF3021", Severity.FATAL, message, _HERE)
+    elif native.lacks_log and passed is not None:
+        message = (
+            f"the checkpoint committed batch {passed}; {start.sight.place} has no _spark_metadata"
+        )
+        yield Finding("HF3022", Severity.FATAL, message, _HERE, {"committed": passed})
+    elif start.sink.answer is Answer.UNKNOWN and start.sight.place is None and not start.is_fresh:
+        pending = start.inspection.batches.pending
+        message = f"what the sink holds of this query cannot be determined: {start.sink.basis}"
+        if pending is not None:
+            message += f"; batch {pending} is pending and is written again"
+        severity = Severity.INFO if pending is None else Severity.WARNING
+        yield Finding("HF3024", severity, message, _HERE, {"pending": pending})
+
+
 def guard_sink_ahead(start: Start) -> Iterator[Finding]:
     """Refuse where the sink holds a batch that this checkpoint would plan anew."""
     planned = start.inspection.batches.last_planned
@@ -113,22 +185,85 @@ def guard_sink_ahead(start: Start) -> Iterator[Finding]:
         yield Finding("HF3005", Severity.FATAL, message, _HERE, evidence)
 
 
+def guard_foreign_log(start: Start) -> Iterator[Finding]:
+    """Refuse where the log of Spark's file sink has the newest batch of another checkpoint.
+
+    The log names no query, but says when it was written: before this checkpoint planned the batch.
+    """
+    written = None if start.sight.native is None else start.sight.native.written_ms
+    planned, held = start.inspection.batches.last_planned, start.sink.value
+    planned_ms = start.inspection.batch_timestamp_ms
+    if written is None or planned is None or held != planned or planned_ms is None:
+        return
+    if written + CLOCK_TOLERANCE_MS < planned_ms:
+        message = (
+            f"the sink wrote its entry of batch {held} {(planned_ms - written) // 1000:,} s before "
+            "this checkpoint planned that batch: it is of another checkpoint"
+        )
+        evidence = {"sink": held, "planned": planned, "written_ms": written}
+        yield Finding("HF3005", Severity.FATAL, message, _HERE, evidence)
+
+
+def guard_sink_gone(start: Start) -> Iterator[Finding]:
+    """Refuse where the output of delivered batches is gone, or the sink is another one.
+
+    A pending batch counts where the ledger holds it: it would be skipped when it runs again.
+    """
+    passed = passed_over(start.inspection.batches)
+    if start.inspection.query_id is not None and (passed, start.sink.value) != (None, None):
+        compared = SinkCompared(
+            start.sight, start.before, passed, start.mode == "complete", start.sink_queries
+        )
+        yield from compared.findings()
+
+
+def guard_records(start: Start) -> Iterator[Finding]:
+    """Refuse a checkpoint that lost batches, where the sink cannot recognise them.
+
+    A sink that knows the query, or another one, has its own guard; an empty one may begin again.
+    """
+    planned, recorded = start.inspection.batches.last_planned, start.recorded
+    if recorded is None or recorded <= (-1 if planned is None else planned):
+        return
+    sight = start.sight
+    if start.sink_queries or sight.held.answer is Answer.BATCH or sight.held.closed:
+        return
+    if sight.is_for_development or (sight.shows_rows and sight.contents.is_without_rows):
+        return
+    has = "is empty" if planned is None else f"ends with batch {planned}"
+    message = f"the checkpoint {has}, but a recorded run delivered batch {recorded} from it"
+    evidence = {"planned": planned, "recorded": recorded, "sink": sight.place}
+    yield Finding("HF3025", Severity.ERROR, message, _HERE, evidence)
+
+
+def guard_unreadable_records(start: Start) -> Iterator[Finding]:
+    """Refuse a sink without a batch of this query while the records of its runs are unreadable."""
+    passed, sight = passed_over(start.inspection.batches), start.sight
+    is_without = sight.place is not None and sight.held.answer is Answer.NOTHING
+    if start.unread and start.before is None and passed is not None and is_without:
+        message = f"the sink holds no batch of this query, and {start.unread[0]}"
+        evidence = {"committed": passed, "unreadable": list(start.unread)}
+        yield Finding("HF3026", Severity.ERROR, message, _HERE, evidence)
+
+
 def guard_sink_behind(start: Start) -> Iterator[Finding]:
     """Refuse where the checkpoint takes batches for delivered that the sink does not hold."""
-    committed = start.inspection.batches.last_committed
-    held = start.sink.value
-    if committed is not None and held is not None and held < committed:
-        message = f"the checkpoint committed batch {committed}; the sink holds only up to {held}"
-        evidence = {"sink": held, "committed": committed, "basis": start.sink.basis}
+    delivered = passed_over(start.inspection.batches)
+    held, found = start.sink.value, start.sight.rows_up_to
+    evidence = {"sink": held, "committed": delivered, "basis": start.sink.basis}
+    if delivered is not None and held is not None and held < delivered:
+        message = f"the checkpoint committed batch {delivered}; the sink holds only up to {held}"
         yield Finding("HF3006", Severity.ERROR, message, _HERE, evidence)
+    elif held is not None and found is not None:
+        message = f"the sink's ledger holds batch {held}; the newest whose files exist is {found}"
+        yield Finding("HF3006", Severity.ERROR, message, _HERE, evidence | {"found": found})
 
 
 def guard_foreign_sink(start: Start) -> Iterator[Finding]:
     """Refuse a new checkpoint on a sink that another query filled."""
     if start.is_fresh and start.sink.value is None and start.sink_queries:
         others = sorted(start.sink_queries)
-        message = f"the sink holds batches of {len(others)} other quer"
-        message += "y" if len(others) == 1 else "ies"
+        message = f"the sink holds batches of {counted(len(others), 'other query')}"
         yield Finding("HF3007", Severity.ERROR, message, _HERE, {"query_ids": others[:10]})
 
 
@@ -147,13 +282,31 @@ Guard = Callable[[Start], Iterator[Finding]]
 GUARDS: tuple[Guard, ...] = (
     guard_next_start,
     guard_sources,
+    guard_declared_sources,
     guard_operators,
+    guard_native_sink,
     guard_sink_ahead,
+    guard_foreign_log,
+    guard_sink_gone,
+    guard_records,
+    guard_unreadable_records,
     guard_sink_behind,
     guard_foreign_sink,
     guard_settings,
 )
 """In the order in which they are told."""
+
+
+def passed_over(batches: Batches) -> int | None:
+    """Return the newest batch that Spark will not run again, also where its commit is missing.
+
+    A start runs the newest planned batch again and none before it: what was lost of `commits` below
+    that is never looked at.
+    """
+    committed, pending = batches.last_committed, batches.pending
+    if pending is None or pending == 0:
+        return committed
+    return pending - 1 if committed is None else max(committed, pending - 1)
 
 
 def _refusal(finding: Finding, location: str) -> RefusedError:
@@ -167,11 +320,17 @@ def _refusal(finding: Finding, location: str) -> RefusedError:
 
 
 def _softened(finding: Finding) -> Finding:
-    return replace(finding, severity=Severity.WARNING, message=f"{finding.message} (accepted)")
+    return replace(
+        finding,
+        severity=Severity.INFO,
+        message=f"{finding.message} (accepted)",
+        next_steps=(),
+        accepted=True,
+    )
 
 
 def _sources(count: int) -> str:
-    return f"{count} source" if count == 1 else f"{count} sources"
+    return counted(count, "source")
 
 
 def _listed(names: Collection[str | None]) -> str:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
+from signal import SIGTERM
 from typing import TYPE_CHECKING
 
-from holdfast.errors import HoldfastError, LeaseError
+from holdfast.errors import HoldfastError, JvmDiedError, LeaseError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.moments import moment_now
 from holdfast.records.run import Ended, Failure, Run
 from holdfast.spark.ending import halt, stop_query
 from holdfast.spark.events import BatchDone, JobEnded, JobStarted, JobStarting
-from holdfast.spark.failures import failure_of, told
+from holdfast.spark.failures import failure_of, jvm_deaths_told, jvm_died, told
 from holdfast.spark.gate import StoppedBeforeSinkError
+from holdfast.spark.jvmdeath import JvmDeath
 from holdfast.spark.listening import Report
 from holdfast.spark.progress import behind
+from holdfast.spark.recordkeeping import RecordKeeper
 from holdfast.spark.refusal import left_out, refusal
 from holdfast.spark.report import JobReport, Outcome
+from holdfast.spark.sinkrecord import SinkRecord
 from holdfast.spark.starting import Started, start_job
 from holdfast.spark.surroundings import Surroundings
 
@@ -30,6 +34,9 @@ _RECORD_SECONDS = 1.0
 """A record that grows is written at most this often."""
 _LAST_WORDS_SECONDS = 5.0
 """How long the reports of the last batches are waited for after a query ended."""
+_LEAVE_SECONDS = 5.0
+"""How long a delivery may take to notice that the JVM is gone."""
+_ASKED_BEFORE = "asked to stop before it began"
 
 
 class JobRun:
@@ -41,50 +48,93 @@ class JobRun:
         self._began = time.monotonic()
         self._recorded = 0.0
         self._changed = threading.Event()
+        self._keeper: RecordKeeper | None = None
+        self._sink = SinkRecord()
         self.error: HoldfastError | None = None
         """What ended the job, where it was neither the end of its data nor a wish."""
 
     def run(self) -> Outcome:
         """Run the job; a failure of the job is reported, not raised."""
         self._around.watch(JobStarting(self._job.name))
+        if (death := self._around.jvm.death()) is not None:
+            return self._not_begun(death)
         try:
             started = start_job(self._job, self._around)
         except StoppedBeforeSinkError as asked:
             return left_out(self._job, self._around.watch, Ended.STOPPED, str(asked))
         except HoldfastError as error:
+            if isinstance(error, JvmDiedError) and self._was_asked_for():
+                return left_out(self._job, self._around.watch, Ended.STOPPED, _ASKED_BEFORE)
             return refusal(self._job, error, self._around.watch, self._seconds())
         with started.lease_held():
             report = self.live(started)
-        return Outcome(report, self.error, started.findings)
+        records = () if self._keeper is None else tuple(self._keeper.findings())
+        return Outcome(report, self.error, started.findings + records)
 
     def live(self, started: Started) -> JobReport:
         """Watch over a query until it ends; one that can't be watched over is stopped."""
-        try:
-            self._watch_over(started)
-            ended, failure = self._ending(started, started.query)
-            self._keep_record(started, ended, failure)
-        except HoldfastError as error:
-            stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
-            self.error = self.error or error
-            ended, failure = Ended.FAILED, failure_of(self.error, self.error)
-        except BaseException:
-            halt(started.query)
-            raise
+        with self._around.stopping.work(self._job.name, lambda: started.gate.in_sink):
+            try:
+                with jvm_deaths_told(self._around.jvm, self._job):
+                    ended, failure = self._watched(started)
+            except JvmDiedError as died:
+                ended, failure = self._without_spark(started, died)
+            except HoldfastError as error:
+                stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
+                self.error = self.error or error
+                ended, failure = Ended.FAILED, failure_of(self.error, self.error)
+            except BaseException:
+                halt(started.query)
+                raise
         return self._report(started, ended, failure)
 
+    def _watched(self, started: Started) -> tuple[Ended, Failure | None]:
+        self._watch_over(started)
+        ended, failure = self._ending(started, started.query)
+        self._keep_record(started, ended, failure)
+        return ended, failure
+
     def _watch_over(self, started: Started) -> None:
-        query, notes = started.query, started.notes
+        query, notes, jvm = started.query, started.notes, self._around.jvm
         started.listening.follow(
             str(query.runId), lambda report: self._heard(started, report), notes.over.set
         )
-        started.gate.open_for(str(query.id))
+        # What was found is said before a row is delivered.
         self._around.watch(self._announced(started))
-        while query.isActive and not notes.over.wait(_LOOK_SECONDS):
+        started.gate.open_for(str(query.id))
+        while jvm.death() is None and query.isActive and not notes.over.wait(_LOOK_SECONDS):
             if self._around.stopping.asked or started.lease.lost:
                 stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
                 break
             self._keep_record(started)
+        if (death := jvm.death()) is not None:
+            raise jvm_died(death, self._job)
         notes.over.wait(_LAST_WORDS_SECONDS)
+
+    def _without_spark(self, started: Started, died: JvmDiedError) -> tuple[Ended, Failure | None]:
+        """End a run whose JVM is gone; a delivery in the user's own function may still go on."""
+        if not started.gate.wait_until_left(self._around.stopping.wait_at_once, _LEAVE_SECONDS):
+            started.release_when_left()
+        ended, failure = Ended.STOPPED, None
+        if not self._was_asked_for():
+            self.error = died
+            ended, failure = Ended.FAILED, failure_of(died, died)
+        self._keep_record(started, ended, failure)
+        return ended, failure
+
+    def _was_asked_for(self) -> bool:
+        """Whether a signal to stop ended the JVM: by our hand, or because both got it."""
+        stopping, death = self._around.stopping, self._around.jvm.death()
+        terminated = death is not None and death.signal == SIGTERM
+        return stopping.at_once or (stopping.asked and terminated)
+
+    def _not_begun(self, death: JvmDeath) -> Outcome:
+        """Return the outcome of a job whose turn came after the JVM had ended."""
+        if self._around.stopping.asked:
+            return left_out(self._job, self._around.watch, Ended.STOPPED, _ASKED_BEFORE)
+        why = f"not started: {death.words}"
+        outcome = left_out(self._job, self._around.watch, Ended.SKIPPED, why)
+        return replace(outcome, error=jvm_died(death, self._job))
 
     def _announced(self, started: Started) -> JobStarted:
         query = started.query
@@ -114,6 +164,8 @@ class JobRun:
             self.error = raised if isinstance(raised, LeaseError) else _loss(started)
             return Ended.LOST_LEASE, failure_of(self.error, self.error)
         if failed is not None and not self._around.stopping.at_once:
+            if (death := self._around.jvm.death_after(raised or failed)) is not None:
+                raise jvm_died(death, self._job, failed)
             self.error = told(failed, self._job, raised_in_batch=raised)
             return Ended.FAILED, failure_of(self.error, raised or failed)
         return (Ended.STOPPED if self._around.stopping.asked else Ended.FINISHED), None
@@ -122,17 +174,29 @@ class JobRun:
         self, started: Started, ended: Ended | None = None, failure: Failure | None = None
     ) -> None:
         """Write how far the run is: when it changed, not too often, and always at its end."""
+        if self._keeper is None:
+            self._keeper = RecordKeeper(started.history, self._around.watch)
+        if ended is not None:
+            self._keeper.end(self._record(started, ended, failure))
+            return
         due = time.monotonic() - self._recorded >= _RECORD_SECONDS and self._changed.is_set()
-        if not due and ended is None:
+        if not due:
             return
         self._changed.clear()
         self._recorded = time.monotonic()
-        started.history.write(self._record(started, ended, failure))
+        if not self._keeper.progress(self._record(started, ended, failure)):
+            self._changed.set()
 
     def _record(self, started: Started, ended: Ended | None, failure: Failure | None) -> Run:
         notes = started.notes
         return replace(
             started.record,
+            sink=self._sink.now(
+                started.record,
+                started.sink,
+                started.gate.delivered,
+                may_look=self._around.jvm.death() is None,
+            ),
             sources=notes.sources,
             batches=notes.batches,
             rows=notes.rows,
@@ -148,9 +212,9 @@ class JobRun:
         )
 
     def _report(self, started: Started, ended: Ended, failure: Failure | None) -> JobReport:
-        notes, query = started.notes, started.query
+        notes, record = started.notes, started.record
         report = JobReport(
-            self._job.name, str(query.id), str(query.runId), started.lease.generation,
+            self._job.name, record.query_id, record.run_id, started.lease.generation,
             notes.batches, notes.rows, notes.skipped_batches, ended, self._seconds(),
             self._job.checkpoint.shown, notes.first_batch, notes.last_batch,
             started.sink.promise, failure,

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.diagnosis.inspecting import inspect_checkpoint
-from holdfast.diagnosis.inspection import Inspection
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.reading import SHOWN_BATCHES
+from holdfast.diagnosis.checks.declarations import KINDS
+from holdfast.diagnosis.checks.declaredsources import changing_sources, moved_folders, other_paths
+from holdfast.diagnosis.inspecting import picture_of
+from holdfast.diagnosis.inspection import Inspection, inspection_of
+from holdfast.diagnosis.sinkbefore import sink_before
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
 from holdfast.jobs.registry import remember_checkpoint
-from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.lastcommitted import Answer
+from holdfast.ledgers.sinksight import SinkSight
 from holdfast.records.folder import RecordsFolder
-from holdfast.records.run import PlanFacts
+from holdfast.records.history import History
+from holdfast.records.run import SHARED_SINK, PlanFacts
 from holdfast.records.statements import Statement
 from holdfast.spark.adopting import statement_about_pending
-from holdfast.spark.guard import Start, refuse_or_tell
+from holdfast.spark.changedoffsets import refuse_changed_offsets
+from holdfast.spark.guard import Start, accepted_by_name, passed_over, refuse_or_tell
 from holdfast.spark.jobsession import session_for
 from holdfast.spark.planfacts import plan_facts
+from holdfast.spark.sinks.native import NativeSink
 from holdfast.spark.sinks.opening import open_sink
-from holdfast.spark.sinks.sink import BatchSink
+from holdfast.spark.sinks.sink import BatchSink, Sink
 from holdfast.spark.sources import load_sources
 from holdfast.spark.surroundings import Surroundings
 from holdfast.spark.transforms import apply_transform, code_digests
@@ -39,13 +48,17 @@ class Prepared:
     """A start that nothing forbids."""
 
     frame: DataFrame
-    sink: BatchSink
+    sink: BatchSink | NativeSink
+    sight: SinkSight
+    """What was seen of the sink."""
     facts: PlanFacts
     inspection: Inspection
     checkpoint: Reader
     statement: Statement | None
     """What the user said of a pending batch that was adopted."""
     findings: tuple[Finding, ...]
+    accepted: tuple[str, ...]
+    """What was found and accepted by name."""
 
 
 def prepare(
@@ -57,15 +70,37 @@ def prepare(
     """
     reader = open_reader(job.checkpoint, job.settings)
     formats = {source.name: source.format for source in job.sources}
-    inspection = inspect_checkpoint(_begun(reader), formats=formats, may_be_missing=True).result
+    picture = picture_of(_begun(reader), may_be_missing=True)
+    inspection = inspection_of(
+        picture, formats=formats, shown=SHOWN_BATCHES, spark=None, verified=False, run=None
+    )
     frame = _frame(job, around) if given is None else given
-    sink = open_sink(frame.sparkSession, job)
+    session = frame.sparkSession
+    sink = NativeSink(session, job) if job.sink.native else open_sink(session, job)
     sink.prepare(frame.schema, begun=inspection.batches.last_planned is not None)
     facts = plan_facts(frame, code_digests(job), job.output_mode)
-    findings = _guarded(job, around, inspection, sink, facts)
-    statement = statement_about_pending(job, inspection, sink, records, reader, around.wishes)
+    start = _start(job, around, records, inspection, sink, facts)
+    start = replace(start, declared=tuple(_declared_sources(job, picture, records)))
+    findings = refuse_or_tell(start, around.wishes.accepted)
+    accepted = accepted_by_name(findings, around.wishes.accepted)
+    if _known_as_shared(History(records), inspection.query_id):
+        accepted = tuple(sorted({*accepted, SHARED_SINK}))
+    refuse_changed_offsets(inspection, reader, records, sink)
+    statement = statement_about_pending(
+        inspection, sink, start.sight, records, reader, around.wishes
+    )
     findings += tuple(_remembered(job))
-    return Prepared(frame, sink, facts, inspection, reader, statement, findings)
+    return Prepared(
+        frame, sink, start.sight, facts, inspection, reader, statement, findings, accepted
+    )
+
+
+def _known_as_shared(history: History, query_id: str | None) -> bool:
+    """Whether the query began on a sink that the user said several jobs write."""
+    if query_id is None:
+        return False
+    run = history.newest_where(lambda one: one.query_id == query_id)
+    return run is not None and SHARED_SINK in run.accepted
 
 
 def _frame(job: ReadyJob, around: Surroundings) -> DataFrame:
@@ -73,20 +108,39 @@ def _frame(job: ReadyJob, around: Surroundings) -> DataFrame:
     return apply_transform(session, job, load_sources(session, job))
 
 
-def _guarded(
+def _start(
     job: ReadyJob,
     around: Surroundings,
+    records: RecordsFolder,
     inspection: Inspection,
-    sink: BatchSink,
+    sink: Sink,
     facts: PlanFacts,
-) -> tuple[Finding, ...]:
+) -> Start:
     known = inspection.query_id
-    held = LastCommitted(None, "the checkpoint has no query id yet")
-    if known is not None:
-        held = sink.last_committed(known)
-    others = sink.queries() - {known or ""}
-    start = Start(inspection, facts, held, others, {**around.wishes.settings, **job.conf})
-    return refuse_or_tell(start, around.wishes.accepted)
+    sight = sink.sight(known)
+    history = History(records)
+    before = sink_before(history, known, passed_over(inspection.batches))
+    unread = tuple(f"{error.message} ({error.at})" for error in history.damages)
+    others: frozenset[str] = frozenset()
+    if sight.held.answer is not Answer.BATCH:
+        others = sink.queries() - {known or ""}
+    settings = {**around.wishes.settings, **job.conf}
+    return Start(
+        inspection, facts, sight, others, settings, before, job.sink.mode,
+        recorded=history.newest_batch(known), unread=unread,
+    )  # fmt: skip
+
+
+def _declared_sources(job: ReadyJob, picture: Picture, records: RecordsFolder) -> Iterator[Finding]:
+    """Compare the declared sources with other jobs, with the checkpoint and with the last run."""
+    yield from changing_sources(job.changed_tables)
+    if picture.newest_offsets_id is None:
+        return
+    read = {one.name: one.path or one.options.get("path") for one in job.sources}
+    paths = {name: path for name, path in read.items() if path is not None}
+    files = {one.name for one in job.sources if KINDS.get(one.format.lower()) == "file"}
+    yield from moved_folders(picture, {n: p for n, p in paths.items() if n in files}, "HF2374")
+    yield from other_paths(paths, next(iter(History(records).runs(newest=1)), None))
 
 
 def _begun(reader: Reader) -> Reader:
@@ -102,7 +156,7 @@ def _remembered(job: ReadyJob) -> Iterator[Finding]:
     if job.project is None:
         return
     try:
-        remember_checkpoint(job.folder, job.name, canonical(job.checkpoint))
+        remember_checkpoint(job.folder, job.name, canonical(job.checkpoint), job.profile)
     except StorageError as error:
         message = f"the place of the checkpoint can't be remembered: {error.message}"
         yield Finding("HF3012", Severity.INFO, message, Place("", root=error.at))

@@ -6,34 +6,37 @@ The program's session is used and left as it is; signals stay the program's own.
 from __future__ import annotations
 
 import threading
+import warnings
 from typing import TYPE_CHECKING
 
+from holdfast.findings import Finding, Severity
 from holdfast.jobs.ready import ReadyJob
+from holdfast.redaction import redact
 from holdfast.spark.admission import admit
 from holdfast.spark.events import Watcher
+from holdfast.spark.failures import jvm_died
 from holdfast.spark.jobrun import JobRun
+from holdfast.spark.jvm import Jvm
+from holdfast.spark.quietpython import quiet_disconnections
+from holdfast.spark.refusal import attempt_recorded
 from holdfast.spark.release import refuse_connect_session
 from holdfast.spark.report import JobReport
-from holdfast.spark.session import jvm_process
 from holdfast.spark.starting import Started, start_job
 from holdfast.spark.stopping import Stopping
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
 
 class HeldQuery:
     """A query that runs under a lease. `query` is Spark's own object."""
 
-    def __init__(
-        self, run: JobRun, started: Started, stopping: Stopping, session: SparkSession
-    ) -> None:
-        self._session = session
+    def __init__(self, run: JobRun, started: Started, around: Surroundings) -> None:
+        self._around = around
         self._run = run
         self._started = started
-        self._stopping = stopping
         self._report: JobReport | None = None
         self._broken: BaseException | None = None
         name = f"holdfast-{started.record.job}"
@@ -66,26 +69,39 @@ class HeldQuery:
 
     def stop(self) -> JobReport | None:
         """Let the running delivery finish and Spark commit it, then stop; a second call insists."""
-        self._stopping.ask()
+        self._around.stopping.ask()
         return self.wait()
 
     def _live(self) -> None:
         try:
-            with self._started.lease_held():
+            with quiet_disconnections(), self._started.lease_held():
                 self._report = self._run.live(self._started)
-            # The session goes on without us.
-            self._started.listening.end(self._session)
+            if self._around.jvm.death() is None:
+                # The session goes on without us.
+                self._started.listening.end(self._around.session)
         except BaseException as error:  # noqa: BLE001 - `wait` raises it where it can be seen
             self._broken = error
 
 
 def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher) -> HeldQuery:
     """Start a program's own query as a job; raises HoldfastError, and then nothing is started."""
-    refuse_connect_session(frame.sparkSession)
+    with attempt_recorded(job):
+        refuse_connect_session(frame.sparkSession)
     admit(job)
-    session, stopping = frame.sparkSession, Stopping()
-    around = Surroundings(
-        session, jvm_process(session), versions_of(session), wishes, stopping, watch
-    )
-    run = JobRun(job, around)
-    return HeldQuery(run, start_job(job, around, frame), stopping, session)
+    session = frame.sparkSession
+    jvm = Jvm.of(session)
+    with attempt_recorded(job):
+        if (death := jvm.death()) is not None:
+            raise jvm_died(death, job)
+    around = Surroundings(session, jvm, versions_of(session), wishes, Stopping(), watch)
+    run, started = JobRun(job, around), start_job(job, around, frame)
+    _warn(started.findings)
+    return HeldQuery(run, started, around)
+
+
+def _warn(findings: tuple[Finding, ...]) -> None:
+    """Say what was found before a row is delivered; a program has no other place to see it."""
+    for finding in findings:
+        if finding.severity.rank >= Severity.WARNING.rank:
+            words = f"{finding.code}: {redact(finding.message)}"
+            warnings.warn(words, UserWarning, stacklevel=4)

@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.errors import DecodeError
 from holdfast.format.sources import SourceEvidence, amount_between
+from holdfast.plurals import measured
 from holdfast.records.run import BatchNote, SourceProgress
 from holdfast.redaction import redact
 from holdfast.spark.listening import Report
@@ -76,7 +77,7 @@ def _distance(kind: str, source: Report) -> str | None:
         amount = amount_between(kind, SourceEvidence(end), SourceEvidence(latest))
     except DecodeError:
         return None
-    return f"{amount.total:,} {amount.unit}" if amount.total else None
+    return measured(amount.total, amount.unit) if amount.total else None
 
 
 def _moved(

@@ -23,6 +23,9 @@ def installed_spark(environment: Mapping[str, str] = os.environ) -> str:
         version = metadata.version("pyspark")
     except metadata.PackageNotFoundError:
         raise _no_pyspark() from None
+    if find_spec("py4j") is None:
+        message = f"pyspark {version} is installed without py4j, which it needs"
+        raise SparkStartError("HF5203", message)
     if not OLDEST <= minor_of(version) <= NEWEST:
         message = f"pyspark {version} is installed; jobs run on 4.0 to 4.3"
         raise SparkStartError("HF5204", message)

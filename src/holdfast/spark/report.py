@@ -29,6 +29,8 @@ class JobReport:
     promise: str | None = None
     """What the sink promises of a batch that is delivered twice."""
     failure: Failure | None = None
+    restarts: int = 0
+    """How often `--keep-running` started it again; the counts are of all its lives together."""
 
 
 @dataclass(frozen=True)

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from holdfast import __version__
 from holdfast.answers import Answer
 from holdfast.checkpoint.verification import Progress
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, JvmDiedError, SparkStartError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.lineage import Lineage
 from holdfast.jobs.paths import check_paths
 from holdfast.jobs.ready import ReadyJob
+from holdfast.records.run import Ended
 from holdfast.spark.admission import admit
-from holdfast.spark.events import Watcher
+from holdfast.spark.events import JobStopping, RunStep, Watcher
+from holdfast.spark.failures import told
+from holdfast.spark.hooks import call_hook
+from holdfast.spark.jobrun import JobRun
+from holdfast.spark.jvm import Jvm
 from holdfast.spark.quietpython import quiet_python
-from holdfast.spark.refusal import refusal
+from holdfast.spark.refusal import attempt_recorded, refusal
 from holdfast.spark.report import Outcome, RunReport
 from holdfast.spark.runner import WELL, Runner
-from holdfast.spark.session import (
-    SessionWish,
-    has_session,
-    jvm_process,
-    open_session,
-    stop_session,
-)
+from holdfast.spark.session import SessionWish, has_session, open_session, stop_session
 from holdfast.spark.stopping import Stopping, heeding_signals
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_HEARD_SECONDS = 5.0
 _SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a program."""
 
@@ -47,55 +53,166 @@ def run_wanted(
     lineage = Lineage.from_jobs(jobs)
     by_name = {job.name: job for job in jobs}
     ordered = [by_name[name] for name in lineage.order()]
-    outcomes: Mapping[str, Outcome] = dict(_refused_before_spark(ordered, watch))
-    release = None
-    if len(outcomes) < len(ordered):
-        runner = Runner(ordered, lineage, outcomes)
-        with _surroundings(wish, wishes, stopping, watch, progress) as around:
-            outcomes, release = runner.run(around), around.versions.spark
+
+    runner = Runner(
+        ordered,
+        lineage,
+        run_once=run_once,
+        wishes=wishes,
+        stopping=stopping,
+        watch=watch,
+        call_hook=lambda job, outcome: call_hook(job, _document(outcome, stopping)),
+    )
+    runner.refuse(dict(_refused_before_spark(ordered, wishes.accepted, watch)))
+    with _acknowledging(stopping, watch), heeding_signals(stopping):
+        release = _run_in_sessions(
+            runner,
+            lambda: _surroundings(runner.left, wish, wishes, stopping, watch, progress),
+        )
+        outcomes = runner.outcomes()
     return _answer([outcomes[job.name] for job in ordered], release, stopping)
+
+
+def run_once(job: ReadyJob, around: Surroundings) -> Outcome:
+    """Run one life of a job; whatever happens to it becomes its outcome."""
+    try:
+        if around.wishes.again:
+            admit(job)
+        return JobRun(job, around).run()
+    except HoldfastError as error:
+        return refusal(job, error, around.watch)
+    except Exception as error:  # noqa: BLE001 - a job that fails takes down no other one
+        return refusal(job, told(error, job), around.watch)
+
+
+def _run_in_sessions(
+    runner: Runner, opened: Callable[[], AbstractContextManager[Surroundings | None]]
+) -> str | None:
+    """Open Spark for the jobs that are left, and again where its JVM ended; return its release."""
+    release = None
+    runner.wait_until_due()
+    while runner.unfinished:
+        own = not has_session()
+        try:
+            with opened() as around:
+                if around is not None:
+                    release = around.versions.spark
+                    runner.run(around, own_session=own)
+        except SparkStartError as error:
+            if release is None:
+                raise
+            runner.no_session(error)
+        runner.wait_until_due()
+    return release
 
 
 @contextmanager
 def _surroundings(
+    jobs: Sequence[ReadyJob],
     wish: SessionWish,
     wishes: Wishes,
     stopping: Stopping,
     watch: Watcher,
     progress: Progress | None,
-) -> Iterator[Surroundings]:
-    """Open the one Spark, or use the one that is open; a signal asks to stop from here on."""
-    with heeding_signals(stopping):
-        found = has_session()
-        session = open_session(wish, progress)
-        try:
-            # pyspark takes Ctrl-C for itself when it starts: take it back.
-            with heeding_signals(stopping), quiet_python(verbose=wish.verbose):
-                yield Surroundings(
-                    session, jvm_process(session), versions_of(session), wishes, stopping, watch
-                )
-        finally:
+) -> Iterator[Surroundings | None]:
+    """Open the one Spark, or use the one that is open; None where a signal came before."""
+    opened = _open_unless_stopped(jobs, wish, stopping, watch, progress)
+    if opened is None:
+        yield None
+        return
+    session, found = opened
+    try:
+        # pyspark takes Ctrl-C for itself when it starts: take it back.
+        with heeding_signals(stopping), quiet_python(verbose=wish.verbose):
+            jvm = Jvm.of(session)
             if not found:
-                stop_session(session)
+                # Nobody else uses it, and dead it delivers nothing any more.
+                stopping.when_insisted(jvm.kill)
+            yield Surroundings(session, jvm, versions_of(session), wishes, stopping, watch)
+    finally:
+        if not found:
+            stop_session(session)
+
+
+def _open_unless_stopped(
+    jobs: Sequence[ReadyJob],
+    wish: SessionWish,
+    stopping: Stopping,
+    watch: Watcher,
+    progress: Progress | None,
+) -> tuple[SparkSession, bool] | None:
+    """Return the session and whether it was open already; None where a signal came first."""
+    try:
+        with stopping.interruptible(), attempt_recorded(*jobs):
+            found = has_session()
+            return open_session(wish, progress, lambda step: watch(RunStep(step))), found
+    except KeyboardInterrupt:
+        # The thread that listens to signals takes a moment longer to remember it.
+        if not stopping.wait(_HEARD_SECONDS):
+            raise
+        return None
+
+
+@contextmanager
+def _acknowledging(stopping: Stopping, watch: Watcher) -> Iterator[None]:
+    """Say at once that somebody asked to stop."""
+    threads: list[threading.Thread] = []
+
+    def asked() -> None:
+        # A watcher may be who asks, and may hold a lock that it takes for every event.
+        thread = threading.Thread(target=_acknowledge, args=(stopping, watch), daemon=True)
+        threads.append(thread)
+        thread.start()
+
+    stopping.when_asked(asked)
+    try:
+        yield
+    finally:
+        for thread in threads:
+            thread.join(_HEARD_SECONDS)
+
+
+def _acknowledge(stopping: Stopping, watch: Watcher) -> None:
+    """Say what is finished before the run stops."""
+    working = stopping.working
+    for job, batch in working.items():
+        watch(JobStopping(job, batch, stopping.signal))
+    if not working:
+        watch(RunStep("stopping; no job is running"))
 
 
 def _answer(
     outcomes: Sequence[Outcome], release: str | None, stopping: Stopping
 ) -> Answer[RunReport]:
     report = RunReport(tuple(one.report for one in outcomes), release)
-    findings = tuple(finding for one in outcomes for finding in _findings(one))
+    told = _each_death_once(outcomes)
+    findings = tuple(finding for one in told for finding in _findings(one))
     location = outcomes[0].report.checkpoint
     status = _exit_status(outcomes, stopping)
     return Answer("run", location, report, findings, ending=status)
 
 
+def _document(outcome: Outcome, stopping: Stopping) -> dict[str, object]:
+    """Give the document of one job, as `run --json` would print it for that job alone."""
+    return _answer([outcome], None, stopping).document(__version__)
+
+
+def _each_death_once(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Leave the end of the JVM to the jobs that it stopped; those not begun only say so."""
+    stopped = [one for one in outcomes if one.report.ended is not Ended.SKIPPED]
+    if not any(isinstance(one.error, JvmDiedError) for one in stopped):
+        return list(outcomes)
+    skipped = [one for one in outcomes if one.report.ended is Ended.SKIPPED]
+    return [replace(one, error=None) if one in skipped else one for one in outcomes]
+
+
 def _refused_before_spark(
-    jobs: Sequence[ReadyJob], watch: Watcher
+    jobs: Sequence[ReadyJob], accepted: Collection[str], watch: Watcher
 ) -> Iterator[tuple[str, Outcome]]:
     """Find jobs that can't start whatever Spark says."""
     for job in jobs:
         try:
-            admit(job)
+            admit(job, accepted)
         except HoldfastError as error:
             yield job.name, refusal(job, error, watch)
 

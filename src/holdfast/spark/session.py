@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.checkpoint.verification import Progress
@@ -14,7 +14,7 @@ from holdfast.spark.jars.lock import locked_jars, locked_releases
 from holdfast.spark.jars.merging import features_within, own_jars, without_doubles
 from holdfast.spark.jars.obtaining import obtain
 from holdfast.spark.java import find_java
-from holdfast.spark.jvm import end_jvm, start_jvm
+from holdfast.spark.jvm import Jvm, end_jvm, lost_connection, start_jvm
 from holdfast.spark.release import installed_spark, refuse_connect, release_of
 from holdfast.spark.settings import (
     EXTENSIONS,
@@ -22,54 +22,70 @@ from holdfast.spark.settings import (
     SessionWish,
     launch_settings,
     needed_settings,
+    refuse_master,
     session_settings,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SessionWish", "has_session", "jvm_process", "open_session", "stop_session"]
+__all__ = ["SessionWish", "has_session", "open_session", "stop_session"]
+
+Step = Callable[[str], None]
+"""Is called with a line about what is done now."""
 
 _LISTS = frozenset({JARS, EXTENSIONS})
 _PYTHON = "PYSPARK_PYTHON"
 
 
-def open_session(wish: SessionWish, progress: Progress | None = None) -> SparkSession:
-    """Start Spark as wished and give its session; one that runs already is used if it serves.
+def open_session(
+    wish: SessionWish, progress: Progress | None = None, step: Step | None = None
+) -> SparkSession:
+    """Start Spark as wished and return its session; one that runs already is used if it serves.
 
-    `progress` is told the bytes of libraries that are fetched.
+    `progress` is called with the bytes of libraries that are fetched, `step` with what takes long.
+    Interrupted, it leaves no JVM behind.
     """
     refuse_connect(wish.conf)
+    refuse_master(wish.master, wish.master_at)
     spark = installed_spark()
     find_java()
-    settings = session_settings(wish, _jars(wish, spark, progress))
-    if (running := _running_session()) is not None:
+    settings = session_settings(wish, _jars(wish, spark, progress, step))
+    if has_session():
+        running = _running_session()
         _check_serves(running, needed_settings(wish, settings))
         return running
+    _refuse_foreign_jvm()
+    if step is not None:
+        step(f"starting Spark {spark}…")
     return _start(wish, settings)
 
 
 def has_session() -> bool:
-    """Whether this process runs Spark already."""
+    """Whether this process runs Spark already; a session whose JVM has ended is forgotten."""
     from pyspark import SparkContext
 
+    gateway: Any = SparkContext._gateway
+    if gateway is not None and gateway.proc is not None and gateway.proc.poll() is not None:
+        end_jvm(gateway)
     return SparkContext._active_spark_context is not None
 
 
 def stop_session(session: SparkSession) -> None:
-    """Stop the session and end its JVM."""
-    gateway = session.sparkContext._gateway
-    session.stop()
+    """Stop the session and end its JVM; one whose JVM has ended already is only forgotten."""
+    gateway: Any = session.sparkContext._gateway
+    if Jvm.of(session).death() is None:
+        try:
+            session.stop()
+        except Exception as error:
+            if not lost_connection(error):
+                raise
     end_jvm(gateway)
 
 
-def jvm_process(session: SparkSession) -> int:
-    """Give the process number of the session's JVM."""
-    jvm: Any = session._jvm
-    return int(jvm.java.lang.ProcessHandle.current().pid())
-
-
-def _jars(wish: SessionWish, spark: str, progress: Progress | None) -> tuple[str, ...]:
+def _jars(
+    wish: SessionWish, spark: str, progress: Progress | None, step: Step | None
+) -> tuple[str, ...]:
     """Give all jars of the session: the user's, and those that the features need."""
     written = [*wish.jars, *wish.conf.get(JARS, "").split(",")]
     own = own_jars([text.strip() for text in written if text.strip()], wish.folder, wish.jars_at)
@@ -77,24 +93,31 @@ def _jars(wish: SessionWish, spark: str, progress: Progress | None) -> tuple[str
     brought = {feature for feature in features_within(own) if feature not in known}
     locked = locked_jars(wish.features - brought, spark)
     own = without_doubles(own, locked, wish.jars_at)
-    fetched = obtain(locked, offline=wish.offline, progress=progress)
+
+    def fetching(count: int) -> None:
+        if step is not None:
+            step(f"fetching {count} Java {'library' if count == 1 else 'libraries'}…")
+
+    fetched = obtain(locked, offline=wish.offline, progress=progress, fetching=fetching)
     return (*(str(path) for path in fetched), *own)
 
 
-def _running_session() -> SparkSession | None:
-    """Give the session of this process; a JVM without one can't be given what it lacks."""
-    from pyspark import SparkContext
+def _running_session() -> SparkSession:
     from pyspark.sql import SparkSession
 
-    if SparkContext._active_spark_context is not None:
-        return SparkSession.builder.getOrCreate()
+    return SparkSession.builder.getOrCreate()
+
+
+def _refuse_foreign_jvm() -> None:
+    """Raise HF5212 where a JVM without a session runs, which can't be given what it lacks."""
+    from pyspark import SparkContext
+
     if SparkContext._gateway is not None:
         raise SparkStartError("HF5212", "a stopped session of this process left its JVM running")
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         steps = ("start the program with python or holdfast, not with spark-submit",)
         message = "spark-submit has started the JVM already, without what the jobs need"
         raise SparkStartError("HF5212", message, next_steps=steps)
-    return None
 
 
 def _check_serves(session: SparkSession, needed: Mapping[str, str]) -> None:
@@ -132,6 +155,9 @@ def _start(wish: SessionWish, settings: Mapping[str, str]) -> SparkSession:
         message = f"Spark could not open a session on {wish.master}: {_cause(failure)}"
         end_jvm(gateway)
         raise SparkStartError("HF5213", redact(message)) from failure
+    except BaseException:
+        end_jvm(gateway, at_once=True)
+        raise
 
 
 def _cause(failure: Exception) -> str:

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from holdfast.errors import SparkStartError
 from holdfast.redaction import redact_value
 from holdfast.spark.features import DELTA, S3
 from holdfast.spark.s3settings import s3_settings
 from holdfast.storage.options import StorageSettings
+from holdfast.storage.showing import shown_url
 
 JARS = "spark.jars"
 EXTENSIONS = "spark.sql.extensions"
 QUIET_LOGS = Path(__file__).with_name("quiet.log4j2.properties")
+_THREADS = r"(?:[1-9]\d*|\*)"
+_MASTERS = tuple(
+    re.compile(form)
+    for form in (
+        "local",
+        rf"local\[{_THREADS}\]",
+        rf"local\[{_THREADS}\s*,\s*[1-9]\d*\]",
+        r"local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]",
+        "spark://.+",
+        "yarn",
+        "k8s://.+",
+    )
+)
+"""What Spark's own launcher and context take."""
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _WORKER_PATH = "spark.executorEnv.PYTHONPATH"
 _LOOPBACK = "127.0.0.1"
@@ -41,6 +58,8 @@ class SessionWish:
     """Let Spark and Java say on standard error all that they like to."""
     any_master: bool = False
     """Nobody named a master: a session that runs already serves with the one that it has."""
+    master_at: str | None = None
+    """Where the master is declared, for a message about it."""
     jars_at: str | None = None
     """Where the user's jars are declared, for a message about them."""
 
@@ -48,6 +67,13 @@ class SessionWish:
     def is_local(self) -> bool:
         """Whether driver and executors are one process on this machine."""
         return self.master.startswith("local")
+
+
+def refuse_master(master: str, at: str | None = None) -> None:
+    """Raise HF5215 for a master that Spark can't connect to, whatever runs there."""
+    if not any(form.fullmatch(master) for form in _MASTERS):
+        message = f"spark.master is {shown_url(master)!r}, which Spark does not know"
+        raise SparkStartError("HF5215", message, at=at)
 
 
 def session_settings(wish: SessionWish, jars: Sequence[str]) -> dict[str, str]:

@@ -36,20 +36,20 @@ _REFUSED = "HF5106"
 
 def load_sources(session: SparkSession, job: ReadyJob) -> dict[str, DataFrame]:
     """Give a streaming DataFrame for each source of a job, by its name."""
-    return {source.name: _load(session, job, source) for source in job.sources}
+    return {source.name: _load(session, source) for source in job.sources}
 
 
-def _load(session: SparkSession, job: ReadyJob, source: ReadySource) -> DataFrame:
+def _load(session: SparkSession, source: ReadySource) -> DataFrame:
     reader = session.readStream.format(source.format).options(**source.options)
     if source.schema is not None:
         try:
             reader = reader.schema(source.schema)
         except PySparkException as error:
-            raise _told(error, "HF5102", job, source) from error
+            raise _told(error, "HF5102", source) from error
     try:
         return reader.load(source.path) if source.path is not None else reader.load()
     except (PySparkException, Py4JError) as error:
-        raise _told(error, _code(spark_words(error)), job, source) from error
+        raise _told(error, _code(spark_words(error)), source) from error
 
 
 def _code(words: SparkWords) -> str:
@@ -57,7 +57,7 @@ def _code(words: SparkWords) -> str:
     return _CODES.get((words.condition or "").partition(".")[0]) or next(phrases, _REFUSED)
 
 
-def _told(error: Exception, code: str, job: ReadyJob, source: ReadySource) -> SourceError:
+def _told(error: Exception, code: str, source: ReadySource) -> SourceError:
     words = spark_words(error)
     path = source.path or source.options.get("path")
     causes = {
@@ -68,5 +68,7 @@ def _told(error: Exception, code: str, job: ReadyJob, source: ReadySource) -> So
         "HF5105": f"there is no Delta table at {path}",
     }
     cause = causes.get(code, f"Spark refuses it: {words.shown}")
-    message = redact(f"{job.name}: source {source.name}: {cause}")
+    # The only source of a job is named `source` unless the project file names it.
+    named = "source" if source.name == "source" else f"source {source.name}"
+    message = redact(f"{named}: {cause}")
     return SourceError(code, message, at=source.at, trace=redact(str(error)))

@@ -1,16 +1,23 @@
-"""Remembers that somebody asked to stop: the first signal asks, a second one insists."""
+"""Remembers that somebody asked to stop: the first signal asks, a second one insists.
+
+Signals are heard by a thread of their own, through a pipe that the interpreter writes to: whatever
+the main thread waits for, and whichever lock it holds, a signal is acknowledged at once.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 GRACE_SECONDS = 300.0
 """How long a running sink call is let finish."""
+
+Act = Callable[[], None]
 
 
 class Stopping:
@@ -19,6 +26,11 @@ class Stopping:
     def __init__(self) -> None:
         self._asked = threading.Event()
         self._at_once = threading.Event()
+        self._asking = threading.Lock()
+        self._when_asked: list[Act] = []
+        self._when_insisted: list[Act] = []
+        self._working: dict[str, Callable[[], int | None]] = {}
+        self._interruptible = False
         self.signal: int | None = None
         """The first signal that asked, None where a program did."""
 
@@ -32,11 +44,63 @@ class Stopping:
         """Whether to stop without waiting for anything."""
         return self._at_once.is_set()
 
-    def ask(self) -> None:
-        """Stop when the running sink call is done; asked a second time, stop at once."""
-        if self._asked.is_set():
-            self._at_once.set()
-        self._asked.set()
+    @property
+    def working(self) -> Mapping[str, int | None]:
+        """The jobs that run, each with the batch that it delivers right now."""
+        return {job: batch() for job, batch in list(self._working.items())}
+
+    def ask(self, number: int | None = None) -> None:
+        """Stop when the running sink call is done; asked a second time, stop at once.
+
+        `number` is the signal that asks. The first one never insists, whoever asked before.
+        """
+        with self._asking:
+            insists = self._asked.is_set() and (number is None or self.signal is not None)
+            self.signal = self.signal or number
+            self._asked.set()
+            acts = list(self._when_insisted if insists else self._when_asked)
+            if self.at_once:
+                # What had to be done is done, or under way.
+                acts = []
+            elif insists:
+                self._at_once.set()
+        for act in acts:
+            act()
+
+    def when_asked(self, act: Act) -> None:
+        """Call this when somebody asks without insisting, from the thread that asks."""
+        self._when_asked.append(act)
+
+    def when_insisted(self, act: Act) -> None:
+        """Call this when somebody asks again, after all that were named before."""
+        self._when_insisted.append(act)
+
+    @contextmanager
+    def work(self, job: str, batch: Callable[[], int | None]) -> Iterator[None]:
+        """Count a job as running; `batch` says which batch it delivers right now."""
+        self._working[job] = batch
+        try:
+            yield
+        finally:
+            del self._working[job]
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Let a signal raise KeyboardInterrupt in the main thread: nothing is to be finished."""
+        self._interruptible = True
+        try:
+            if self.asked:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._interruptible = False
+
+    def heard(self, _number: int, _frame: FrameType | None) -> None:
+        """Take a signal in the main thread; the thread that listens does the rest."""
+        if self._interruptible:
+            # Once: what is under way has to be cleaned up.
+            self._interruptible = False
+            raise KeyboardInterrupt
 
     def wait(self, seconds: float) -> bool:
         """Wait until somebody asks, at most so long; tell whether somebody did."""
@@ -53,14 +117,27 @@ def heeding_signals(stopping: Stopping) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-
-    def heard(number: int, _frame: FrameType | None) -> None:
-        stopping.signal = stopping.signal or number
-        stopping.ask()
-
-    before = {number: signal.signal(number, heard) for number in SIGNALS}
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    listener = threading.Thread(
+        target=_listen, args=(reading, stopping), name="holdfast-signals", daemon=True
+    )
+    listener.start()
+    pipe_before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    before = {number: signal.signal(number, stopping.heard) for number in SIGNALS}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        signal.set_wakeup_fd(pipe_before)
+        os.close(writing)
+        listener.join()
+
+
+def _listen(pipe: int, stopping: Stopping) -> None:
+    """Ask to stop for each signal that comes through the pipe, until it is closed."""
+    with os.fdopen(pipe, "rb", buffering=0) as signals:
+        while heard := signals.read(1):
+            if heard[0] in SIGNALS:
+                stopping.ask(heard[0])

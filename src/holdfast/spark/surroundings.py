@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holdfast import __version__
 from holdfast.records.run import Versions
 from holdfast.spark.events import Watcher
+from holdfast.spark.jvm import Jvm
 from holdfast.spark.stopping import GRACE_SECONDS, Stopping
 
 if TYPE_CHECKING:
@@ -27,6 +28,17 @@ class Wishes:
     grace_seconds: float = GRACE_SECONDS
     settings: Mapping[str, str] = field(default_factory=dict)
     """The Spark settings of the project."""
+    keep_running: bool = False
+    """Start a job again that failed for a reason that passes."""
+    fail_fast: bool = False
+    """Stop all jobs when one has failed for good."""
+
+    again: bool = False
+    """This start is a restart within the run."""
+
+    def for_restart(self) -> Wishes:
+        """Return what a restart is given: what was accepted or stated held for the first start."""
+        return replace(self, accepted=frozenset(), pending=None, again=True)
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,7 @@ class Surroundings:
     """What every job of a run is given."""
 
     session: SparkSession
-    jvm: int
+    jvm: Jvm
     versions: Versions
     wishes: Wishes
     stopping: Stopping

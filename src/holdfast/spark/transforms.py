@@ -35,13 +35,13 @@ __all__ = ["apply_transform", "code_digests", "load_function"]
 def apply_transform(session: SparkSession, job: ReadyJob, frames: Frames) -> DataFrame:
     """Give what the job's transform makes of its sources; a single one may stay as it is."""
     if job.sql is not None:
-        return _streaming(_apply_sql(session, job, job.sql, frames), job, job.at)
+        return _streaming(_apply_sql(session, job, job.sql, frames), job.at)
     transform = job.transform
     if transform is None:
-        return _streaming(next(iter(frames.values())), job, job.at)
+        return _streaming(next(iter(frames.values())), job.at)
     if isinstance(transform, FunctionReference):
-        return _streaming(_call(load_function(transform), job, frames), job, transform.at)
-    return _streaming(_call(transform, job, frames), job, job.at)
+        return _streaming(_call(load_function(transform), job, frames), transform.at)
+    return _streaming(_call(transform, job, frames), job.at)
 
 
 def code_digests(job: ReadyJob) -> dict[str, str]:
@@ -71,8 +71,7 @@ def _call(function: Callable[..., Any], job: ReadyJob, frames: Frames) -> object
         with at_home(job.folder):
             return function(*arguments, **named)
     except Exception as error:
-        what = f"{job.name}: the transform failed"
-        raise code_error("HF5115", what, error, job.folder) from error
+        raise code_error("HF5115", "the transform failed", error, job.folder) from error
 
 
 def _check_parameters(
@@ -90,7 +89,7 @@ def _check_parameters(
     except TypeError as error:
         wanted = ", ".join(named) if named else "one DataFrame"
         has = ", ".join(signature.parameters) or "no parameters"
-        message = f"{job.name}: the transform must take {wanted}; it has {has}"
+        message = f"the transform must take {wanted}; it has {has}"
         raise SourceError("HF5114", message, at=_declared(job)) from error
 
 
@@ -99,16 +98,17 @@ def _apply_sql(session: SparkSession, job: ReadyJob, sql: str, frames: Frames) -
         try:
             return session.sql(sql)
         except (PySparkException, Py4JError) as error:
-            message = f"{job.name}: the SQL is refused: {spark_words(error).shown}"
+            message = f"the SQL is refused: {spark_words(error).shown}"
             raise SourceError("HF5117", message, at=job.at, trace=redact(str(error))) from error
 
 
 @contextmanager
 def _views(session: SparkSession, frames: Frames) -> Iterator[None]:
-    """Name each source as a view; the names are free again when the query is analysed."""
+    """Name each source as a view until the query is analysed, then put back the caller's views."""
     views = dict(frames)
     if len(frames) == 1:
         views.setdefault(_SINGLE, *frames.values())
+    shadowed = {name: session.table(name) for name in views if _is_temporary_view(session, name)}
     try:
         for name, frame in views.items():
             frame.createOrReplaceTempView(name)
@@ -116,12 +116,19 @@ def _views(session: SparkSession, frames: Frames) -> Iterator[None]:
     finally:
         for name in views:
             session.catalog.dropTempView(name)
+        for name, frame in shadowed.items():
+            frame.createOrReplaceTempView(name)
 
 
-def _streaming(result: object, job: ReadyJob, at: str) -> DataFrame:
+def _is_temporary_view(session: SparkSession, name: str) -> bool:
+    catalog = session.catalog
+    return catalog.tableExists(name) and catalog.getTable(name).isTemporary
+
+
+def _streaming(result: object, at: str) -> DataFrame:
     if isinstance(result, DataFrame) and result.isStreaming:
         return result
-    message = f"{job.name}: the transform gives {_what(result)}, not a streaming DataFrame"
+    message = f"the transform gives {_what(result)}, not a streaming DataFrame"
     raise SourceError("HF5116", message, at=at)
 
 

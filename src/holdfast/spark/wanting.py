@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.errors import ProjectError, UsageError
-from holdfast.jobs.discovery import find_project, load_project
+from holdfast.errors import UsageError
+from holdfast.jobs.discovery import ProjectChoice
+from holdfast.jobs.jobplaces import ready_places
+from holdfast.jobs.lineage import changed_tables
 from holdfast.jobs.readying import ready_job
 from holdfast.jobs.target import settings_at
 from holdfast.spark.features import S3, features_of
@@ -26,7 +29,7 @@ _S3 = parse_location("s3://any/where")
 
 def wanted_jobs(
     jobs: Sequence[str | Job],
-    project: str | Path | None,
+    project: ProjectChoice,
     *,
     working_folder: Path,
     offline: bool,
@@ -39,21 +42,25 @@ def wanted_jobs(
     if names and declared:
         message = "jobs of the project file and jobs of a program don't run in one call"
         raise UsageError("HF1001", message, next_steps=("run them one after the other",))
+    if declared and project.is_explicit:
+        message = "a profile belongs to jobs of the project file, not to jobs of a program"
+        raise UsageError("HF1001", message)
     if declared:
+        declared = with_changed_tables(declared)
         wish = session_of_program(declared, working_folder, offline=offline, ui=ui, verbose=verbose)
         return declared, wish
-    loaded = _project_here(project, working_folder)
+    loaded = project.load_required(working_folder)
     ready = jobs_of_project(loaded, names)
     return ready, session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
 
 
-def _project_here(project: str | Path | None, working_folder: Path) -> Project:
-    """Load the project that is named, or the one that is found from the working folder."""
-    file = Path(project) if project is not None else find_project(working_folder)
-    if file is None:
-        message = "there is no holdfast.yaml here or in a folder above"
-        raise ProjectError("HF1101", message, next_steps=("holdfast init", "or --project FILE"))
-    return load_project(file, working_folder=working_folder)
+def with_changed_tables(jobs: Sequence[ReadyJob]) -> tuple[ReadyJob, ...]:
+    """Return jobs of a program, each with the Delta tables that another one of them changes."""
+    places = {job.name: ready_places(job) for job in jobs}
+    return tuple(
+        replace(job, changed_tables=changed_tables(places[job.name], places.values()))
+        for job in jobs
+    )
 
 
 def jobs_of_project(project: Project, names: Sequence[str]) -> tuple[ReadyJob, ...]:
@@ -79,15 +86,18 @@ def session_of_project(
     storage = settings_at(_S3, project) if S3 in features else StorageSettings()
     return SessionWish(
         name=project.project,
-        master=project.spark.master,
+        master=project.filled_in(project.spark.master, "spark", "master"),
         conf={name: project.filled_in(text, "spark", "conf", name) for name, text in conf.items()},
-        jars=project.spark.jars,
+        jars=tuple(
+            project.filled_in(jar, "spark", "jars", at) for at, jar in enumerate(project.spark.jars)
+        ),
         features=features,
         folder=project.folder.absolute(),
         storage=storage,
         offline=offline,
         ui=ui,
         verbose=verbose,
+        master_at=project.at("spark", "master"),
         jars_at=project.at("spark", "jars"),
     )
 

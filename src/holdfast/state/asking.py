@@ -118,17 +118,21 @@ def write_file(
     *,
     limit: int | None,
     checkpoint: Path | None,
+    force: bool = False,
     progress: Progress | None = None,
 ) -> Answer[StateRows]:
-    """Answer with a file that holds the rows that fit; `checkpoint` is where nothing is written."""
+    """Answer with a file that holds the rows that fit.
+
+    Nothing is written inside of `checkpoint`; a file that exists is replaced only with `force`.
+    """
     # Arrow's writers take longer to import than most rows to show.
     from holdfast.state.exporting import output_format, refuse_bad_output, write_rows
 
     output_format(path)
-    refuse_bad_output(path, checkpoint)
+    refuse_bad_output(path, checkpoint, force=force)
     asked = open_question(reader, read_picture(reader), question)
     limited = _Limited(_told(asked, progress), limit)
-    written = write_rows(limited, asked.view.schema, path)
+    written = write_rows(limited, asked.view.schema, path, force=force)
     total = None if limited.cut else written.rows
     result = replace(_described(asked.view), total=total, complete=not limited.cut, output=written)
     return _answer(reader, asked.view, question, result)

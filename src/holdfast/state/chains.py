@@ -177,13 +177,7 @@ class PartitionHistory:
         return found
 
     def _missing_path(self, version: int, ancestry: Mapping[int, str]) -> str:
-        if not self.files.versions():
-            return self.folder
-        unique_id = ancestry.get(version, "")
-        stem = f"{self.folder}/{version}_{unique_id}" if unique_id else f"{self.folder}/{version}"
-        if self.files.deltas or self.files.snapshots:
-            return f"{stem}.delta"
-        return f"{stem}.changelog" if self.files.changelogs else f"{stem}.zip"
+        return self.files.missing_path(self.folder, version, ancestry.get(version, ""))
 
 
 def loadable_batches(

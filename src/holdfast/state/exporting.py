@@ -20,6 +20,7 @@ from holdfast.format.sparktypes import spark_type
 from holdfast.state.plainvalues import plain_rows, plain_values
 from holdfast.state.results import WrittenFile
 from holdfast.state.rowcolumns import RowColumn, leaf_columns
+from holdfast.storage.outputfile import publish_new
 from holdfast.storage.showing import shown_path
 from holdfast.storage.walk import is_inside
 
@@ -46,8 +47,8 @@ def output_format(path: Path) -> str:
     return ending
 
 
-def refuse_bad_output(path: Path, checkpoint: Path | None) -> None:
-    """Refuse a place inside of the checkpoint, without a folder, or that is a folder."""
+def refuse_bad_output(path: Path, checkpoint: Path | None, *, force: bool) -> None:
+    """Refuse a place inside of the checkpoint, without a folder, or where something is already."""
     at = shown_path(str(path))
     folder = os.path.realpath(path.parent)
     if checkpoint is not None and is_inside(folder, os.path.realpath(checkpoint)):
@@ -56,10 +57,17 @@ def refuse_bad_output(path: Path, checkpoint: Path | None) -> None:
         raise UsageError("HF2774", "the folder of the file does not exist", at=at)
     if path.is_dir():
         raise UsageError("HF2774", "a folder of that name exists", at=at)
+    if not force and os.path.lexists(path):
+        raise _taken(path)
 
 
-def write_rows(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path) -> WrittenFile:
-    """Write all batches beside the file's place, then give them its name; one there is replaced."""
+def write_rows(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path, *, force: bool = False
+) -> WrittenFile:
+    """Write all batches beside the file's place, then give them its name.
+
+    Raise HF1005 where a file of that name is there, unless `force` replaces it.
+    """
     form = output_format(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     rows = 0
@@ -73,16 +81,25 @@ def write_rows(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path)
                 file.flush()
                 os.fsync(file.fileno())
             size = temporary.stat().st_size
-            temporary.replace(path)
+            if force:
+                temporary.replace(path)
+            else:
+                publish_new(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
     return WrittenFile(shown_path(str(path)), form, rows, size)
+
+
+def _taken(path: Path) -> UsageError:
+    return UsageError("HF1005", "the output file exists", at=shown_path(str(path)))
 
 
 @contextmanager
 def _translated(path: Path) -> Iterator[None]:
     try:
         yield
+    except FileExistsError as failure:
+        raise _taken(path) from failure
     except OSError as failure:
         reason = (failure.strerror or str(failure)).lower()
         message = f"the rows can't be written: {reason}"

@@ -44,6 +44,9 @@ def _decoded(text: str) -> Mapping[str, object]:
         place = f"character {error.pos + 1} of --key {text}"
         message = f"at character {error.pos + 1}: this is no JSON object: {error.msg.lower()}"
         raise UsageError("HF2776", message, at=place) from error
+    except ValueError as error:
+        # Python's own limit on the digits of an integer; what is malformed was caught above.
+        raise UsageError("HF2776", "a number in the JSON object has thousands of digits") from error
     except RecursionError as error:
         raise UsageError("HF2776", "the JSON object is nested too deeply") from error
     return found

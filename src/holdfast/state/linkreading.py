@@ -23,6 +23,12 @@ from holdfast.state.rowdecoding import Encoding
 from holdfast.storage.reading import Reader
 from holdfast.storage.showing import place_within
 
+_CHANGED = "HF2111"
+_WHY_CHANGED = (
+    "the file was changed or damaged after it was written, so the rows read from it may be wrong. "
+    "Spark compares the checksum when it loads this state, and stops"
+)
+
 
 @dataclass
 class LinkReader:
@@ -154,4 +160,8 @@ def _finding(error: HoldfastError, link: Link) -> Finding:
     byte = error.byte if isinstance(error, DecodeError) else None
     place = Place(link.path, byte=byte)
     evidence = {"version": link.version}
-    return Finding(error.code.number, Severity.WARNING, error.message, place, evidence)
+    # A checksum that differs leaves nobody who knows whether these are the rows that Spark wrote.
+    changed = error.code.number == _CHANGED
+    severity = Severity.ERROR if changed else Severity.WARNING
+    why = _WHY_CHANGED if changed else error.why
+    return Finding(error.code.number, severity, error.message, place, evidence, why)

@@ -129,6 +129,7 @@ def open_state(
     memory_bytes: int = MEMORY_BYTES,
 ) -> StateView:
     """Open one store: by default the first operator's first, at the newest committed batch."""
+    _raise_unlisted_state(picture)
     log = StateLog(reader, picture)
     files = _operator(picture, operator)
     batch_id = log.committed_batch(batch)
@@ -149,6 +150,13 @@ def open_state(
         search,
         memory_bytes,
     )
+
+
+def _raise_unlisted_state(picture: Picture) -> None:
+    """Raise why a folder of the state could not be listed: rows that are unseen are not missing."""
+    for folder, error in (picture.unlisted or {}).items():
+        if folder.partition("/")[0] == "state":
+            raise error
 
 
 def _operator(picture: Picture, operator: int | None) -> OperatorFiles:

@@ -26,6 +26,7 @@ from rocksdict import AccessType, Options, Rdict
 from holdfast.errors import CheckpointError, DecodeError
 from holdfast.format.rockszip import LARGEST_ZIP, RocksSnapshot, decode_rocks_zip
 from holdfast.format.spans import PUT, Changes, Positions, Spans
+from holdfast.plurals import counted
 from holdfast.state.fetching import disk, fetch_tables, folder_for_copies, stored_place
 from holdfast.storage.reading import Reader
 from holdfast.storage.showing import place_within
@@ -102,7 +103,7 @@ class Tables:
             yield chunk
         expected = self.snapshot.key_count
         if not prefix and expected is not None and count != expected:
-            message = f"its tables hold {count:,} keys, not {expected:,} as it says"
+            message = f"its tables hold {counted(count, 'key')}, not {expected:,} as it says"
             raise CheckpointError(_COUNT, f"RocksDB snapshot: {message}", at=self._border.at)
 
     def value_of(self, key: bytes) -> bytes | None:

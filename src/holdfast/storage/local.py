@@ -40,10 +40,9 @@ class LocalReader:
     def list(self) -> Listing:
         """List everything below the root once; folders that refuse are told as failures."""
         with border(self._location):
-            if not stat.S_ISDIR(Path(self._root).stat().st_mode):
-                raise StorageError("HF7005", "this is a file, not a folder", at=self._location)
+            mode = self._refuse_file()
             root = os.path.realpath(self._root)
-        return walk(root, self._location)
+        return walk(root, self._location, stat.S_IMODE(mode) & 0o777)
 
     def names(self, folder: str) -> frozenset[str]:
         """Names directly in a folder; empty when no such folder is there."""
@@ -54,8 +53,18 @@ class LocalReader:
             try:
                 with os.scandir(self._real_folder(folder)) as entries:
                     return frozenset(entry.name for entry in entries)
-            except (FileNotFoundError, NotADirectoryError):
+            except NotADirectoryError:
+                self._refuse_file()
                 return frozenset()
+            except FileNotFoundError:
+                return frozenset()
+
+    def _refuse_file(self) -> int:
+        """Return the mode of the root; raise HF7016 where it is not a directory."""
+        mode = Path(self._root).stat().st_mode
+        if not stat.S_ISDIR(mode):
+            raise StorageError("HF7016", "this is a file, not a directory", at=self._location)
+        return mode
 
     def read(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """Read a plain file, or `length` bytes of it from `start`."""

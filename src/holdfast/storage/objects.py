@@ -24,6 +24,9 @@ _TIMES = (
     "created",
 )
 """Where implementations tell when a file was written, the most exact first."""
+_TAGS = ("VersionId", "ETag", "etag", "generation", "md5Hash", "content_md5")
+"""Where implementations tell which bytes they hold. Times are whole seconds on S3: a file may be
+written twice in one, and keep its size."""
 
 
 class Tree:
@@ -50,7 +53,7 @@ class Tree:
             self._folders.add(folder)
             return folder
         kind = Kind.OTHER if info.get("type") in ("other", "link") else Kind.FILE
-        self._files.append(Listed(path, kind, size, _modified_ms(info)))
+        self._files.append(Listed(path, kind, size, _modified_ms(info), None, _tag(info)))
         return None
 
     def items(self) -> tuple[Listed, ...]:
@@ -80,6 +83,11 @@ def _modified_ms(info: Mapping[str, Any]) -> int | None:
     if isinstance(value, int | float):
         return int(value) if "modificationTime" in info else int(value * 1000)
     return None
+
+
+def _tag(info: Mapping[str, Any]) -> str | None:
+    value = next((info[key] for key in _TAGS if info.get(key)), None)
+    return None if value is None else str(value)
 
 
 def _parsed(text: str) -> datetime | None:

@@ -32,6 +32,10 @@ class Listed(NamedTuple):
     kind: Kind
     size: int
     modified_ms: int | None = None
+    mode: int | None = None
+    """Who may read and write it, as `chmod` spells it; None where the storage has no such thing."""
+    tag: str | None = None
+    """What the storage tells of the bytes, such as an ETag; other bytes have another one."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,17 @@ class Listing:
     items: tuple[Listed, ...]
     failures: Mapping[str, StorageError]
     """Folder (relative path, '' for the root's own) to why it could not be listed."""
+    root_mode: int | None = None
+    """The mode of the root itself."""
+
+    def whole(self) -> tuple[Listed, ...]:
+        """Return everything; raise the StorageError of a folder that could not be listed.
+
+        For whoever concludes from what is missing: a folder that refused is not an empty one.
+        """
+        for error in self.failures.values():
+            raise error
+        return self.items
 
 
 class Reader(Protocol):

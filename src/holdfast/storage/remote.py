@@ -74,7 +74,7 @@ class FsspecReader:
         self, tree: Tree, *, exists: bool, failures: Mapping[str, StorageError] | None = None
     ) -> Listing:
         if tree.root_is_file:
-            raise StorageError("HF7005", "this is a file, not a folder", at=self._location)
+            raise StorageError("HF7016", "this is a file, not a directory", at=self._location)
         if not exists:
             raise NotFoundError("HF7001", "nothing is there", at=self._location)
         return Listing(tree.items(), failures or {})

@@ -27,9 +27,9 @@ _OPEN_FOLDER = (
 _BY_PATH = attrgetter("path")
 
 
-def walk(root: str, location: str) -> Listing:
+def walk(root: str, location: str, mode: int | None = None) -> Listing:
     """List everything below `root`, a real path, which is shown to people as `location`."""
-    return _Walk(root, location).listing()
+    return _Walk(root, location).listing(mode)
 
 
 class _Walk:
@@ -45,7 +45,7 @@ class _Walk:
         self._open: list[tuple[str, Iterator[Listed]]] = []
         """The folders that are being walked through: real path, what is left of them."""
 
-    def listing(self) -> Listing:
+    def listing(self, mode: int | None) -> Listing:
         items: list[Listed] = []
         self._enter("", self._root)
         while self._open:
@@ -58,7 +58,7 @@ class _Walk:
                     break
             else:
                 self._open.pop()
-        return Listing(tuple(items), self._failures)
+        return Listing(tuple(items), self._failures, mode)
 
     def _enter(self, folder: str, real: str) -> None:
         found: list[Listed] = []
@@ -88,9 +88,10 @@ class _Walk:
                     kind_bits = info.st_mode & 0o170000
                     if kind_bits == 0o100000:
                         modified = info.st_mtime_ns // 1_000_000
-                        found.append(Listed(path, _FILE, info.st_size, modified))
+                        mode = info.st_mode & 0o777
+                        found.append(Listed(path, _FILE, info.st_size, modified, mode))
                     elif kind_bits == 0o040000:
-                        found.append(Listed(path, _FOLDER, 0))
+                        found.append(Listed(path, _FOLDER, 0, None, info.st_mode & 0o777))
                     elif kind_bits == 0o120000:
                         found.append(self._followed(path, entry.name, real))
                     else:
@@ -107,15 +108,20 @@ class _Walk:
             if not is_inside(real, self._root):
                 return Listed(path, Kind.OUTWARD_LINK, 0)
             info = os.lstat(real)
-        except OSError:
+        except OSError as error:
+            if isinstance(error, PermissionError):
+                # Where it ends is unknown, which is not the same as broken.
+                at = place_within(self._location, path)
+                self._failures[path] = translated(error, at)
             outward = not is_inside(os.path.realpath(full), self._root)
             return Listed(path, Kind.OUTWARD_LINK if outward else Kind.BROKEN_LINK, 0)
         if stat.S_ISREG(info.st_mode):
-            return Listed(path, _FILE, info.st_size, info.st_mtime_ns // 1_000_000)
+            modified = info.st_mtime_ns // 1_000_000
+            return Listed(path, _FILE, info.st_size, modified, info.st_mode & 0o777)
         if stat.S_ISDIR(info.st_mode) and self._may_enter(real, folder):
             self._links[path] = real
             self._entered.add(real)
-            return Listed(path, _FOLDER, 0)
+            return Listed(path, _FOLDER, 0, None, info.st_mode & 0o777)
         return Listed(path, Kind.OTHER, 0)
 
     def _may_enter(self, real: str, folder: str) -> bool:

@@ -41,9 +41,10 @@ class Writer(Protocol):
         """
 
     def move_folder(self, source: str, target: str) -> None:
-        """Give a folder another name that is free, in one act; NotFoundError where it is gone.
+        """Give a folder another name, in one act; NotFoundError where it is gone.
 
-        Storages without folders refuse it.
+        The name is free, or that of an empty folder: where another folder is, StorageError is
+        raised and nothing changes. Storages without folders refuse it.
         """
 
     def flush(self, path: str) -> None:
@@ -68,10 +69,21 @@ def writing_border(at: str) -> Iterator[None]:
         raise
     except Exception as error:
         told = translated(error, at)
+        if told.code.number == "HF7002":
+            told = _denied(told, at)
         if told.code.number in ("HF7006", "HF7001"):
             message = told.message.partition(": ")[2] or type(error).__name__
             told = StorageError("HF7015", f"the storage failed while writing: {message}", at=at)
         raise told from error
+
+
+def _denied(told: StorageError, at: str) -> StorageError:
+    """Say of a denied write what a write needs; the code's own words are about reading."""
+    detail = told.message.partition(": ")[2]
+    message = f"writing was denied{f': {detail}' if detail else ''}"
+    why = "nothing was changed here; whoever can read this place may not write to it"
+    step = "run as the user that runs the job, or give this user write access"
+    return StorageError("HF7002", message, at=at, why=why, next_steps=(step,))
 
 
 def is_missing(error: BaseException) -> bool:

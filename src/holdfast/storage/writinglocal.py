@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import os
 import shutil
+import stat
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from holdfast.errors import NotFoundError, StorageError
+from holdfast.storage.modes import file_mode, folder_mode
 from holdfast.storage.paths import inner_path
 from holdfast.storage.showing import place_within, shown_path
 from holdfast.storage.walk import is_inside
@@ -25,6 +29,7 @@ _CREATE = (
     | getattr(os, "O_NOFOLLOW", 0)
 )
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+_OCCUPIED = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR})
 _LEFT_ALONE = frozenset({errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR})
 
 
@@ -36,17 +41,45 @@ class LocalWriter:
         self._location = shown_path(root) if location is None else location
         self._unsettled: set[str] = set()
         self._lock = threading.Lock()
+        self._limits: tuple[int, int] | None = None
+        """The modes that files and folders do not exceed; None leaves them to the umask."""
 
     @property
     def location(self) -> str:
         """Where this is, as shown to people."""
         return self._location
 
+    def narrowed(self, files: int, folders: int) -> LocalWriter:
+        """Return a writer of the same place that makes nothing more open than these modes say.
+
+        A file that it replaces stays as narrow as it was. Where root writes, everything belongs to
+        the owner of the folder that it is made in: a narrow file of root's would be lost to others.
+        """
+        other = copy.copy(self)
+        before = self._limits or (0o777, 0o777)
+        other._limits = before[0] & files, before[1] & folders
+        return other
+
+    def narrow(self, path: str) -> None:
+        """Take rights from a file or folder that is there; another user's is left alone."""
+        if self._limits is None:
+            return
+        with writing_border(self._at(path)):
+            full = Path(self._inside(path) if path else self._root)
+            try:
+                mode = full.lstat().st_mode
+                files, folders = self._limits
+                wanted = folder_mode(folders) if stat.S_ISDIR(mode) else file_mode(files)
+                if stat.S_IMODE(mode) & ~wanted and not stat.S_ISLNK(mode):
+                    full.chmod(stat.S_IMODE(mode) & wanted)
+            except (FileNotFoundError, PermissionError):
+                return
+
     def create(self, path: str, chunks: Iterable[bytes]) -> bool:
         """Write a file that is not there yet: the link to its name is made once or not at all."""
         with writing_border(self._at(path)):
             folder, name = self._folder_for(path)
-            temporary = self._written(folder, chunks)
+            temporary = self._written(folder, chunks, None)
             try:
                 return self._linked(temporary, f"{folder}/{name}", path)
             finally:
@@ -56,7 +89,7 @@ class LocalWriter:
         """Write a file; a reader sees the old bytes or the new ones, never a part."""
         with writing_border(self._at(path)):
             folder, name = self._folder_for(path)
-            temporary = self._written(folder, chunks)
+            temporary = self._written(folder, chunks, f"{folder}/{name}")
             try:
                 Path(temporary).replace(f"{folder}/{name}")
             except BaseException:
@@ -84,12 +117,14 @@ class LocalWriter:
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
+                if not Path(old).exists():
+                    raise self._gone(source) from error
                 self._move_far(old, f"{folder}/{name}")
             self._remember(folder)
             self._remember(old.rpartition("/")[0])
 
     def move_folder(self, source: str, target: str) -> None:
-        """Rename a folder, with everything in it, to a name that is free."""
+        """Rename a folder, with everything in it, to a name that is free or an empty folder's."""
         with writing_border(self._at(target)):
             old = self._inside(source)
             folder, name = self._folder_for(target)
@@ -97,6 +132,11 @@ class LocalWriter:
                 Path(old).rename(f"{folder}/{name}")
             except FileNotFoundError as error:
                 raise self._gone(source) from error
+            except OSError as error:
+                if error.errno in _OCCUPIED:
+                    message = "another folder is there already"
+                    raise StorageError("HF7015", message, at=self._at(target)) from error
+                raise
             self._remember(folder)
             self._remember(old.rpartition("/")[0])
 
@@ -136,7 +176,8 @@ class LocalWriter:
     def settle(self) -> None:
         """Flush every folder that was changed."""
         with self._lock:
-            folders, self._unsettled = sorted(self._unsettled), set()
+            folders = sorted(self._unsettled)
+            self._unsettled.clear()
         for folder in folders:
             with writing_border(shown_path(folder)):
                 _flush_folder(folder)
@@ -162,8 +203,21 @@ class LocalWriter:
             missing.append(around)
             around = around.parent
         for one in reversed(missing):
-            one.mkdir(exist_ok=True)
+            self._make_one(one)
             self._remember(str(one.parent))
+
+    def _make_one(self, folder: Path) -> None:
+        if self._limits is None or not is_inside(str(folder), self._root):
+            folder.mkdir(exist_ok=True)
+            return
+        try:
+            folder.mkdir(folder_mode(self._limits[1]))
+        except FileExistsError:
+            return
+        owner = _owner_for(str(folder.parent))
+        if owner is not None:
+            with suppress(OSError):  # root of a container, or of an NFS client, may not
+                os.chown(folder, *owner)
 
     def _move_far(self, old: str, new: str) -> None:
         temporary = f"{new.rpartition('/')[0]}/{temporary_name()}"
@@ -175,17 +229,21 @@ class LocalWriter:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
-        Path(old).unlink()
+        Path(old).unlink(missing_ok=True)
 
     def _gone(self, path: str) -> NotFoundError:
         return NotFoundError("HF7001", "nothing is there", at=self._at(path))
 
-    def _written(self, folder: str, chunks: Iterable[bytes]) -> str:
+    def _written(self, folder: str, chunks: Iterable[bytes], replaced: str | None) -> str:
         """Write a temporary file in the same folder, down to the disk."""
         temporary = f"{folder}/{temporary_name()}"
-        descriptor = os.open(temporary, _CREATE, 0o666)
+        mode, owner = self._rights(folder, replaced)
+        descriptor = os.open(temporary, _CREATE, mode)
         try:
             try:
+                if owner is not None:
+                    with suppress(OSError):
+                        os.fchown(descriptor, *owner)
                 for chunk in chunks:
                     _write_all(descriptor, chunk)
                 os.fsync(descriptor)
@@ -195,6 +253,20 @@ class LocalWriter:
             Path(temporary).unlink()
             raise
         return temporary
+
+    def _rights(self, folder: str, replaced: str | None) -> tuple[int, tuple[int, int] | None]:
+        """Return the mode of a new file, and its owner where that is not just whoever writes."""
+        if self._limits is None:
+            return 0o666, None
+        limit, owner = self._limits[0], _owner_for(folder)
+        try:
+            info = None if replaced is None else os.lstat(replaced)
+        except FileNotFoundError:
+            info = None
+        if info is not None and stat.S_ISREG(info.st_mode):
+            limit &= stat.S_IMODE(info.st_mode)
+            owner = None if owner is None else (info.st_uid, info.st_gid)
+        return file_mode(limit), owner
 
     def _linked(self, temporary: str, full: str, path: str) -> bool:
         try:
@@ -215,6 +287,14 @@ class LocalWriter:
 
     def _at(self, path: str) -> str:
         return place_within(self._location, path)
+
+
+def _owner_for(folder: str) -> tuple[int, int] | None:
+    """Return who owns a folder, where this process may give files away."""
+    if os.name == "nt" or os.geteuid() != 0:
+        return None
+    info = Path(folder).stat()
+    return info.st_uid, info.st_gid
 
 
 def _write_all(descriptor: int, chunk: bytes) -> None:

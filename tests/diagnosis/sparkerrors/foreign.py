@@ -134,3 +134,231 @@ FOREIGN: tuple[tuple[str, str], ...] = (
         "8270633197658268308, the snapshot was expired or removed",
     ),
 )
+
+LOG_LINES: tuple[tuple[str, str], ...] = (
+    (
+        "heap-out-of-memory",
+        "26/11/17 03:12:44 ERROR Executor: Exception in task 3.0 in stage 88.0 (TID 1207)\n"
+        "java.lang.OutOfMemoryError: Java heap space",
+    ),
+    (
+        "heap-out-of-memory",
+        "java.lang.OutOfMemoryError: Java heap space\n\tat org.apache.spark.sql.execution.streaming"
+        ".state.HDFSBackedStateStoreProvider.loadMap(HDFSBackedStateStoreProvider.scala:512)",
+    ),
+    ("garbage-collection-limit", "java.lang.OutOfMemoryError: GC overhead limit exceeded"),
+    (
+        "native-threads-exhausted",
+        "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or "
+        "process/resource limits reached",
+    ),
+    (
+        "container-killed-by-yarn",
+        "ExecutorLostFailure (executor 7 exited caused by one of the running tasks) Reason: "
+        "Container killed by YARN for exceeding memory limits. 9.3 GB of 9 GB physical memory "
+        "used. Consider boosting spark.yarn.executor.memoryOverhead.",
+    ),
+    (
+        "container-killed-by-yarn",
+        "ExecutorLostFailure (executor 12 exited caused by one of the running tasks) Reason: "
+        "Container killed by YARN for exceeding physical memory limits. 5.5 GB of 5.5 GB physical "
+        "memory used. Consider boosting spark.executor.memoryOverhead.",
+    ),
+    (
+        "killed-by-sigkill",
+        "ExecutorLostFailure (executor 3 exited caused by one of the running tasks) Reason: \n"
+        "The executor with id 3 exited with exit code 137(SIGKILL, possible container OOM).",
+    ),
+    ("killed-by-sigkill", "    State: Terminated\n      Reason: OOMKilled\n      Exit Code: 137"),
+    (
+        "killed-by-sigkill",
+        "Reason: Container from a bad node: container_1700000000000_0001_01_000007 on host: n3. "
+        "Exit status: 137. Diagnostics: Container killed on request. Exit code is 137",
+    ),
+    (
+        "killed-by-sigkill",
+        "[12345.6] Out of memory: Killed process 4711 (java) total-vm:9000kB, anon-rss:8000kB",
+    ),
+    (
+        "executor-lost",
+        "ExecutorLostFailure (executor 4 exited unrelated to the running tasks) Reason: Executor "
+        "decommission: worker decommissioned because of kill request from HTTP endpoint",
+    ),
+    (
+        "executor-lost",
+        "Job aborted due to stage failure: Task 5 in stage 12.0 failed 4 times, most recent "
+        "failure: Lost task 5.3 in stage 12.0 (TID 99) (10.0.0.7 executor 9): ExecutorLostFailure "
+        "(executor 9 exited caused by one of the running tasks) Reason: Remote RPC client "
+        "disassociated. Likely due to containers exceeding thresholds, or network issues.",
+    ),
+    (
+        "executor-lost",
+        "WARN HeartbeatReceiver: Removing executor 2 with no recent heartbeats\nReason: Executor "
+        "heartbeat timed out after 128839 ms",
+    ),
+    (
+        "shuffle-fetch-failed",
+        "FetchFailed(BlockManagerId(2, worker-2, 37015, None), shuffleId=4, mapIndex=1, mapId=9, "
+        "reduceId=6, message=\norg.apache.spark.shuffle.FetchFailedException: Failed to connect "
+        "to worker-2/10.0.0.9:7337",
+    ),
+    (
+        "context-shut-down",
+        "org.apache.spark.SparkException: Job 41 cancelled because SparkContext was shut down",
+    ),
+    (
+        "context-shut-down",
+        "Stage 17 cancelled because SparkContext was shut down",
+    ),
+    (
+        "task-not-serializable",
+        "org.apache.spark.SparkException: Task not serializable\n\tat org.apache.spark.util."
+        "SparkClosureCleaner$.clean(SparkClosureCleaner.scala:45)\nCaused by: java.io."
+        "NotSerializableException: com.acme.Connection",
+    ),
+    ("disk-full", "java.io.IOException: No space left on device"),
+    (
+        "disk-full",
+        "ERROR DiskBlockObjectWriter: Uncaught exception while reverting partial writes to file "
+        "/mnt/spark/blockmgr-1/temp_shuffle_2\njava.io.FileNotFoundException: No space left on "
+        "device",
+    ),
+    (
+        "python-worker-died",
+        "Lost task 0.3 in stage 4.0 (TID 7) (10.0.0.7 executor 1): org.apache.spark."
+        "SparkException: Python worker exited unexpectedly (crashed)",
+    ),
+    (
+        "address-in-use",
+        "java.net.BindException: Address already in use: Service 'sparkDriver' failed after 16 "
+        "retries (starting from 7077)!",
+    ),
+    (
+        "address-in-use",
+        "java.net.BindException: Cannot assign requested address: Service 'sparkDriver' failed "
+        "after 16 retries (on a random free port)!",
+    ),
+    (
+        "no-resources",
+        "WARN TaskSchedulerImpl: Initial job has not accepted any resources; check your cluster UI "
+        "to ensure that workers are registered and have sufficient resources",
+    ),
+    (
+        "result-too-large",
+        "Job aborted due to stage failure: Total size of serialized results of 12 tasks (1033.3 "
+        "MiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)",
+    ),
+    ("too-many-open-files", "java.io.IOException: Too many open files"),
+    (
+        "token-expired",
+        "org.apache.hadoop.security.token.SecretManager$InvalidToken: token (token for etl: "
+        "HDFS_DELEGATION_TOKEN owner=etl@CORP, renewer=yarn) can't be found in cache",
+    ),
+    (
+        "storage-throttled",
+        "software.amazon.awssdk.services.s3.model.S3Exception: Please reduce your request rate. "
+        "(Service: S3, Status Code: 503, Request ID: X)",
+    ),
+    (
+        "storage-connections",
+        "com.amazonaws.SdkClientException: Unable to execute HTTP request: Timeout waiting for "
+        "connection from pool",
+    ),
+    (
+        "broadcast-timed-out",
+        "Could not execute broadcast in 300 secs. You can increase the timeout",
+    ),
+    (
+        "filesystem-class-missing",
+        "java.lang.RuntimeException: java.lang.ClassNotFoundException: Class org.apache.hadoop.fs."
+        "s3a.S3AFileSystem not found",
+    ),
+    (
+        "filesystem-class-missing",
+        'org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for scheme "gs"',
+    ),
+    ("jdbc-driver-missing", "java.sql.SQLException: No suitable driver"),
+    ("jdbc-driver-missing", "java.lang.ClassNotFoundException: org.postgresql.Driver"),
+    (
+        "connector-missing",
+        "org.apache.spark.sql.AnalysisException: Failed to find data source: kafka.",
+    ),
+    ("connector-missing", "java.lang.ClassNotFoundException: Failed to find data source: delta."),
+    (
+        "class-missing",
+        "java.lang.NoClassDefFoundError: org/apache/kafka/common/serialization/ByteArraySerializer",
+    ),
+    (
+        "class-missing",
+        "java.lang.ClassNotFoundException: com.acme.orders.Main\n\tat java.base/java.net."
+        "URLClassLoader.findClass(URLClassLoader.java:445)\n\tat org.apache.spark.deploy."
+        "SparkSubmit.runMain(SparkSubmit.scala:968)",
+    ),
+    (
+        "class-versions-clash",
+        "java.lang.NoSuchMethodError: 'scala.collection.mutable.WrappedArray scala.Predef$."
+        "wrapRefArray(java.lang.Object[])'",
+    ),
+    (
+        "kafka-data-loss",
+        "org.apache.kafka.clients.consumer.OffsetOutOfRangeException: Fetch position "
+        "FetchPosition{offset=900} is out of range for partition orders-4",
+    ),
+    (
+        "kafka-data-loss",
+        "OffsetOutOfRangeException: Offsets out of range with no configured reset policy for "
+        "partitions: {orders-4=900}",
+    ),
+    (
+        "kafka-no-answer",
+        "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node "
+        "assignment. Call: describeTopics",
+    ),
+    (
+        "kafka-no-answer",
+        "WARN NetworkClient: [AdminClient clientId=adminclient-1] Connection to node -1 "
+        "(broker-1/10.0.0.4:9092) could not be established. Node may not be available.",
+    ),
+    (
+        "delta-concurrent-write",
+        "io.delta.exceptions.ConcurrentAppendException: Files were added to partition [day=7] by a "
+        "concurrent update. Please try the operation again.",
+    ),
+    (
+        "delta-concurrent-write",
+        "[DELTA_CONCURRENT_APPEND.WITH_PARTITION_HINT] ConcurrentAppendException: Files were added "
+        "by a concurrent update.",
+    ),
+    (
+        "delta-concurrent-write",
+        "io.delta.exceptions.MetadataChangedException: The metadata of the Delta table has been "
+        "changed by a concurrent update.",
+    ),
+)
+"""The most common lines of driver and executor logs, as Spark's, Kafka's and Delta's sources and
+the cluster managers write them; those of YARN and Kubernetes cannot be provoked without one."""
+
+INSIDE: tuple[tuple[str, str], ...] = (
+    (
+        "hdfs-state-out-of-memory",
+        "[CANNOT_LOAD_STATE_STORE.HDFS_STORE_PROVIDER_OUT_OF_MEMORY] Could not load\nCaused by: "
+        "java.lang.OutOfMemoryError: Java heap space",
+    ),
+    (
+        "heap-out-of-memory",
+        "[STREAM_FAILED] Query terminated with exception: Java heap space\nCaused by: java.lang."
+        "OutOfMemoryError: Java heap space",
+    ),
+    (
+        "state-delta-missing",
+        "Job aborted: Lost task 3.2 (executor 14): ExecutorLostFailure (executor 14 exited caused "
+        "by one of the running tasks)\nCaused by: java.lang.IllegalStateException: Error reading "
+        "delta file s3a://b/cp/state/0/1/7.delta of HDFSStateStoreProvider[id = (op=0,part=1)]",
+    ),
+    (
+        "state-provider-class",
+        "java.lang.ClassNotFoundException: com.acme.Provider\n\tat org.apache.spark.sql.execution."
+        "streaming.state.StateStoreProvider$.create(StateStore.scala:1)",
+    ),
+)
+"""A page about the query is found inside of a line about a process, and a line inside a wrapper."""

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.diagnosis.sparkerrors.catalogue import PAGES
 from holdfast.diagnosis.sparkerrors.matching import find_page, page_named
-from tests.diagnosis.sparkerrors.foreign import FOREIGN
+from tests.diagnosis.sparkerrors.foreign import FOREIGN, INSIDE, LOG_LINES
 from tests.diagnosis.sparkerrors.unrelated import UNRELATED
 
 TRACES = Path(__file__).resolve().parent / "traces"
@@ -51,6 +51,23 @@ def test_traces_hold_nothing_of_a_machine() -> None:
 def test_a_foreign_trace_finds_its_page(page: str, text: str) -> None:
     """Paths, ids, hosts and languages do not matter."""
     assert name_for(text) == page
+
+
+@pytest.mark.parametrize(("page", "text"), LOG_LINES, ids=range(len(LOG_LINES)))
+def test_a_common_line_of_a_log_finds_its_page(page: str, text: str) -> None:
+    """By itself, without the trace around it, and in a log that is JSON."""
+    assert name_for(text) == page
+    assert name_for(json.dumps({"msg": text})) == page
+
+
+@pytest.mark.parametrize(("page", "text"), INSIDE, ids=range(len(INSIDE)))
+def test_what_is_special_wins_over_what_is_general(page: str, text: str) -> None:
+    assert name_for(text) == page
+
+
+def test_every_general_page_is_found_by_a_line() -> None:
+    """None is there that no line of a log leads to."""
+    assert {page.name for page in PAGES if page.general} <= {page for page, _ in LOG_LINES}
 
 
 def test_there_are_enough_foreign_and_unrelated_ones() -> None:

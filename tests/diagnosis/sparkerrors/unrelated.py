@@ -14,14 +14,7 @@ UNRELATED: tuple[str, ...] = (
     "[PARSE_SYNTAX_ERROR] Syntax error at or near 'selct'. SQLSTATE: 42601",
     "pandas.errors.MergeError: No common columns to perform merge on.",
     "pandas.errors.ParserError: Error tokenizing data. C error: Expected 3 fields in line 7, saw 4",
-    "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node assignment.",
     "%3|1763262000.1|FAIL|rdkafka#consumer-1| [thrd:b:9092/1]: Connection refused",
-    "java.lang.OutOfMemoryError: Java heap space\n\tat org.example.Report.render(Report.java:12)",
-    "org.apache.spark.shuffle.FetchFailedException: Failed to connect to worker-2/192.0.2.9:7337",
-    "java.lang.ClassNotFoundException: com.acme.orders.Main\n\tat java.base/java.net."
-    "URLClassLoader.findClass(URLClassLoader.java:445)\n\tat org.apache.spark.deploy.SparkSubmit"
-    ".runMain(SparkSubmit.scala:968)",
-    "java.sql.SQLException: No suitable driver",
     'psycopg.errors.UniqueViolation: duplicate key value violates unique constraint "orders_pkey"',
     "com.amazonaws.services.s3.model.AmazonS3Exception: Access Denied (Service: Amazon S3; Status "
     "Code: 403; Error Code: AccessDenied)",
@@ -33,4 +26,9 @@ UNRELATED: tuple[str, ...] = (
     "panic: runtime error: index out of range [3] with length 3",
     "error: externally-managed-environment",
     "ORA-01555: snapshot too old: rollback segment number 9 with name x too small",
+    "Process finished with exit code 1",
+    "The executor with id 4 exited with exit code 1(generic, look at logs to clarify).",
+    "MemoryError: Unable to allocate 8.00 GiB for an array with shape (1073741824,)",
+    "requests.exceptions.ConnectionError: HTTPConnectionPool(host='x', port=80): Max retries",
+    "npm ERR! code ENOSPC",
 )

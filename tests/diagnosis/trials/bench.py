@@ -69,7 +69,8 @@ class Bench:
     def run(self, writer: Any, checkpoint: str | None = CHECKPOINT) -> None:
         """Run a query until its input is used up."""
         if checkpoint is not None:
-            writer = writer.option("checkpointLocation", str(self.folder / checkpoint))
+            place = checkpoint if "://" in checkpoint else str(self.folder / checkpoint)
+            writer = writer.option("checkpointLocation", place)
         writer.trigger(availableNow=True).start().awaitTermination()
 
     def read(self, form: str = "text", out: str = "out") -> None:
@@ -107,7 +108,7 @@ class Bench:
 
     def rewrite_id(self, identity: str) -> None:
         """Give the checkpoint another query id."""
-        self.remove("metadata")
+        self.path(".metadata.crc").unlink(missing_ok=True)
         self.path("metadata").write_text(f'{{"id":"{identity}"}}', encoding="utf-8")
 
 

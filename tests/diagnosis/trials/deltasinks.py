@@ -44,6 +44,30 @@ def delta_new_id_and_pending(bench: Bench) -> None:
     bench.read("delta")
 
 
+@tries("advice: a replaced query id is written back, offsets/ has every batch", needs="jars")
+def delta_former_id_restored(bench: Bench) -> None:
+    copied(bench, 3)
+    former = json.loads(bench.path("metadata").read_text(encoding="utf-8"))["id"]
+    bench.rewrite_id(IDENTITY)
+    bench.remove("commits/2")
+    bench.rewrite_id(former)
+    bench.put(3)
+    bench.to("delta", bench.lines())
+    bench.read("delta")
+
+
+@tries("wrong advice: the id that the table knows is written into a new checkpoint", needs="jars")
+def delta_former_id_in_new_checkpoint(bench: Bench) -> None:
+    copied(bench, 5)
+    former = bench.path("metadata").read_text(encoding="utf-8")
+    new = bench.folder / "new"
+    new.mkdir()
+    (new / "metadata").write_text(former, encoding="utf-8")
+    bench.put(*range(5, 12))
+    bench.to("delta", bench.lines("in", maxFilesPerTrigger=2), checkpoint="new")
+    bench.read("delta")
+
+
 @tries("a new checkpoint reads the same input into the old table", needs="jars")
 def delta_new_checkpoint(bench: Bench) -> None:
     copied(bench, 3)
@@ -104,6 +128,20 @@ def delta_identifier_expired(bench: Bench) -> None:
     bench.spark.sql(f"alter table {table} set tblproperties ('{name}' = 'interval 1 second')")
     time.sleep(1.5)
     bench.spark.sql(f"alter table {table} set tblproperties ('held' = 'fast')")
+    bench.remove("commits/1")
+    bench.to("delta", bench.lines())
+    bench.read("delta")
+
+
+@tries("advice: the retention was raised before a batch with an expired identifier ran again",
+       needs="jars")  # fmt: skip
+def delta_retention_raised(bench: Bench) -> None:
+    copied(bench, 2)
+    table = f"delta.`{bench.folder / 'out'}`"
+    name = "delta.setTransactionRetentionDuration"
+    bench.spark.sql(f"alter table {table} set tblproperties ('{name}' = 'interval 1 second')")
+    time.sleep(1.5)
+    bench.spark.sql(f"alter table {table} set tblproperties ('{name}' = 'interval 3650 days')")
     bench.remove("commits/1")
     bench.to("delta", bench.lines())
     bench.read("delta")

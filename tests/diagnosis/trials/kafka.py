@@ -17,9 +17,9 @@ def produce(bench: Bench, topic: str, *numbers: int) -> None:
     bench.expected.update(words)
 
 
-def messages(bench: Bench, topic: str, **options: str) -> Any:
+def messages(bench: Bench, topic: str, *, by: str = "subscribe", **options: str) -> Any:
     """Read a topic from its beginning, as text."""
-    reader = bench.spark.readStream.format("kafka").option("subscribe", topic)
+    reader = bench.spark.readStream.format("kafka").option(by, topic)
     reader = reader.option("kafka.bootstrap.servers", bench.broker)
     reader = reader.option("startingOffsets", "earliest")
     for key, value in options.items():
@@ -33,6 +33,40 @@ def topic_renamed(bench: Bench) -> None:
     bench.deliver(messages(bench, "topic-renamed"))
     produce(bench, "topic-renamed-new", 0)
     bench.deliver(messages(bench, "topic-renamed-new"))
+
+
+@tries("the query names its topic by a pattern, which fits it", needs="broker")
+def topic_by_pattern(bench: Bench) -> None:
+    produce(bench, "topic-by-pattern", 0)
+    bench.deliver(messages(bench, "topic-by-pattern"))
+    produce(bench, "topic-by-pattern", 1)
+    bench.deliver(messages(bench, "topic-by-.*", by="subscribePattern"))
+
+
+@tries("the query names its topic by a pattern, which does not fit it", needs="broker")
+def topic_by_another_pattern(bench: Bench) -> None:
+    produce(bench, "topic-past", 0)
+    bench.deliver(messages(bench, "topic-past"))
+    produce(bench, "topic-past", 1)
+    produce(bench, "topic-future", 0)
+    bench.deliver(messages(bench, "topic-fut.*", by="subscribePattern"))
+
+
+@tries("the query is assigned one of the partitions that it read", needs="broker")
+def partition_assigned(bench: Bench) -> None:
+    produce(bench, "partition-assigned", 0)
+    bench.deliver(messages(bench, "partition-assigned"))
+    produce(bench, "partition-assigned", 1)
+    bench.deliver(messages(bench, '{"partition-assigned":[0]}', by="assign"))
+
+
+@tries("the query is assigned a partition of another topic", needs="broker")
+def another_partition_assigned(bench: Bench) -> None:
+    produce(bench, "partition-past", 0)
+    bench.deliver(messages(bench, "partition-past"))
+    produce(bench, "partition-past", 1)
+    produce(bench, "partition-future", 0)
+    bench.deliver(messages(bench, '{"partition-future":[0]}', by="assign"))
 
 
 @tries("records were gone before they were read, failOnDataLoss is false", needs="broker")

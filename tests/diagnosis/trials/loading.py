@@ -1,4 +1,4 @@
-"""Gives tests what real Spark did, from the records of trials and of restarts alike."""
+"""Gives tests what real Spark did, from the records of trials, field cases and restarts alike."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from tests.restarts.loading import HERE as RESTARTS
 
 TRUTH = Path(__file__).resolve().parent / "truth"
+FIELD_CASES = Path(__file__).resolve().parents[2] / "fieldcases/truth"
 WELL = "goes on"
 
 
@@ -23,16 +24,30 @@ class Record:
     """`fails`, `goes on`, `loses rows`, `doubles rows`, or the last two together."""
     text: str
     """Everything that it said: error classes, messages, notes."""
+    rows: int = 0
+    missing: int = 0
+    doubled: int = 0
+    """Of the rows that should be in the sink once; restarts do not count them."""
+    step: str = ""
+    """What came of the start after the advised step was followed, where that was tried too."""
 
 
 @cache
 def _records() -> dict[str, Record]:
     found: dict[str, Record] = {}
-    for file in sorted(TRUTH.glob("*.json")):
+    for file in sorted((*TRUTH.glob("*.json"), *FIELD_CASES.glob("*.json"))):
         for one in json.loads(file.read_text(encoding="utf-8")):
             name = f"{file.stem}/{one['trial']}"
             words = (one.get("error_class"), one.get("error"), one["note"])
-            found[name] = Record(name, one["outcome"], _joined(words))
+            found[name] = Record(
+                name,
+                one["outcome"],
+                _joined(words),
+                rows=one.get("rows", 0),
+                missing=one.get("missing", 0),
+                doubled=one.get("doubled", 0),
+                step=one.get("step", ""),
+            )
     for file in sorted((RESTARTS / "truth").glob("*.json")):
         for one in json.loads(file.read_text(encoding="utf-8")):
             name = f"{file.stem}/{one['base']}/{one['damage']}"
@@ -49,6 +64,12 @@ def record_named(name: str) -> Record:
 def trial_records() -> dict[str, Record]:
     """Give the records of trials, those of restarts apart."""
     return {name: one for name, one in _records().items() if name.count("/") == 1}
+
+
+def same_trial(name: str) -> list[Record]:
+    """Give the records of one trial or restart on every release."""
+    wanted = name.partition("/")[2]
+    return [one for one in _records().values() if one.name.partition("/")[2] == wanted]
 
 
 def _outcome(restart: dict[str, Any]) -> str:

@@ -31,6 +31,15 @@ def escaped_twin_of_old_spark(bench: Bench) -> None:
     _twin(bench, "my%252520orders")
 
 
+@tries("the folder around the checkpoint has a blank, and a twin that Spark 2.4 gave that name")
+def escaped_twin_of_parent(bench: Bench) -> None:
+    bench.put(0, 1)
+    bench.deliver(bench.lines(), checkpoint="my lake/orders")
+    (bench.folder / "my%252520lake/orders").mkdir(parents=True)
+    bench.put(2)
+    bench.deliver(bench.lines(), checkpoint="my lake/orders")
+
+
 @tries("the next start has another checkpoint path")
 def another_path(bench: Bench) -> None:
     bench.put(0, 1)
@@ -75,6 +84,15 @@ def source_added(bench: Bench) -> None:
     bench.put(2)
     bench.put(0, into="more")
     bench.deliver(bench.lines().union(bench.lines("more")))
+
+
+@tries("the query uses its one source three times")
+def source_used_thrice(bench: Bench) -> None:
+    bench.put(0, 1)
+    bench.deliver(bench.lines())
+    bench.put(2)
+    bench.lines().createOrReplaceTempView("thrice")
+    bench.deliver(bench.spark.sql(" union all ".join(["select * from thrice"] * 3)))
 
 
 @tries("a Kafka source gets the offsets of a file source", needs="jars")
@@ -127,6 +145,21 @@ def provider_changed(bench: Bench) -> None:
     bench.note = f"the newest state file is a .{newest.suffix.lstrip('.')}"
 
 
+@tries("RocksDB is pinned, and the session does not ask for it any more")
+def provider_dropped(bench: Bench) -> None:
+    bench.put(0, 1)
+    counts = bench.lines().groupBy("value").count()
+    try:
+        bench.spark.conf.set(PROVIDER, ROCKSDB)
+        bench.deliver(counts.select("value"), mode="update")
+    finally:
+        bench.spark.conf.unset(PROVIDER)
+    bench.put(2)
+    bench.deliver(counts.select("value"), mode="update")
+    newest = bench.newest("state/0/0/*.*")
+    bench.note = f"the newest state file is a .{newest.suffix.lstrip('.')}"
+
+
 @tries("latestFirst with a limit, and files that lag by more than maxFileAge")
 def latest_first(bench: Bench) -> None:
     options = {"latestFirst": "true", "maxFilesPerTrigger": "1", "maxFileAge": "30m"}
@@ -142,6 +175,22 @@ def late_files(bench: Bench) -> None:
     bench.deliver(bench.lines(maxFileAge="30m"))
     bench.put(0, 1, every=3600)
     bench.deliver(bench.lines(maxFileAge="30m"))
+
+
+@tries("a file from the future was read, and then files come with the time of today")
+def future_file(bench: Bench) -> None:
+    bench.put(1000, every=86_400)
+    bench.deliver(bench.lines())
+    bench.put(1, 2)
+    bench.deliver(bench.lines())
+
+
+@tries("a file from the future was read, and the next start has a maxFileAge beyond it")
+def future_file_and_max_age(bench: Bench) -> None:
+    bench.put(1000, every=86_400)
+    bench.deliver(bench.lines())
+    bench.put(1, 2)
+    bench.deliver(bench.lines(maxFileAge="2000d"))
 
 
 @tries("a plain append in foreachBatch, and the newest commit is lost")

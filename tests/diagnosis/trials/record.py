@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,8 @@ def main(names: list[str]) -> None:
     recorded = {one["trial"]: one for one in _recorded()}
     wanted = [one for one in TRIALS if one.fits(pyspark.__version__, jars=bool(jars))]
     wanted = [one for one in wanted if not names or one.name in names]
-    spark = _session(jars)
-    with _broker_for(wanted) as broker:
+    spark = trial_session(jars)
+    with broker_for(one.needs for one in wanted) as broker:
         for trial in wanted:
             recorded[trial.name] = tried(trial, spark, broker)
             print(json.dumps(recorded[trial.name]), file=sys.stderr, flush=True)
@@ -63,23 +63,27 @@ def tried(trial: Trial, spark: Any, broker: str = "") -> dict[str, Any]:
     # The maintenance thread may still write while the folder is removed.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         bench = Bench(spark, Path(folder), broker)
-        try:
-            trial.function(bench)
-        except Exception as error:  # noqa: BLE001  (whatever it is, it is what we came for)
-            return _failure(trial, bench, error)
-        finally:
-            for query in spark.streams.active:
-                query.stop()
-    return {"trial": trial.name, "how": trial.how, **_rows(bench), "note": bench.note}
+        seen = seen_of(bench, lambda: trial.function(bench))
+    return {"trial": trial.name, "how": trial.how, **seen}
 
 
-def _failure(trial: Trial, bench: Bench, error: Exception) -> dict[str, Any]:
+def seen_of(bench: Bench, situation: Callable[[], None]) -> dict[str, Any]:
+    """Make a situation, and return what came of its last start: the outcome, rows or error."""
+    try:
+        situation()
+    except Exception as error:  # noqa: BLE001  (whatever it is, it is what we came for)
+        return _failure(bench, error)
+    finally:
+        for query in bench.spark.streams.active:
+            query.stop()
+    return {**rows_of(bench), "note": bench.note}
+
+
+def _failure(bench: Bench, error: Exception) -> dict[str, Any]:
     cause = decisive(chain_of(bench.failure or error))
     message = cause.message.replace(str(bench.folder), "<folder>")
     message = re.sub(r"/tmp/spark-\S*", "<local folder>", message)
     return {
-        "trial": trial.name,
-        "how": trial.how,
         "outcome": "fails",
         "error_class": cause.condition or cause.kind,
         "error": stable(message),
@@ -87,7 +91,8 @@ def _failure(trial: Trial, bench: Bench, error: Exception) -> dict[str, Any]:
     }
 
 
-def _rows(bench: Bench) -> dict[str, Any]:
+def rows_of(bench: Bench) -> dict[str, Any]:
+    """Compare what was delivered with what should have been."""
     missing = bench.expected - bench.delivered
     doubled = bench.delivered - bench.expected
     outcomes = ["loses rows"] * bool(missing) + ["doubles rows"] * bool(doubled)
@@ -100,8 +105,9 @@ def _rows(bench: Bench) -> dict[str, Any]:
 
 
 @contextmanager
-def _broker_for(wanted: list[Trial]) -> Iterator[str]:
-    if not any(one.needs == "broker" for one in wanted):
+def broker_for(needs: Iterable[str]) -> Iterator[str]:
+    """Start a broker if one of the trials needs it, and give its address."""
+    if "broker" not in needs:
         yield ""
         return
     from tests.parts.kafka import running_broker
@@ -110,7 +116,8 @@ def _broker_for(wanted: list[Trial]) -> Iterator[str]:
         yield address
 
 
-def _session(jars: str) -> Any:
+def trial_session(jars: str) -> Any:
+    """Open a session with two cores; with jars, Delta is set up too."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]").appName("trials")

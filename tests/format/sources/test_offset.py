@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.format.sources.offset import Amount, SourceEvidence, counted, shorten
+from holdfast.format.sources.offset import Amount, SourceEvidence, shorten
 
 
 def test_an_amount_counts_in_a_known_unit() -> None:
@@ -15,11 +15,6 @@ def test_an_amount_counts_in_a_known_unit() -> None:
 def test_a_text_is_cut_with_an_ellipsis() -> None:
     assert shorten("a" * 60) == "a" * 60
     assert shorten("a" * 61) == "a" * 59 + "…"
-
-
-def test_one_thing_is_not_several() -> None:
-    assert counted(1, "row") == "1 row"
-    assert counted(1000, "row") == "1,000 rows"
 
 
 def test_evidence_compares_by_what_was_given_alone() -> None:

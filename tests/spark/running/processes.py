@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -55,6 +58,62 @@ def started(folder: Path, *words: str, **variables: str) -> Iterator[subprocess.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=WAIT_SECONDS)
+
+
+class Terminal:
+    """A command in a terminal of its own: what it shows, and keys that are pressed."""
+
+    def __init__(self, folder: Path, *words: str, **variables: str) -> None:
+        self._screen, terminal = pty.openpty()
+        # Who leads a session and opens a terminal has it for its own: there Ctrl-C is a signal.
+        shell = f'exec "$@" <{os.ttyname(terminal)} >{os.ttyname(terminal)} 2>&1'
+        self.process = subprocess.Popen(
+            ["sh", "-c", shell, "sh", *_command(words)],
+            cwd=folder,
+            env={**os.environ, classarchive.VARIABLE: classarchive.quick_java(), **variables},
+            start_new_session=True,
+        )
+        self._terminal: int | None = terminal
+        self._text = ""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def text(self) -> str:
+        """Everything shown so far, without colours and cursor movements."""
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self._text)
+
+    def press_ctrl_c(self) -> None:
+        """Let the terminal send SIGINT to every process in its foreground."""
+        os.write(self._screen, b"\x03")
+
+    def wait(self) -> int:
+        """Wait until the command has ended, and for all that it showed."""
+        status = self.process.wait(WAIT_SECONDS)
+        self._close()
+        return status
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(WAIT_SECONDS)
+        self._close()
+
+    def _close(self) -> None:
+        """Let the reader come to its end: nobody has the terminal open any more."""
+        if self._terminal is not None:
+            os.close(self._terminal)
+            self._terminal = None
+        self._reader.join(WAIT_SECONDS)
+
+    def _read(self) -> None:
+        with os.fdopen(self._screen, "rb", buffering=0) as screen, contextlib.suppress(OSError):
+            # Linux reports an error where nobody has the terminal open any more.
+            while shown := screen.read(4096):
+                self._text += shown.decode("utf-8", "replace")
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,11 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 import holdfast
+from holdfast.ledgers.identity import OffsetRange
+from holdfast.records.folder import records_of
+from holdfast.records.statements import Statement, Statements
+from holdfast.storage.location import parse_location
+from holdfast.storage.options import StorageSettings
 from tests.spark.running.projects import ROWS, Made, expected, ingest, table
 
 pytestmark = pytest.mark.spark
@@ -180,6 +186,33 @@ def test_a_table_that_was_filled_without_identity_can_t_tell(spark: Any, tmp_pat
     assert table(spark, tmp_path / "lake/raw") == expected(numbers)
 
 
+def test_an_adopted_table_is_missed_only_once_it_was_delivered_to(
+    spark: Any, tmp_path: Path
+) -> None:
+    """A table that never knew the query starts; what was stated is not what we delivered."""
+    program = PlainProgram(spark, tmp_path, DELTA)
+    program.arrive(3)
+
+    def append(batch: Any, number: int) -> None:
+        batch.write.format("delta").mode("append").save(program.lake)
+        if number == 1:
+            raise OSError("on purpose to fail")
+
+    program.run(program.call(append))
+    assert (program.run_held().exit_status, program.ids("commits")) == (0, [0])
+    program.arrive(2)
+    program.run(program.call(append))
+    assert program.run_held(pending_delivered=True).exit_status == 0
+    assert program.ids("commits") == [0, 1]
+    assert (program.run_held().exit_status, codes(program.run_held())) == (0, [])
+    numbers = program.arrive(2)
+    assert program.run_held().exit_status == 0
+    shutil.rmtree(tmp_path / "lake/raw")
+    refused = program.run_held()
+    assert (codes(refused), refused.exit_status) == (["HF3013"], 30)
+    assert numbers and not (tmp_path / "lake/raw").exists()
+
+
 def test_any_other_sink_has_to_be_spoken_for(spark: Any, tmp_path: Path) -> None:
     """HF3009 until it is; delivered, the batch is not handed over, and those after it are."""
     program = PlainProgram(spark, tmp_path, CUSTOM)
@@ -229,6 +262,29 @@ def test_a_statement_counts_until_its_batch_is_committed(spark: Any, tmp_path: P
     answer = mended.run_held()
     assert (answer.exit_status, answer.result.jobs[0].skipped_batches) == (0, 1)
     assert mended.delivered() == numbers
+
+
+def test_a_statement_made_with_an_older_release_counts(spark: Any, tmp_path: Path) -> None:
+    """It names the digest of the entry alone; a new one names the range."""
+    program = PlainProgram(spark, tmp_path, CUSTOM)
+    numbers = program.arrive(2) + program.arrive(2)
+    program.run(program.fail_in(1))
+    query_id = json.loads((program.checkpoint / "metadata").read_text())["id"]
+    entries = [(program.checkpoint / f"offsets/{one}").read_bytes() for one in (0, 1)]
+    digest, older = OffsetRange(1, *entries).digests
+    folder = records_of(parse_location(str(program.checkpoint)), StorageSettings())
+    said = Statement(query_id, 1, older, True, "2026-03-01T10:00:00.000Z", "zoë")
+    Statements(folder).write(said)
+    assert codes(program.run_held(pending_delivered=False)) == ["HF2605"]
+    answer = program.run_held()
+    assert (answer.exit_status, answer.result.jobs[0].skipped_batches) == (0, 1)
+    assert program.delivered() == numbers
+    shutil.rmtree(program.checkpoint.parent / ".holdfast/orders")
+    program.uncommit(1)
+    assert codes(program.run_held()) == ["HF3009"]
+    assert program.run_held(pending_delivered=True).exit_status == 0
+    assert [one["offsets_digest"] for one in statements(program)] == [digest]
+    assert program.delivered() == numbers
 
 
 def test_a_pending_batch_of_our_own_needs_no_statement(spark: Any, tmp_path: Path) -> None:

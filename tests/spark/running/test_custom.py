@@ -34,7 +34,7 @@ def test_the_page_shows_a_sink_that_a_kill_does_not_double(
     """Killed after the write and before the entry: called again, and every row is there once."""
     page = REPOSITORY / OWN_SINK
     (declared,) = blocks(page, "yaml")
-    pipeline, asking = blocks(page, "python")
+    pipeline, _, asking = blocks(page, "python")
     made = Made(tmp_path, yaml.safe_load(declared)["jobs"])
     (tmp_path / "pipeline.py").write_text(pipeline)
     numbers = made.arrive(3) + made.arrive(4)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.spark.session import jvm_process
+from holdfast.spark.jvm import Jvm
 from tests.parts.fulldisk import files_end_at
 from tests.parts.postgres import fresh_database, rows_in, running_server, start_again
 from tests.spark.running.projects import Made, expected, ingest
@@ -62,7 +62,7 @@ def test_files_that_find_no_room(spark: Any, tmp_path: Path, kind: str, read: An
     sink = {"format": kind, "path": str(place.output)}
     made = filling(tmp_path, sink)
     before, after = made.arrive(2), made.arrive(2000)
-    with files_end_at(FILE_BYTES, jvm_process(spark)):
+    with files_end_at(FILE_BYTES, Jvm.of(spark).number):
         code, message = failed(made)
     assert code == "HF5302" and CAUSE in message and str(place.folder) in message
     assert read(place, ("n", "k")) == expected(before)
@@ -121,4 +121,5 @@ def test_a_table_that_can_t_grow(
         start_again(server)
         finish(made)
     assert there(database) == expected(before + after)
-    assert rows_in(database, "select batch_id from holdfast_ledger order by 1") == [(0,), (1,)]
+    held = "select batch_id from holdfast_ledger where batch_id >= 0 order by 1"
+    assert rows_in(database, held) == [(0,), (1,)]

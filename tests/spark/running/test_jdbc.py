@@ -40,6 +40,6 @@ def test_a_kill_in_the_transaction_loses_and_doubles_nothing(
     (job,) = again["result"]["jobs"]
     assert (job["ended"], job["generation"], job["first_batch"]) == ("finished", 2, 1)
     assert Counter(place.rows('select "n", "k" from raw')) == expected(numbers)
-    ledger = place.rows("select batch_id, generation from holdfast_ledger order by 1")
-    assert ledger == [(0, 1), (1, 2), (2, 2)]
+    held = "select batch_id, generation from holdfast_ledger where batch_id >= 0 order by 1"
+    assert place.rows(held) == [(0, 1), (1, 2), (2, 2)]
     assert place.tables() == {"raw", "holdfast_ledger"}

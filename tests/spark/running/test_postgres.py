@@ -44,9 +44,8 @@ def test_a_kill_after_the_commit_leaves_nothing_to_do_twice(
     assert (job["ended"], job["generation"], job["first_batch"]) == ("finished", 2, 1)
     assert job["skipped_batches"] == 1
     assert raw(database) == expected(numbers)
-    assert rows_in(database, "select batch_id, generation from holdfast_ledger order by 1") == [
-        (0, 1), (1, 1), (2, 2),
-    ]  # fmt: skip
+    held = "select batch_id, generation from holdfast_ledger where batch_id >= 0 order by 1"
+    assert rows_in(database, held) == [(0, 1), (1, 1), (2, 2)]
     left = "select count(*) from pg_tables where tablename like 'holdfast_staging%'"
     assert rows_in(database, left) == [(0,)]
 

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.records.processes import lives, process_here
-from tests.spark.running.processes import call, java_below, result_of, started, wait_for
-from tests.spark.running.projects import Made, ingest
+from tests.spark.running.processes import (
+    Terminal,
+    call,
+    java_below,
+    result_of,
+    started,
+    wait_for,
+)
+from tests.spark.running.projects import PIPELINE, Made, ingest
 
 pytestmark = pytest.mark.spark
 
+FINISHING = "ingest: finishing batch 0, press Ctrl-C again to stop now"
 SLOW = """
 
 import pathlib, time
@@ -31,11 +42,27 @@ def deliver(batch, identity):
 """
 
 
-def slow_job(folder: Path) -> Made:
+DEAF = """
+
+import pathlib, time
+
+
+def deliver(batch, identity):
+    (pathlib.Path(__file__).parent / f"entered-{identity.batch_id}").touch()
+    while True:
+        try:
+            batch.count()
+            time.sleep(60)
+        except BaseException:
+            pass
+"""
+
+
+def slow_job(folder: Path, more: str = SLOW) -> Made:
     """Make a job whose sink waits until the test lets it go."""
     sink = {"format": "custom", "function": "pipeline:deliver"}
     made = Made(folder, {"ingest": ingest() | {"sink": sink}})
-    (folder / "pipeline.py").write_text((folder / "pipeline.py").read_text() + SLOW)
+    (folder / "pipeline.py").write_text(PIPELINE + more)
     return made
 
 
@@ -43,11 +70,15 @@ def test_sigterm_lets_the_running_delivery_finish(spark: Any, tmp_path: Path) ->
     """It is committed, no other begins, the status is 143, and the next start goes on."""
     made = slow_job(tmp_path)
     numbers = made.arrive(3) + made.arrive(4)
-    with started(tmp_path, "run", "--json") as process:
+    with started(tmp_path, "run", "--json", "--events", "events") as process:
         wait_for((tmp_path / "entered-0").exists, "the first delivery")
         process.send_signal(signal.SIGTERM)
+        wait_for(lambda: '"stopping"' in (tmp_path / "events").read_text(), "the answer")
         (tmp_path / "go").touch()
         assert process.wait(240) == 143
+    events = [json.loads(line) for line in (tmp_path / "events").read_text().splitlines()]
+    (asked,) = [one for one in events if one["event"] == "stopping"]
+    assert (asked["job"], asked["batch"], asked["signal"]) == ("ingest", 0, signal.SIGTERM)
     assert made.ids("ingest", "commits") == [0]
     again = call(tmp_path, "run", "--json")
     assert result_of(again)["result"]["jobs"][0]["ended"] == "finished"
@@ -55,20 +86,32 @@ def test_sigterm_lets_the_running_delivery_finish(spark: Any, tmp_path: Path) ->
     assert sorted(int(line.split()[1]) for line in lines) == numbers
 
 
-def test_a_second_signal_stops_at_once_and_python_alone_killed_leaves_the_lease_held(
+def test_a_second_ctrl_c_stops_at_once_and_python_alone_killed_leaves_the_lease_held(
     spark: Any, tmp_path: Path
 ) -> None:
-    """The batch stays pending; a JVM whose driver died still holds the checkpoint."""
-    made = slow_job(tmp_path)
-    numbers = made.arrive(3)
-    with started(tmp_path, "run", "--json") as process:
-        wait_for((tmp_path / "entered-0").exists, "the delivery")
-        # Two signals of one kind may come as one; of two kinds, threads may take either first.
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(240) in (130, 143)
-    assert (made.ids("ingest", "offsets"), made.ids("ingest", "commits")) == ([0], [])
+    """Whatever the function does: the batch stays pending and runs again, the JVM is gone.
 
+    A JVM whose driver died, on the other hand, still holds the checkpoint.
+    """
+    made = slow_job(tmp_path, DEAF)
+    numbers = made.arrive(3)
+    with Terminal(tmp_path, "run") as terminal:
+        wait_for((tmp_path / "entered-0").exists, "the delivery")
+        machines = [process_here(one) for one in java_below(terminal.process.pid)]
+        terminal.press_ctrl_c()
+        wait_for(lambda: FINISHING in terminal.text, "the answer to Ctrl-C")
+        assert terminal.process.poll() is None
+        terminal.press_ctrl_c()
+        assert terminal.wait() == 130
+        assert [lives(one) for one in machines] == [False]
+    assert "starting Spark" in terminal.text and "stopped" in terminal.text
+    assert "Traceback" not in terminal.text and "HF1003" not in terminal.text
+    assert (made.ids("ingest", "offsets"), made.ids("ingest", "commits")) == ([0], [])
+    record = result_of(call(tmp_path, "status", "--json"))["result"]["jobs"][0]["runs"][0]
+    # The function keeps the interpreter busy: there may be no time to write how the run ended.
+    assert record["ended"] in ("stopped", None) and record["failure"] is None
+
+    (tmp_path / "pipeline.py").write_text(PIPELINE + SLOW)
     (tmp_path / "entered-0").unlink()
     with started(tmp_path, "run", "--json") as process:
         wait_for((tmp_path / "entered-0").exists, "the delivery")
@@ -106,3 +149,71 @@ def test_a_driver_that_lost_its_lease_stops_before_its_next_delivery(
         assert process.returncode == 22
     assert '"ended": "lost-lease"' in printed and "HF2602" in printed
     assert not (tmp_path / "entered-1").exists()
+
+
+NEVER = """
+
+
+def same(source):
+    import pathlib, time
+    (pathlib.Path(__file__).parent / "building").touch()
+    while True:
+        time.sleep(0.05)
+"""
+
+
+def test_signals_while_spark_starts_and_while_the_users_code_never_returns(
+    tmp_path: Path,
+) -> None:
+    """There is nothing to finish: one signal is enough before Spark runs, two always are."""
+    made = Made(tmp_path, {"ingest": ingest()})
+    made.arrive(1)
+    (tmp_path / "pipeline.py").write_text(NEVER)
+    with Terminal(tmp_path, "run") as terminal:
+        wait_for(lambda: "starting Spark 4.2" in terminal.text, "the start of Spark")
+        wait_for(lambda: java_below(terminal.process.pid), "Java")
+        java = [process_here(one) for one in java_below(terminal.process.pid)]
+        terminal.press_ctrl_c()
+        assert terminal.wait() == 130
+        # Spark's launcher is a Java of its own, which ends by itself when nobody reads its answer.
+        wait_for(lambda: not any(map(lives, java)), "the end of Java")
+    assert "stopping; no job is running" in terminal.text
+    assert "asked to stop before it began" in terminal.text
+    assert "Traceback" not in terminal.text
+
+    with started(tmp_path, "run", "--json", "--events", "events") as process:
+        wait_for((tmp_path / "building").exists, "the transform")
+        (number,) = java_below(process.pid)
+        machine = process_here(number)
+        process.send_signal(signal.SIGTERM)
+        wait_for(lambda: '"step"' in (tmp_path / "events").read_text(), "the answer")
+        wait_for(lambda: "no job is running" in (tmp_path / "events").read_text(), "the answer")
+        process.send_signal(signal.SIGTERM)
+        printed, errors = process.communicate(timeout=240)
+        assert process.returncode == 143
+        assert lives(machine) is False
+    (report,) = json.loads(printed)["result"]["jobs"]
+    assert (report["ended"], errors) == ("stopped", "")
+    events = [json.loads(line) for line in (tmp_path / "events").read_text().splitlines()]
+    assert events[-1]["message"] == "stopped at once; its code did not return"
+
+
+def test_a_signal_while_libraries_are_fetched(tmp_path: Path) -> None:
+    """From a repository that does not answer; nothing stays."""
+    Made(tmp_path, {"ingest": ingest()})
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        mirror = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        cache = tmp_path / "cache"
+        places = {"HOLDFAST_MAVEN": mirror, "HOLDFAST_CACHE": str(cache)}
+        with started(tmp_path, "run", **places) as process:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            assert re.fullmatch(r"fetching \d+ Java libraries…\n", line)
+            wait_for(lambda: java_below(process.pid), "Ivy")
+            java = [process_here(one) for one in java_below(process.pid)]
+            process.send_signal(signal.SIGTERM)
+            printed, errors = process.communicate(timeout=240)
+            assert process.returncode == 143
+            assert [lives(one) for one in java] == [False]
+    assert "stopped" in printed and "Traceback" not in errors
+    assert list((cache / "jars").iterdir()) == []

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import types
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as f
 
 import holdfast
 from holdfast.errors import HoldfastError, LeaseError, ProjectError, SparkStartError
-from holdfast.ledgers.identity import BatchIdentity, digest_of_offsets
+from holdfast.ledgers.identity import BatchId, OffsetRange, digest_of_offsets
 from holdfast.spark.program import start_query
 from holdfast.spark.surroundings import Wishes
 from tests.docs.pages import REPOSITORY, blocks
@@ -41,9 +43,9 @@ class Delivered:
     """A function that a program delivers with, and what it was given."""
 
     def __init__(self) -> None:
-        self.batches: list[tuple[BatchIdentity, list[int]]] = []
+        self.batches: list[tuple[BatchId, list[int]]] = []
 
-    def __call__(self, batch: Any, identity: BatchIdentity) -> None:
+    def __call__(self, batch: Any, identity: BatchId) -> None:
         """Keep the batch."""
         self.batches.append((identity, sorted(row.n for row in batch.collect())))
 
@@ -75,8 +77,11 @@ def test_a_function_is_given_every_batch_with_its_identity(spark: Any, made: Mad
     assert (first.batch_id, second.batch_id) == (0, 1)
     assert {first.query_id, second.query_id} == {report.query_id} == {str(held.query.id)}
     assert {first.generation, second.generation} == {1}
-    entry = (made.folder / "checkpoints/orders/offsets/1").read_bytes()
-    assert second.offsets_digest == digest_of_offsets(entry)
+    offsets = made.folder / "checkpoints/orders/offsets"
+    entries = [(offsets / str(one)).read_bytes() for one in (0, 1)]
+    assert second.offsets_digest == OffsetRange(1, *entries).digest
+    assert second.has_offsets(digest_of_offsets(entries[1])), "as a function may have stored it"
+    assert not second.has_offsets(first.offsets_digest)
     assert deliver.rows() == numbers
 
     numbers += made.arrive(1)
@@ -89,6 +94,38 @@ def test_a_function_is_given_every_batch_with_its_identity(spark: Any, made: Mad
     assert evidence.ready
 
 
+def test_a_function_for_foreach_batch_works_unchanged(spark: Any, made: Made) -> None:
+    """Its second argument is an int, on the driver and on executors without Holdfast."""
+    numbers = made.arrive(2) + made.arrive(3)
+    told: list[Any] = []
+
+    def deliver(df: Any, batch_id: BatchId) -> None:
+        target = f"{made.folder}/out/batch={batch_id}"
+        named = f.udf(lambda n: f"{n} of %d" % (batch_id + 1))
+        at = f.udf(lambda _: f"{type(batch_id).__name__} {batch_id.key}")
+        rows = df.withColumn("batch", f.lit(batch_id)).withColumn("named", named("n"))
+        rows.withColumn("at", at("n")).where(f"{batch_id} >= 0").write.option(
+            "txnVersion", batch_id
+        ).json(target)
+        df.sparkSession.createDataFrame([(int(batch_id),)], "b long").count()
+        with pytest.raises(TypeError):
+            df.sparkSession.createDataFrame([(batch_id,)], ["b"])
+        with (made.folder / f"{batch_id:03d}.json").open("w") as file:
+            json.dump({"batch": batch_id, batch_id: [0, 1][batch_id]}, file)
+        told.append((batch_id, batch_id.identity.key))
+
+    report = start(spark, made, deliver).wait()
+    assert told == [(one, f"{report.query_id}/{one}") for one in (0, 1)]
+    assert (made.folder / "001.json").read_text() == '{"batch": 1, "1": 1}'
+    rows = spark.read.json(str(made.folder / "out")).orderBy("n").collect()
+    batches = [0, 0, 1, 1, 1]
+    assert [(row.n, row.batch) for row in rows] == list(zip(numbers, batches, strict=True))
+    assert [row.named for row in rows] == [
+        f"{n} of {batch + 1}" for n, batch in zip(numbers, batches, strict=True)
+    ]
+    assert {row["at"] for row in rows} == {f"BatchId {report.query_id}/{one}" for one in (0, 1)}
+
+
 def test_stop_lets_the_delivery_finish_and_a_second_start_is_refused(
     spark: Any, made: Made
 ) -> None:
@@ -97,7 +134,7 @@ def test_stop_lets_the_delivery_finish_and_a_second_start_is_refused(
     made.arrive(2)
     entered, leave, deliver = threading.Event(), threading.Event(), Delivered()
 
-    def slowly(batch: Any, identity: BatchIdentity) -> None:
+    def slowly(batch: Any, identity: BatchId) -> None:
         entered.set()
         assert leave.wait(60)
         deliver(batch, identity)
@@ -122,7 +159,7 @@ def test_an_error_in_the_function_is_raised_with_its_line(spark: Any, made: Made
     """By `wait`, as one error with a code; the lease is free again."""
     made.arrive(2)
 
-    def fail(batch: Any, identity: BatchIdentity) -> None:
+    def fail(batch: Any, identity: BatchId) -> None:
         raise ValueError("no such customer")  # this line
 
     held = start(spark, made, fail)
@@ -185,13 +222,13 @@ def test_a_job_built_in_python_runs_like_one_of_the_project_file(spark: Any, mad
 
 
 def test_a_session_of_spark_connect_is_refused(tmp_path: Path) -> None:
-    """Before anything is touched: Spark calls back into this process only in classic mode."""
+    """Before anything but the attempt is written: Spark calls back only in classic mode."""
     session = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     frame: Any = types.SimpleNamespace(sparkSession=session)
     with pytest.raises(SparkStartError) as raised:
         start_query(frame, ready_job(tmp_path), Wishes(), lambda _: None)
     assert raised.value.code.number == "HF5205"
-    assert list(tmp_path.iterdir()) == []
+    assert [one.name for one in tmp_path.iterdir()] == [".holdfast"]
 
 
 def run_shown(text: str, names: dict[str, Any]) -> Any:
@@ -202,7 +239,7 @@ def run_shown(text: str, names: dict[str, Any]) -> Any:
 
 def test_the_page_shows_what_runs(spark: Any, made: Made) -> None:
     """Before, after, and with a table: each goes on where the one before ended."""
-    before, after, delta = blocks(PAGE, "python")
+    before, after, delta, native = blocks(PAGE, "python")
     numbers, deliver = made.arrive(3), Delivered()
     names: dict[str, Any] = {"orders": orders(spark, made), "deliver": deliver}
     # Spark itself takes a relative path for one below the folder that it was started in.
@@ -211,7 +248,11 @@ def test_the_page_shows_what_runs(spark: Any, made: Made) -> None:
     numbers += made.arrive(2)
     assert run_shown(after, names).wait().first_batch == 1
     assert deliver.rows() == numbers
-    assert isinstance(deliver.batches[-1][0], BatchIdentity)
+    assert isinstance(deliver.batches[-1][0], BatchId)
     more = made.arrive(2)
     assert run_shown(delta, names).wait().first_batch == 2
     assert table(spark, made.folder / "data/lake/orders") == expected(more)
+    elsewhere = native.replace("checkpoints/orders", "checkpoints/native")
+    run_shown(elsewhere.replace("lake/orders", "lake/native"), names).wait()
+    rows = spark.read.parquet(str(made.folder / "data/lake/native")).collect()
+    assert sorted(row.n for row in rows) == numbers + more

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 TABLE = "written"
+_BATCHES = "select batch_id from holdfast_ledger where batch_id >= 0"
 """The name of every table and folder that is written."""
 
 VIEW = "sensor_clean"
@@ -85,7 +86,8 @@ def json_rows(place: Place, columns: Sequence[str]) -> Rows:
 def manifest_ledger(place: Place) -> list[int]:
     """Give the batch of every manifest, from the names of the files."""
     manifests = place.output.parent / ".holdfast" / TABLE / "manifests"
-    return sorted(int(path.stem) for path in manifests.glob("*/[0-9]*.json"))
+    found = [path for path in manifests.glob("*/[0-9]*.json") if path.parent.name != "-epochs"]
+    return sorted(int(path.name.partition(".")[0]) for path in found)
 
 
 def postgres_rows(place: Place, columns: Sequence[str]) -> Rows:
@@ -108,7 +110,7 @@ def postgres_ledger(place: Place) -> list[int]:
 
     with psycopg.connect(place.database, autocommit=True) as connection:
         try:
-            found = connection.execute("select batch_id from holdfast_ledger order by 1")
+            found = connection.execute(f"{_BATCHES} order by 1")
             return [row[0] for row in found.fetchall()]
         except psycopg.errors.UndefinedTable:
             return []
@@ -122,7 +124,7 @@ def h2_rows(place: Place, columns: Sequence[str]) -> Rows:
 
 def h2_ledger(place: Place) -> list[int]:
     """Give the batch of every row of the ledger in H2."""
-    return sorted(row[0] for row in _of_h2(place, "select batch_id from holdfast_ledger"))
+    return sorted(row[0] for row in _of_h2(place, _BATCHES))
 
 
 def _of_h2(place: Place, query: str) -> list[tuple[Any, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.deltaidentity import CLOSED
+from holdfast.ledgers.sinksight import Contents
 from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
 
 pytestmark = pytest.mark.spark
@@ -141,3 +143,47 @@ def test_prepare_refuses_what_would_fail_later(spark: Any, tmp_path: Path) -> No
     delta_sink(spark, table, options={"mergeSchema": "true"}).prepare(wider, begun=False)
     delta_sink(spark, table, partition_by=("sensor",)).prepare(batch.schema, begun=False)
     assert len(commits(table)) == 1
+
+
+def test_a_table_that_is_removed_while_the_job_runs_stops_it(spark: Any, tmp_path: Path) -> None:
+    """Before anything is written: the next batch does not create it again."""
+    batch, table = frame(spark, ("a", 1)), tmp_path / "table"
+    sink = delta_sink(spark, table)
+    sink.prepare(batch.schema, begun=False)
+    sink.write(batch, identity(0))
+    shutil.rmtree(table)
+    with pytest.raises(SinkError, match="was removed while the job ran") as caught:
+        sink.write(batch, identity(1))
+    assert (caught.value.code.number, table.exists()) == ("HF5027", False)
+
+
+def test_a_table_that_others_took_back_is_noticed_at_the_start(spark: Any, tmp_path: Path) -> None:
+    """RESTORE leaves the identifiers: the table still says that it holds the batch."""
+    table = tmp_path / "table"
+    sink = delta_sink(spark, table)
+    for number in range(3):
+        sink.write(frame(spark, ("a", number)), identity(number))
+    before = sink.sight(QUERY)
+    assert (before.held.value, before.contents, before.doubt) == (2, Contents.UNKNOWN, None)
+    spark.sql(f"restore table delta.`{table}` to version as of 1")
+    seen = sink.sight(QUERY)
+    assert (seen.held.value, seen.contents) == (2, Contents.ROWS)
+    assert seen.doubt is not None and "version 3 of " in seen.doubt
+
+
+def test_a_delivered_batch_whose_identifier_expired_is_skipped(spark: Any, tmp_path: Path) -> None:
+    """The table has dropped it from its state; the version that wrote the batch is still there."""
+    table = tmp_path / "table"
+    sink = delta_sink(spark, table)
+    for number in range(2):
+        sink.write(frame(spark, ("a", number)), identity(number))
+    kept = "delta.setTransactionRetentionDuration"
+    for value in ("interval 0 seconds", "interval 1 microsecond"):
+        spark.sql(f"alter table delta.`{table}` set tblproperties ('{kept}' = '{value}')")
+    started = delta_sink(spark, table)
+    started.prepare(frame(spark, ("a", 1)).schema, begun=True)
+    assert (started.sight(QUERY).held.value, started.sight("another").held.value) == (1, None)
+    assert started.write(frame(spark, ("a", 1)), identity(1)).skipped
+    with pytest.raises(SinkError, match="with other offsets"):
+        started.write(frame(spark, ("a", 9)), identity(1, "other"))
+    assert rows_of(spark, table) == [("a", 0), ("a", 1)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +69,7 @@ def test_a_rewound_query_goes_on_under_a_new_name(
     old = filled(spark, table, 4, partition_by=("sensor",))
     spark.sql(f"optimize delta.`{table}`").collect()
     sink = delta_sink(spark, table)
-    point = {"sink.before-commit": lambda: sink.rewind(QUERY, 1)}
+    point = {"sink.before-commit": lambda: sink.rewind(QUERY, 1, generation=1)}
     monkeypatch.setattr(delta, "reach", lambda name: point.pop(name, int)())
     assert code_of(lambda: old.write(frame(spark, 4), identity(4))) == "HF5004"
     assert values(spark, table) == [0, 1]
@@ -81,7 +83,7 @@ def test_a_rewound_query_goes_on_under_a_new_name(
     assert delta_sink(spark, table).write(frame(spark, 2), identity(2, "anew")).skipped
     assert values(spark, table) == [0, 1, 2]
     before = versions(table)
-    sink.rewind(QUERY, 2)
+    sink.rewind(QUERY, 2, generation=1)
     assert versions(table) == before, "nothing came after it"
 
 
@@ -89,7 +91,7 @@ def test_every_batch_goes_back_and_the_first_is_taken_again(spark: Any, tmp_path
     """By rewinding to before it, also where no row was there; by clearing, which ends there too."""
     table = tmp_path / "table"
     sink = filled(spark, table, 2)
-    for goes in (lambda: sink.rewind(QUERY, -1), sink.clear):
+    for goes in (partial(sink.rewind, QUERY, -1, generation=1), partial(sink.clear, generation=1)):
         goes()
         assert values(spark, table) == []
         told = sink.last_committed(QUERY)
@@ -102,7 +104,7 @@ def test_every_batch_goes_back_and_the_first_is_taken_again(spark: Any, tmp_path
     sink.write(frame(spark, 7), identity(1))
     somebody_else(spark, table)
     before = versions(table)
-    for goes in (lambda: sink.rewind(QUERY, -1), sink.clear):
+    for goes in (partial(sink.rewind, QUERY, -1, generation=1), partial(sink.clear, generation=1)):
         assert code_of(goes) == "HF5011"
     assert (versions(table), values(spark, table)) == (before, [7, 99])
 
@@ -117,18 +119,18 @@ def test_what_can_not_be_rewound_is_left_as_it_is(spark: Any, tmp_path: Path) ->
             file.unlink()
     before = versions(table)
     for number in (0, 3, 9):
-        assert code_of(lambda: sink.rewind(QUERY, number)) == "HF5011"  # noqa: B023
-    assert code_of(lambda: sink.rewind("another", 0)) == "HF5011"
+        assert code_of(lambda: sink.rewind(QUERY, number, generation=1)) == "HF5011"  # noqa: B023
+    assert code_of(lambda: sink.rewind("another", 0, generation=1)) == "HF5011"
     for mode in ("upsert", "complete"):
         other = delta_sink(spark, table, mode, key=("value",))
-        assert code_of(lambda: other.rewind(QUERY, 1)) == "HF5011"  # noqa: B023
+        assert code_of(lambda: other.rewind(QUERY, 1, generation=1)) == "HF5011"  # noqa: B023
     assert versions(table) == before
     somebody_else(spark, table)
     with pytest.raises(SinkError, match="version 4 of the table is somebody else's"):
-        sink.rewind(QUERY, 1)
+        sink.rewind(QUERY, 1, generation=1)
     assert (versions(table), sink.last_committed(QUERY).value) == (before + 1, 2)
     assert not sink.write(frame(spark, 3), identity(3)).skipped
-    assert delta_sink(spark, tmp_path / "nothing").rewind(QUERY, -1) is None
+    assert delta_sink(spark, tmp_path / "nothing").rewind(QUERY, -1, generation=1) is None
 
 
 def test_complete_is_cleared_where_all_rows_are_its_own(spark: Any, tmp_path: Path) -> None:
@@ -136,7 +138,7 @@ def test_complete_is_cleared_where_all_rows_are_its_own(spark: Any, tmp_path: Pa
     table = tmp_path / "table"
     somebody_else(spark, table)
     sink = filled(spark, table, 2, "complete")
-    sink.clear()
+    sink.clear(generation=1)
     assert (values(spark, table), sink.queries()) == ([], frozenset())
     assert not sink.write(frame(spark, 5), identity(0, "anew")).skipped
     assert values(spark, table) == [5]
@@ -159,11 +161,11 @@ def test_an_act_that_took_no_row_is_undone_and_done_again(
 
     monkeypatch.setattr(deltatakeback, "reach", die)
     with pytest.raises(KilledError):
-        sink.rewind(QUERY, 0)
+        sink.rewind(QUERY, 0, generation=1)
     monkeypatch.undo()
     assert code_of(lambda: sink.write(frame(spark, 3), identity(3))) == "HF5060"
     assert sink.queries() == {QUERY}
-    sink.rewind(QUERY, 0)
+    sink.rewind(QUERY, 0, generation=1)
     assert (values(spark, table), sink.last_committed(QUERY).value) == ([0], 0)
     assert not sink.write(frame(spark, 1), identity(1, "anew")).skipped
     assert sink.write(frame(spark, 0), identity(0)).skipped
@@ -189,7 +191,7 @@ def test_a_commit_in_between_is_kept(
         point = {"delta.closed": lambda: somebody_else(spark, table)}
         monkeypatch.setattr(deltatakeback, "reach", lambda name: point.pop(name, int)())
     with pytest.raises(SinkError, match="version 3 of the table came in between") as caught:
-        sink.rewind(QUERY, 0)
+        sink.rewind(QUERY, 0, generation=1)
     assert caught.value.code.number == "HF5011"
     assert values(spark, table) == [0, 1, 99]
     assert sink.last_committed(QUERY).value == 1
@@ -205,7 +207,7 @@ from tests.spark.sinks.deliveries import QUERY, delta_sink
 
 folder = Path(sys.argv[1])
 wish = SessionWish("rewinding", "local[2]", {}, features=frozenset({"delta"}), folder=folder)
-delta_sink(open_session(wish), folder / "table").rewind(QUERY, 0)
+delta_sink(open_session(wish), folder / "table").rewind(QUERY, 0, generation=1)
 """
 
 
@@ -229,7 +231,196 @@ def test_a_process_killed_after_the_rows_went_is_finished(spark: Any, tmp_path: 
         assert code_of(lambda: old.write(frame(spark, 5), identity(number))) == "HF5060"  # noqa: B023
     somebody_else(spark, table)
     sink = delta_sink(spark, table)
-    sink.rewind(QUERY, 0)
+    sink.rewind(QUERY, 0, generation=1)
     assert values(spark, table) == [0, 99]
     assert not sink.write(frame(spark, 1), identity(1, "anew")).skipped
     assert code_of(lambda: old.write(frame(spark, 2), identity(2))) == "HF5004"
+
+
+NEWER = 2
+ACTS: dict[str, tuple[Callable[[Any], object], list[int]]] = {
+    "rewind": (lambda sink: sink.rewind(QUERY, 0, generation=NEWER), [0]),
+    "rewind to the newest": (lambda sink: sink.rewind(QUERY, 1, generation=NEWER), [0, 1]),
+    "clear": (lambda sink: sink.clear(generation=NEWER), []),
+}
+REFUSED = {"HF5004", "HF5060", "HF5062"}
+acts = pytest.mark.parametrize("act", ACTS)
+
+
+def prepared(spark: Any, table: Path) -> Any:
+    """Start a driver: it knows the name that the query has now, for good."""
+    sink = delta_sink(spark, table)
+    sink.prepare(frame(spark, 0).schema, begun=True)
+    return sink
+
+
+def during(
+    monkeypatch: pytest.MonkeyPatch, module: Any, points: dict[str, Callable[[], object]]
+) -> None:
+    """Let things happen at named points, each the first time only."""
+    monkeypatch.setattr(module, "reach", lambda name: points.pop(name, int)())
+
+
+def goes_on(spark: Any, table: Path, held: list[int], generation: int = 3) -> None:
+    """A new driver brings what was taken back, planned again; each batch is there once."""
+    sink = prepared(spark, table)
+    following = len(held)
+    for number in (following, following + 1):
+        delivered = sink.write(
+            frame(spark, number), identity(number, "anew", generation=generation)
+        )
+        assert not delivered.skipped
+    assert values(spark, table) == [*held, following, following + 1]
+
+
+@acts
+def test_a_driver_prepared_at_any_moment_is_shut_out(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    """Before, between any two steps, and after the last one, where it even knows the new name."""
+    table = tmp_path / "table"
+    filled(spark, table, 2)
+    act_on, held = ACTS[act]
+    drivers = [prepared(spark, table)]
+    steps = ("delta.closed", "delta.taken-back", "delta.fenced")
+    prepare: Callable[[], object] = lambda: drivers.append(prepared(spark, table))  # noqa: E731
+    during(monkeypatch, deltatakeback, dict.fromkeys(steps, prepare))
+    act_on(delta_sink(spark, table))
+    monkeypatch.undo()
+    drivers.append(prepared(spark, table))
+    assert len(drivers) == (4 if act == "rewind to the newest" else 5)
+    for driver in drivers:
+        for number in (len(held), len(held) + 1):
+            write = partial(driver.write, frame(spark, 70 + number), identity(number))
+            assert code_of(write) in REFUSED
+    assert values(spark, table) == held
+    goes_on(spark, table, held)
+
+
+@acts
+@pytest.mark.parametrize("point", ["delta.before-check", "sink.before-commit"])
+def test_a_driver_that_sleeps_over_the_whole_act_is_shut_out(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str, point: str
+) -> None:
+    """It had asked, or was about to commit; Delta itself refuses what it commits."""
+    table = tmp_path / "table"
+    filled(spark, table, 2)
+    act_on, held = ACTS[act]
+    driver, sink = prepared(spark, table), delta_sink(spark, table)
+    during(monkeypatch, delta, {point: lambda: act_on(sink)})
+    assert code_of(lambda: driver.write(frame(spark, 72), identity(2))) in REFUSED
+    assert values(spark, table) == held
+    goes_on(spark, table, held)
+
+
+def test_a_batch_that_comes_while_the_name_is_being_closed_goes_back_too(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rewound to the newest batch, which then is not the newest any more."""
+    table = tmp_path / "table"
+    filled(spark, table, 2)
+    driver, sink = prepared(spark, table), delta_sink(spark, table)
+    commit_nothing = TableCommands.commit_nothing
+
+    def beaten(self: TableCommands, *given: Any) -> None:
+        monkeypatch.undo()
+        driver.write(frame(spark, 72), identity(2))
+        commit_nothing(self, *given)
+
+    monkeypatch.setattr(TableCommands, "commit_nothing", beaten)
+    sink.rewind(QUERY, 1, generation=NEWER)
+    assert values(spark, table) == [0, 1]
+    goes_on(spark, table, [0, 1])
+
+
+def test_two_acts_in_a_row_shut_out_the_driver_between_them(spark: Any, tmp_path: Path) -> None:
+    """It was new once; and an act of an older generation than the last one is refused."""
+    table = tmp_path / "table"
+    filled(spark, table, 3)
+    delta_sink(spark, table).rewind(QUERY, 1, generation=2)
+    between = prepared(spark, table)
+    between.write(frame(spark, 2), identity(2, "second", generation=3))
+    delta_sink(spark, table).rewind(QUERY, 0, generation=4)
+    for number in (1, 2, 3):
+        write = partial(between.write, frame(spark, 70), identity(number, generation=3))
+        assert code_of(write) == "HF5004"
+    late = delta_sink(spark, table)
+    before = versions(table)
+    for goes in (
+        partial(late.rewind, QUERY, -1, generation=3),
+        partial(late.rewind, QUERY, 0, generation=3),
+        partial(late.clear, generation=3),
+    ):
+        assert code_of(goes) == "HF5062"
+    assert (versions(table), values(spark, table)) == (before, [0])
+    goes_on(spark, table, [0], generation=5)
+
+
+@acts
+@pytest.mark.parametrize("point", ["delta.closed", "delta.taken-back", "delta.fenced"])
+def test_a_killed_act_is_finished_by_the_next_under_its_own_generation(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str, point: str
+) -> None:
+    """A driver of the generation in between, prepared after the kill, is shut out as well."""
+    table = tmp_path / "table"
+    filled(spark, table, 2)
+    act_on, held = ACTS[act]
+    if act == "rewind to the newest" and point == "delta.taken-back":
+        pytest.skip("no row goes there")
+
+    def die() -> None:
+        raise KilledError
+
+    during(monkeypatch, deltatakeback, {point: die})
+    with pytest.raises(KilledError):
+        act_on(delta_sink(spark, table))
+    monkeypatch.undo()
+    driver = prepared(spark, table)
+    assert code_of(lambda: driver.write(frame(spark, 72), identity(2, generation=3))) == "HF5060"
+    monkeypatch.setitem(globals(), "NEWER", 4)
+    act_on(delta_sink(spark, table))
+    for late in (driver, prepared(spark, table)):
+        following = len(held)
+        write = partial(late.write, frame(spark, 72), identity(following, generation=3))
+        assert code_of(write) in REFUSED
+    assert values(spark, table) == held
+    goes_on(spark, table, held, generation=5)
+
+
+@pytest.mark.parametrize("written_since", [False, True])
+def test_an_act_that_wakes_after_another_one_takes_no_new_row_along(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written_since: bool
+) -> None:
+    """Asleep right before its rows go: they come back, or the error names where they are."""
+    table = tmp_path / "table"
+    filled(spark, table, 3)
+    restore = TableCommands.restore
+    new: list[Any] = []
+
+    def asleep(self: TableCommands, version: int, note: Any) -> None:
+        monkeypatch.setattr(TableCommands, "restore", restore)
+        delta_sink(spark, table).rewind(QUERY, 1, generation=3)
+        new.append(prepared(spark, table))
+        new[0].write(frame(spark, 2), identity(2, "anew", generation=4))
+        restore(self, version, note)
+        if written_since:
+            new[0].write(frame(spark, 3), identity(3, "anew", generation=4))
+
+    monkeypatch.setattr(TableCommands, "restore", asleep)
+    late = partial(delta_sink(spark, table).rewind, QUERY, 0, generation=2)
+    assert code_of(late) == ("HF5063" if written_since else "HF5011")
+    if not written_since:
+        assert values(spark, table) == [0, 1, 2]
+        assert not new[0].write(frame(spark, 3), identity(3, "anew", generation=4)).skipped
+
+
+def test_the_generation_is_in_every_note(spark: Any, tmp_path: Path) -> None:
+    """Each step says under which one it was done."""
+    table = tmp_path / "table"
+    filled(spark, table, 2).rewind(QUERY, 0, generation=7)
+    acts: list[tuple[object, object]] = []
+    for number in range(2, versions(table)):
+        first = (table / f"_delta_log/{number:020}.json").read_text().partition("\n")[0]
+        note = json.loads(json.loads(first)["commitInfo"]["userMetadata"])
+        acts.append((note["act"], note["generation"]))
+    assert acts == [(act, 7) for act in ("closed", "taken-back", "fenced", "opened")]

@@ -190,11 +190,30 @@ def test_what_the_format_or_the_folder_can_not_take_is_refused(spark: Any, tmp_p
         with pytest.raises(SinkError, match=words) as caught:
             sink.prepare(schema, begun=False)
         assert caught.value.code.number == code
+        if code == "HF5006":
+            assert caught.value.next_steps == ("give the sink a folder of its own",)
     with pytest.raises(SinkError, match="value is missing"):
         file_sink(spark, out, "csv", partition_by=("sensor",)).write(
             plain.drop("value").selectExpr("sensor", "1 as other"), identity(1)
         )
     assert tree(tmp_path) == before
+
+
+def test_an_output_that_was_moved_without_its_manifests_says_what_to_move(
+    spark: Any, tmp_path: Path
+) -> None:
+    """Following it makes the sink know its batches again; another folder would lack the rows."""
+    batch = frame(spark, ("a", 1))
+    file_sink(spark, tmp_path / "old" / "out").write(batch, identity(0))
+    (tmp_path / "new").mkdir()
+    (tmp_path / "old" / "out").rename(tmp_path / "new" / "out")
+    moved = file_sink(spark, tmp_path / "new" / "out")
+    with pytest.raises(SinkError) as caught:
+        moved.prepare(batch.schema, begun=True)
+    assert caught.value.code.number == "HF5006"
+    assert f"{tmp_path}/new/.holdfast/out" in caught.value.next_steps[0]
+    (tmp_path / "old" / ".holdfast").rename(tmp_path / "new" / ".holdfast")
+    assert moved.write(batch, identity(0)).skipped
 
 
 def test_a_failed_attempt_leaves_nothing_to_see(spark: Any, tmp_path: Path) -> None:
@@ -223,17 +242,21 @@ class Noting:
 
 
 def test_files_are_on_the_disk_before_they_are_committed(spark: Any, tmp_path: Path) -> None:
-    """And published before what is left in staging goes."""
+    """And published before they are marked, and marked before what is left in staging goes."""
     folder = tmp_path / "out"
     location = parse_location(str(folder))
     noting = Noting(open_writer(parse_location(str(tmp_path)), StorageSettings()))
     output = FileOutput(location, StorageSettings(), lambda _, __: noting)
     sink = ReadySink("json", "append", AT, path=str(folder), location=location)
     FileSink(spark, sink, output).write(frame(spark, ("a", 1), ("b", 2)), identity(0))
-    order = [one for one in noting.asked if one in ("flush", "settle", "create", "move")]
+    wanted = ("flush", "settle", "create", "move", "move_folder", "remove")
+    order = [one for one in noting.asked if one in wanted]
     files = len(list(folder.iterdir()))
-    expected = [*["flush"] * files, "settle", "create", "settle", *["move"] * files, "settle"]
-    assert order == expected
+    opened, committed, marked = (["create", "settle"] for _ in range(3))
+    expected = [*opened, *["flush"] * files, "settle", *committed, *["move"] * files, "settle"]
+    left = len(expected) + len(marked)
+    assert order[:left] == [*expected, *marked]
+    assert set(order[left:]) <= {"move_folder", "remove"}
 
 
 @pytest.mark.parametrize("mode", ["append", "complete"])
@@ -287,7 +310,7 @@ def test_complete_replaces_the_folder(spark: Any, tmp_path: Path) -> None:
     assert again.write(first.where("false"), identity(2)).rows == 0
     assert staged(folder) == []
     with pytest.raises(SinkError) as caught:
-        again.rewind(QUERY, 0)
+        again.rewind(QUERY, 0, generation=1)
     assert caught.value.code.number == "HF5011"
 
 
@@ -297,7 +320,7 @@ def test_batches_are_taken_back_by_their_manifests(spark: Any, tmp_path: Path) -
     sink = file_sink(spark, folder, partition_by=("sensor",))
     for number in range(3):
         sink.write(frame(spark, ("a", number), (f"b{number}", number)), identity(number))
-    sink.rewind(QUERY, 0)
+    sink.rewind(QUERY, 0, generation=1)
     columns = "value int, sensor string"
     assert read(spark, folder, schema=columns) == [(0, "a"), (0, "b0")]
     assert sink.last_committed(QUERY).value == 0
@@ -306,11 +329,13 @@ def test_batches_are_taken_back_by_their_manifests(spark: Any, tmp_path: Path) -
     (folder / "mine.parquet").touch()
     before = tree(tmp_path)
     with pytest.raises(SinkError, match=r"not the sink's own, such as mine\.parquet") as caught:
-        sink.clear()
+        sink.clear(generation=1)
     assert (caught.value.code.number, tree(tmp_path)) == ("HF5011", before)
     (folder / "mine.parquet").unlink()
-    sink.clear()
-    assert (tree(tmp_path), sink.queries()) == ({}, frozenset())
+    sink.clear(generation=1)
+    # What keeps a late driver from bringing rows back stays.
+    assert all("/manifests/-epochs/" in path for path in tree(tmp_path))
+    assert sink.queries() == frozenset()
     assert not sink.write(frame(spark, ("a", 5)), identity(0)).skipped
     assert read(spark, folder, schema=columns) == [(5, "a")]
 
@@ -323,6 +348,7 @@ def test_a_manifest_tells_everything(spark: Any, tmp_path: Path) -> None:
     path = tmp_path / ".holdfast/out/manifests" / QUERY / "0000000007.json"
     document = json.loads(path.read_bytes())
     files = document.pop("files")
+    assert document.pop("marked") is True
     assert document.pop("staging").startswith("0000000007-3-") and document.pop("written_at")
     assert [field["name"] for field in document.pop("schema")["fields"]] == ["sensor", "value"]
     assert document == {

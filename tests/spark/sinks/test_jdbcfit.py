@@ -52,6 +52,8 @@ def fits(kind: str, made: str, *columns: ThereColumn, mode: str = "append") -> b
         ("varchar(9)", "VARCHAR(9)", there(12, "VARCHAR", 9), True),
         ("timestamp", "TIMESTAMP WITH TIME ZONE", there(TIMESTAMP, "timestamptz"), True),
         ("timestamp", "TIMESTAMP WITH TIME ZONE", there(TIMESTAMP, "timestamp"), False),
+        ("timestamp", "TIMESTAMP WITH TIME ZONE", there(TIMESTAMP, "timestamp", 29, 6), True),
+        ("timestamp", "TIMESTAMP WITH TIME ZONE", there(TIMESTAMP, "timestamp", 26, 3), False),
         ("timestamp", "DATETIME", there(TIMESTAMP, "datetime"), True),
         ("timestamp_ntz", "TIMESTAMP", there(TIMESTAMP, "timestamptz"), False),
         ("timestamp_ntz", "TIMESTAMP", there(TIMESTAMP, "timestamp"), True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,16 @@ import psycopg
 import pytest
 
 from holdfast.errors import SinkError
+from holdfast.ledgers.lastcommitted import Answer
 from holdfast.ledgers.postgres import LEDGER
+from holdfast.ledgers.sinksight import Contents
 from tests.parts.postgres import rows_in
 from tests.spark.sinks.deliveries import QUERY, identity, postgres_sink
 
 pytestmark = pytest.mark.spark
 
 SCHEMA = "sensor string, value int"
+BATCHES = f"select batch_id from {LEDGER} where batch_id >= 0"
 
 
 def frame(spark: Any, *rows: tuple[Any, ...], schema: str = SCHEMA) -> Any:
@@ -47,7 +51,7 @@ def test_a_batch_is_appended_once_with_its_identity(spark: Any, database: str) -
     assert postgres_sink(spark, database).write(batch, identity(0, generation=2)).skipped
     assert readings(database) == [("a", 1), ("b", None), ("é\t\\N\n", 3)]
     columns = "table_name, query_id, batch_id, offsets_digest, generation, rows"
-    ledger = rows_in(database, f"select {columns} from {LEDGER}")
+    ledger = rows_in(database, f"select {columns} from {LEDGER} where batch_id >= 0")
     assert ledger == [("readings", QUERY, 0, "d0", 1, 3)]
     assert tables(database) == {"readings", LEDGER}
     told = sink.last_committed(QUERY)
@@ -92,20 +96,20 @@ def test_a_rewind_takes_later_batches_back(spark: Any, database: str) -> None:
     for number in range(3):
         sink.write(frame(spark, ("a", number)), identity(number))
     rows_in(database, "insert into readings values ('mine', 7, null)")
-    sink.rewind(QUERY, 0)
+    sink.rewind(QUERY, 0, generation=1)
     assert readings(database) == [("a", 0), ("mine", 7)]
     assert sink.last_committed(QUERY).value == 0
     assert not sink.write(frame(spark, ("b", 1)), identity(1, "new")).skipped
     rows_in(database, "insert into readings values ('foreign', 7, 1)")
     with pytest.raises(SinkError, match="not the job's, under batch 1") as caught:
-        sink.rewind(QUERY, 0)
+        sink.rewind(QUERY, 0, generation=1)
     assert caught.value.code.number == "HF5011"
     assert (len(readings(database)), sink.last_committed(QUERY).value) == (4, 1)
     rows_in(database, f"update {LEDGER} set query_id = 'other' where batch_id = 1")
     with pytest.raises(SinkError, match="batches of another query"):
-        sink.rewind(QUERY, 0)
+        sink.rewind(QUERY, 0, generation=1)
     with pytest.raises(SinkError, match="with a `batch_column`"):
-        postgres_sink(spark, database).rewind(QUERY, 0)
+        postgres_sink(spark, database).rewind(QUERY, 0, generation=1)
 
 
 def test_clear_removes_rows_and_memory(spark: Any, database: str) -> None:
@@ -115,26 +119,27 @@ def test_clear_removes_rows_and_memory(spark: Any, database: str) -> None:
         sink.write(frame(spark, ("a", number)), identity(number))
     rows_in(database, "insert into readings values ('foreign', 7)")
     with pytest.raises(SinkError, match="3 rows, and its batches brought 2") as caught:
-        sink.clear()
+        sink.clear(generation=1)
     assert caught.value.code.number == "HF5011"
     rows_in(database, "delete from readings where sensor = 'foreign'")
-    sink.clear()
+    sink.clear(generation=1)
     assert (readings(database), sink.queries()) == ([], frozenset())
     sink.write(frame(spark, ("a", 1)), identity(0))
-    rows_in(database, f"update {LEDGER} set query_id = 'other'")
+    rows_in(database, f"update {LEDGER} set query_id = 'other' where batch_id >= 0")
     sink.write(frame(spark, ("a", 1)), identity(0))
     with pytest.raises(SinkError, match="batches of another query"):
-        sink.clear()
+        sink.clear(generation=1)
 
 
 def test_nothing_there_is_nothing_to_take_back(spark: Any, database: str) -> None:
-    """Rows without a ledger are somebody else's."""
+    """A fence is left all the same. Rows without a ledger are somebody else's."""
     sink = postgres_sink(spark, database, batch_column="batch")
-    sink.rewind(QUERY, 0)
-    sink.clear()
-    assert tables(database) == set()
+    sink.rewind(QUERY, 0, generation=1)
+    sink.clear(generation=1)
+    assert tables(database) == {LEDGER}
+    assert rows_in(database, BATCHES) == []
     rows_in(database, "create table readings as select 1 as batch")
-    for act in (sink.clear, lambda: sink.rewind(QUERY, 0)):
+    for act in (partial(sink.clear, generation=1), partial(sink.rewind, QUERY, 0, generation=1)):
         with pytest.raises(SinkError) as caught:
             act()
         assert caught.value.code.number == "HF5011"
@@ -148,7 +153,7 @@ def test_very_old_batches_are_known_without_a_row(
     sink = postgres_sink(spark, database)
     for number in range(4):
         sink.write(frame(spark, ("a", number)), identity(number))
-    assert rows_in(database, f"select batch_id from {LEDGER} order by 1") == [(2,), (3,)]
+    assert rows_in(database, f"{BATCHES} order by 1") == [(2,), (3,)]
     assert sink.write(frame(spark, ("x", 9)), identity(0)).skipped
     assert len(readings(database)) == 4
 
@@ -190,6 +195,23 @@ def test_a_batch_whose_schema_changed_writes_nothing(spark: Any, database: str) 
     assert (readings(database), sink.last_committed(QUERY).value) == ([("a", 1)], 0)
 
 
+def test_a_search_path_that_changes_does_not_move_the_table(spark: Any, database: str) -> None:
+    """The schema is resolved once, before the first batch."""
+    sink = postgres_sink(spark, database)
+    batch = frame(spark, ("a", 1))
+    sink.prepare(batch.schema, begun=False)
+    rows_in(database, "create schema gold")
+    name = rows_in(database, "select current_database()")[0][0]
+    rows_in(database, f"alter database {name} set search_path = gold")
+    sink.write(batch, identity(0))
+    found = "select schemaname, tablename from pg_tables where schemaname in ('gold', 'public')"
+    assert sorted(rows_in(database, found)) == [("public", LEDGER), ("public", "readings")]
+    assert (sink.last_committed(QUERY).value, sink.queries()) == (0, {QUERY})
+    other = postgres_sink(spark, database).sight(QUERY)
+    assert (other.place or "").endswith(" gold.readings")
+    assert (other.held.answer, other.contents) == (Answer.NOTHING, Contents.ABSENT)
+
+
 def test_a_schema_qualified_table_has_its_own_ledger(spark: Any, database: str) -> None:
     """The same name in two schemas is two tables; the search path decides where none is named."""
     rows_in(database, 'create schema "Sales"')
@@ -202,3 +224,31 @@ def test_a_schema_qualified_table_has_its_own_ledger(spark: Any, database: str) 
     with psycopg.connect(database) as connection:
         found = connection.execute('select * from "Sales"."Order Lines"').fetchall()
     assert found == [("a", 1)]
+
+
+def test_a_table_that_is_removed_while_the_job_runs_stops_it(spark: Any, database: str) -> None:
+    """Whether it is dropped or replaced; the start judges it. In mode complete it is made again."""
+    sink = postgres_sink(spark, database)
+    batch = frame(spark, ("a", 1))
+    sink.prepare(batch.schema, begun=False)
+    sink.write(batch, identity(0))
+    rows_in(database, "drop table readings")
+    for create in ("select", "create table readings (sensor text, value integer)"):
+        rows_in(database, create)
+        with pytest.raises(SinkError, match="was removed while the job ran") as caught:
+            sink.write(batch, identity(1))
+        assert (caught.value.code.number, caught.value.exit_status) == ("HF5027", 50)
+        assert ("readings" in tables(database)) == create.startswith("create")
+    assert (readings(database), sink.last_committed(QUERY).value) == ([], 0)
+    started = postgres_sink(spark, database)
+    started.prepare(batch.schema, begun=True)
+    rows_in(database, "drop table readings")
+    with pytest.raises(SinkError, match="was removed while the job ran"):
+        started.write(batch, identity(1))
+    accepted = postgres_sink(spark, database)
+    accepted.prepare(batch.schema, begun=True)
+    assert accepted.write(batch, identity(1)).rows == 1
+    whole = postgres_sink(spark, database, "complete", table="whole")
+    whole.write(batch, identity(0))
+    rows_in(database, "drop table whole")
+    assert whole.write(batch, identity(1)).rows == 1

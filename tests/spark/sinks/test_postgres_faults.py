@@ -77,7 +77,8 @@ def test_two_drivers_race_the_first_batch(
     thread.join()
     assert told == ["HF5042"]
     assert ids(database) == list(range(10))
-    assert rows_in(database, f"select generation, offsets_digest from {LEDGER}") == [(2, "d0")]
+    held = f"select generation, offsets_digest from {LEDGER} where batch_id >= 0"
+    assert rows_in(database, held) == [(2, "d0")]
     assert staging_tables(database) == []
 
 
@@ -232,4 +233,5 @@ def test_a_serialization_failure_is_tried_again(spark: Any, database: str) -> No
     assert sink.write(numbers(spark), identity(1)).rows == 10
     assert rows_in(database, "select last_value from tries") == [(2,)]
     assert ids(database) == list(range(10))
-    assert rows_in(database, f"select batch_id, rows from {LEDGER} order by 1") == [(0, 0), (1, 10)]
+    held = f"select batch_id, rows from {LEDGER} where batch_id >= 0 order by 1"
+    assert rows_in(database, held) == [(0, 0), (1, 10)]

@@ -80,4 +80,4 @@ def test_a_function_is_given_batch_and_identity(spark: Any, tmp_path: Path) -> N
     taking = ReadySink("custom", "append", AT, function=lambda *values: given.extend(values))
     batch = frame(spark, ("a", 1))
     assert not open_sink(spark, declared(tmp_path, taking)).write(batch, identity(8)).skipped
-    assert given == [batch, identity(8)]
+    assert given == [batch, 8] and given[1].identity == identity(8)

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, place_options
 
 
 @click.command("backup")
-@click.argument("target")
+@click.argument("target", shell_complete=complete_target)
 @click.option(
     "--verify",
     "verified",
@@ -45,6 +46,7 @@ def command(
     keep_last: int | None,
     keep_within: float | None,
     project: Path | None,
+    profile: str | None,
     storage_options: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -67,6 +69,7 @@ def command(
             keep_last=keep_last,
             keep_within_days=keep_within,
             project=project,
+            profile=profile,
             storage_options=storage_options,
             progress=progress.advance,
         )

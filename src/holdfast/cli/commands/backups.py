@@ -7,16 +7,18 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli.completion import complete_target
 from holdfast.cli.options import Output, output_options, place_options
 
 
 @click.command("backups")
-@click.argument("target", required=False)
+@click.argument("target", required=False, shell_complete=complete_target)
 @place_options
 @output_options
 def command(
     target: str | None,
     project: Path | None,
+    profile: str | None,
     storage_options: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -26,5 +28,7 @@ def command(
 
     A restore that was interrupted is told here too. Nothing is written.
     """
-    answer = library.list_backups(target, project=project, storage_options=storage_options)
+    answer = library.list_backups(
+        target, project=project, profile=profile, storage_options=storage_options
+    )
     return Output(as_json, quiet, no_color).give(answer, drawing="backups")

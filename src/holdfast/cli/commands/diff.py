@@ -7,14 +7,15 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli.completion import complete_target
 from holdfast.cli.numpystart import start_numpy_without_threads
 from holdfast.cli.options import Output, output_options, target_options
 from holdfast.library import COMPARED_BATCHES, SHOWN_ROWS
 
 
 @click.command("diff")
-@click.argument("target")
-@click.argument("other", required=False)
+@click.argument("target", shell_complete=complete_target)
+@click.argument("other", required=False, shell_complete=complete_target)
 @click.option(
     "--from",
     "from_batch",
@@ -61,6 +62,7 @@ def command(
     logs_only: bool,
     batches: int,
     project: Path | None,
+    profile: str | None,
     storage_options: tuple[str, ...],
     timeout: float | None,
     as_json: bool,
@@ -86,6 +88,7 @@ def command(
         logs_only=logs_only,
         batches=batches,
         project=project,
+        profile=profile,
         storage_options=storage_options,
         timeout=timeout,
     )

@@ -13,6 +13,8 @@ import click
 
 from holdfast import library
 from holdfast.answers import Answer
+from holdfast.checkpoint.releases import RELEASES
+from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, target_options
 from holdfast.diagnosis.examination import Examination
@@ -21,7 +23,7 @@ INTERVAL_SECONDS = 5.0
 
 
 @click.command("doctor")
-@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.argument("targets", nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)
 @click.option(
     "--sink",
     metavar="PATH",
@@ -32,11 +34,17 @@ INTERVAL_SECONDS = 5.0
     "--ignore", multiple=True, metavar="CODE", help="Do not report this code; may be repeated."
 )
 @click.option(
+    "--spark",
+    type=click.Choice(RELEASES),
+    help="Judge the next start with this Spark release (default: any that may have written the "
+    "checkpoint).",
+)
+@click.option(
     "--verify",
     "verified",
     is_flag=True,
-    help="Read every file, compare it with its checksums, and decode all state, not only look at "
-    "what the next start needs.",
+    help="Read every file, compare it with its checksums, and decode all state, not only what the "
+    "next start needs.",
 )
 @click.option(
     "--watch",
@@ -59,10 +67,12 @@ def command(
     sink: str | None,
     only: tuple[str, ...],
     ignore: tuple[str, ...],
+    spark: str | None,
     verified: bool,
     watched: bool,
     interval: float,
     project: Path | None,
+    profile: str | None,
     storage_options: tuple[str, ...],
     timeout: float | None,
     as_json: bool,
@@ -88,8 +98,10 @@ def command(
                 sink=sink,
                 only=only,
                 ignore=ignore,
+                spark=spark,
                 verify=verified,
                 project=project,
+                profile=profile,
                 storage_options=storage_options,
                 timeout=timeout,
                 progress=progress.advance,

@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli.completion import complete_target
 from holdfast.cli.options import Output, output_options, target_options
 
 _DRAWINGS = {"text": "evidence", "markdown": "evidencemarkdown"}
 
 
 @click.command("evidence")
-@click.argument("target")
+@click.argument("target", shell_complete=complete_target)
 @click.option(
     "--sink",
     metavar="PATH",
@@ -43,6 +44,7 @@ def command(
     form: str,
     bundle: Path | None,
     project: Path | None,
+    profile: str | None,
     storage_options: tuple[str, ...],
     timeout: float | None,
     as_json: bool,
@@ -64,6 +66,7 @@ def command(
         sink=sink,
         bundle=bundle,
         project=project,
+        profile=profile,
         storage_options=storage_options,
         timeout=timeout,
     )

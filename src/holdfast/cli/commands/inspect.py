@@ -9,12 +9,13 @@ import click
 from holdfast import library
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.releases import RELEASES
+from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, target_options
 
 
 @click.command("inspect")
-@click.argument("target")
+@click.argument("target", shell_complete=complete_target)
 @click.option(
     "--batches",
     type=click.IntRange(1, 100_000),
@@ -41,6 +42,7 @@ def command(
     spark: str | None,
     verified: bool,
     project: Path | None,
+    profile: str | None,
     storage_options: tuple[str, ...],
     timeout: float | None,
     as_json: bool,
@@ -60,6 +62,7 @@ def command(
             spark=spark,
             verify=verified,
             project=project,
+            profile=profile,
             storage_options=storage_options,
             timeout=timeout,
             progress=progress.advance,

@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli.completion import complete_backup
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, place_options
 from holdfast.errors import UsageError
 
 
 @click.command("restore")
-@click.argument("backup")
+@click.argument("backup", shell_complete=complete_backup)
 @click.option("--to", metavar="LOCATION", help="Restore to another place.")
 @click.option(
     "--sink-log-to",
@@ -28,7 +29,11 @@ from holdfast.errors import UsageError
     metavar="PATH",
     help="Only this file, as it is named below the checkpoint (or the sink); may be repeated.",
 )
-@click.option("--even-if-running", is_flag=True, help="Write although a query seems to run.")
+@click.option(
+    "--even-if-running",
+    is_flag=True,
+    help="Write although files changed recently; a lease that is held still stops the restore.",
+)
 @click.option("--finish", is_flag=True, help="Finish an interrupted restore; BACKUP is the TARGET.")
 @click.option("--undo", is_flag=True, help="Take it back instead; BACKUP is the TARGET.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
@@ -44,6 +49,7 @@ def command(
     undo: bool,
     yes: bool,
     project: Path | None,
+    profile: str | None,
     storage_options: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -51,7 +57,8 @@ def command(
 ) -> int:
     """Put a backup back, byte for byte: the whole checkpoint, or single files.
 
-    BACKUP is TARGET@ID or TARGET@newest. What is there now is backed up first. A restore after
+    BACKUP is TARGET@ID or TARGET@newest. Nobody may run on the checkpoint meanwhile: the restore
+    takes its lease, or fails. What is there now is backed up first. A restore after
     which Spark would plan a known batch anew is refused. With --sink-log-to the log of the sink is
     written out instead, to be looked at. A restore that was interrupted is told by the next
     command on that place, and is finished with --finish or taken back with --undo.
@@ -63,14 +70,17 @@ def command(
         raise click.UsageError("--sink-log-to restores no checkpoint; give it alone")
     if not yes and not sys.stdin.isatty():
         raise UsageError("HF4508", "nobody can be asked: standard input is no terminal")
+    waiting = None if quiet or as_json else _wait
     with ByteProgress("restoring", silent=quiet or as_json) as progress:
         if settling:
             answer = library.settle_restore(
                 backup,
                 finish=finish,
                 project=project,
+                profile=profile,
                 storage_options=storage_options,
                 progress=progress.advance,
+                waiting=waiting,
             )
         else:
             answer = library.restore(
@@ -79,13 +89,19 @@ def command(
                 sink_log_to=sink_log_to,
                 files=files,
                 even_if_running=even_if_running,
-                confirm=(lambda _: True) if yes else _ask,
+                confirm=None if yes else _ask,
                 project=project,
+                profile=profile,
                 storage_options=storage_options,
                 progress=progress.advance,
+                waiting=waiting,
             )
     return Output(as_json, quiet, no_color).give(answer, drawing="restoration")
 
 
 def _ask(sentence: str) -> bool:
     return click.confirm(f"{sentence}. Go on?", err=True)
+
+
+def _wait(holder: str) -> None:
+    click.echo(f"waiting up to 30 s to see whether {holder} is still alive", err=True)

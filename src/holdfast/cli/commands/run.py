@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli.completion import complete_jobs
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.eventlines import EventLines
-from holdfast.cli.options import Output, output_options
+from holdfast.cli.options import Output, output_options, project_options
 from holdfast.redaction import redact
 from holdfast.spark.events import Event, JobEnded
 from holdfast.spark.guard import ACCEPTABLE
@@ -22,13 +23,8 @@ _STATED = {"delivered": True, "not-delivered": False}
 
 
 @click.command("run")
-@click.argument("jobs", nargs=-1, metavar="[JOB]...")
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The project file; otherwise holdfast.yaml is looked for upward.",
-)
+@click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_jobs)
+@project_options
 @click.option(
     "--grace",
     type=click.FloatRange(min=0),
@@ -47,8 +43,18 @@ _STATED = {"delivered": True, "not-delivered": False}
     "accepted",
     multiple=True,
     type=click.Choice(sorted(ACCEPTABLE)),
-    help="Start although this was found; may be repeated.",
+    help="Start despite this finding; may be repeated. empty-sink: the output was removed or "
+    "emptied on purpose; sink-behind: its newest rows were; shared-sink: several jobs write it; "
+    "new-checkpoint: the checkpoint was removed on purpose, and the output emptied; "
+    "changing-source: upserts into the Delta table that it reads only insert rows.",
 )
+@click.option(
+    "--keep-running",
+    is_flag=True,
+    help="Restart a job that fails for a reason that passes (server unreachable, executor lost, "
+    "storage throttled, time-out), after a pause and up to a limit: restart in holdfast.yaml.",
+)
+@click.option("--fail-fast", is_flag=True, help="Stop all jobs when one has failed for good.")
 @click.option("--offline", is_flag=True, help="Fetch no Java library; what is missing is an error.")
 @click.option("--ui", is_flag=True, help="Serve Spark's own page while the jobs run.")
 @click.option("--trace", is_flag=True, help="Show Spark's whole trace of a failed job.")
@@ -62,9 +68,12 @@ _STATED = {"delivered": True, "not-delivered": False}
 def command(
     jobs: tuple[str, ...],
     project: Path | None,
+    profile: str | None,
     grace: float,
     pending: str | None,
     accepted: tuple[str, ...],
+    keep_running: bool,
+    fail_fast: bool,
     offline: bool,
     ui: bool,
     trace: bool,
@@ -76,8 +85,9 @@ def command(
     """Run jobs of the project in one Spark, each on its own checkpoint.
 
     Without a JOB all are run. Those that end by themselves run in the order of their dependencies,
-    the others then side by side until a signal comes. A job that fails takes down only those that
-    read what it writes; the exit status is that of the first one in lineage order.
+    the others then side by side until a signal comes; one that reads what such a job writes starts
+    after its first commit. A job that fails takes down only those that read what it writes; the
+    exit status is that of the first one in lineage order.
     """
     from holdfast.cli.drawing.liverun import LiveRun
 
@@ -101,9 +111,12 @@ def command(
         answer = library.run(
             *jobs,
             project=project,
+            profile=profile,
             grace_seconds=grace,
             pending_delivered=None if pending is None else _STATED[pending],
             accept=accepted,
+            keep_running=keep_running,
+            fail_fast=fail_fast,
             offline=offline,
             ui=ui,
             verbose=trace,

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.numpystart import start_numpy_without_threads
 from holdfast.cli.options import Output, output_options, target_options
@@ -16,7 +17,7 @@ _MEGABYTE = 1_000_000
 
 
 @click.command("state")
-@click.argument("target")
+@click.argument("target", shell_complete=complete_target)
 @click.option(
     "--operator",
     type=click.IntRange(min=0),
@@ -60,6 +61,7 @@ _MEGABYTE = 1_000_000
     metavar="FILE",
     help="Write the rows to this file, .parquet, .csv or .jsonl, in place of showing them.",
 )
+@click.option("--force", is_flag=True, help="Replace the file of --output if it exists.")
 @click.option(
     "--summary",
     is_flag=True,
@@ -85,9 +87,11 @@ def command(
     where: str | None,
     limit: int | None,
     output: Path | None,
+    force: bool,
     summary: bool,
     memory: int,
     project: Path | None,
+    profile: str | None,
     storage_options: tuple[str, ...],
     timeout: float | None,
     as_json: bool,
@@ -113,9 +117,11 @@ def command(
             where=where,
             limit=limit,
             output=output,
+            force=force,
             summary=summary,
             memory_bytes=memory * _MEGABYTE,
             project=project,
+            profile=profile,
             storage_options=storage_options,
             timeout=timeout,
             progress=progress.advance,

@@ -10,6 +10,7 @@ from holdfast.backup.results import BackupAct, BackupReport
 from holdfast.cli.drawing.backups import backup_table
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text
+from holdfast.plurals import counted
 
 
 def draw(answer: Answer[BackupReport], console: Console) -> None:
@@ -23,8 +24,9 @@ def draw(answer: Answer[BackupReport], console: Console) -> None:
         console.print(backup_table(report.backups))
     if report.removed_files or report.removed_backups:
         console.print(
-            f"removed {len(report.removed_backups)} old backups and {report.removed_files} copies "
-            f"that no backup names ({size_text(report.freed_bytes)})"
+            f"removed {counted(len(report.removed_backups), 'old backup')} and "
+            f"{counted(report.removed_files, 'copy')} that no backup names "
+            f"({size_text(report.freed_bytes)})"
         )
     if answer.findings:
         console.print()
@@ -32,10 +34,10 @@ def draw(answer: Answer[BackupReport], console: Console) -> None:
 
 
 def _headline(report: BackupReport) -> str:
-    read = f"{report.verified_files} copies verified, {size_text(report.verified_bytes)}"
+    read = f"{counted(report.verified_files, 'copy')} verified, {size_text(report.verified_bytes)}"
     if report.act is BackupAct.MADE:
-        new = f"{report.copied_files} new files, {size_text(report.copied_bytes)} copied"
+        new = f"{counted(report.copied_files, 'new file')}, {size_text(report.copied_bytes)} copied"
         return f"Backed up: {new}; {read}"
     if report.damaged:
-        return f"{len(report.damaged)} files in the backups are damaged; {read}"
+        return f"{counted(len(report.damaged), 'damaged file')} in the backups; {read}"
     return f"Every copy is whole: {read}"

@@ -14,6 +14,7 @@ from holdfast.backup.results import BackupList, BackupPlace, BackupSummary
 from holdfast.backup.snapshot import BEFORE_RESTORE
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text
+from holdfast.plurals import counted
 
 MOST = 50
 
@@ -33,7 +34,7 @@ def _draw_place(place: BackupPlace, console: Console) -> None:
     if not place.backups:
         console.print("  none yet: holdfast backup makes one")
         return
-    console.print(f"  {len(place.backups)} backups in {size_text(place.stored_bytes)}")
+    console.print(f"  {counted(len(place.backups), 'backup')} in {size_text(place.stored_bytes)}")
     console.print(backup_table(place.backups[:MOST]))
     if len(place.backups) > MOST:
         console.print(f"  … and {len(place.backups) - MOST} more (--json shows all)")

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.demonstration.story import Demonstration, Kill
+from holdfast.plurals import counted
 
 
 def draw(answer: Answer[Demonstration], console: Console) -> None:
@@ -27,9 +28,10 @@ def draw(answer: Answer[Demonstration], console: Console) -> None:
     console.print(table)
     console.print()
     style = "bold green" if shown.lost == shown.doubled == 0 else "bold red"
-    console.print(Text(f"{shown.lost} rows lost, {shown.doubled} rows doubled", style))
+    lost, doubled = counted(shown.lost, "row"), counted(shown.doubled, "row")
+    console.print(Text(f"{lost} lost, {doubled} doubled", style))
     held = shown.skipped_batches
-    console.print(f"{held} batch{'es' if held != 1 else ''} ran again and was not written twice")
+    console.print(f"{counted(held, 'batch')} ran again and was not written twice")
 
 
 def _state(kill: Kill) -> str:

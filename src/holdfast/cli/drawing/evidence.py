@@ -11,8 +11,9 @@ from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text, time_text
 from holdfast.diagnosis.evidence import FACTS, Basis, Bundle, Evidence, Missing
-from holdfast.diagnosis.evidencereport import fact_text, run_text
+from holdfast.diagnosis.evidencereport import attempt_text, fact_text, run_text
 from holdfast.diagnosis.restarts import Restart
+from holdfast.plurals import counted
 
 MOST_RUNS = 10
 _STYLES = {Basis.UNKNOWN: "bold red", Basis.INFERRED: "yellow"}
@@ -59,6 +60,8 @@ def _facts(found: Evidence) -> Table:
         if name == "restart_history" and found.restart_history.value is not None:
             for run in found.restart_history.value.runs[:MOST_RUNS]:
                 grid.add_row("", run_text(run))
+            for attempt in found.restart_history.value.attempts[:MOST_RUNS]:
+                grid.add_row("", attempt_text(attempt))
             for one in found.restart_history.value.restarts:
                 grid.add_row("", _restart(one))
     return grid
@@ -92,7 +95,8 @@ def _draw_bundle(bundle: Bundle, console: Console) -> None:
     console.print()
     console.print(Text(f"Bundle {bundle.path}", "bold"))
     grid = _grid()
-    size = f"{bundle.files} files in {size_text(bundle.size_bytes)}, {bundle.redacted} redacted"
+    files = f"{counted(bundle.files, 'file')} in {size_text(bundle.size_bytes)}"
+    size = f"{files}, {bundle.redacted} redacted"
     grid.add_row("holds", f"{size}; {bundle.left_out} left out, its manifest says why")
     grid.add_row("sha256", bundle.sha256)
     console.print(_indented(grid))

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import MOST, STYLES
+from holdfast.cli.drawing.findings import MOST, STYLES, draw_line
 from holdfast.diagnosis.examination import Examination, Examined, Reported
 from holdfast.diagnosis.wrongfixes import WRONG_FIXES
 from holdfast.findings import Severity
@@ -38,15 +38,13 @@ def draw_reported(finding: Reported, console: Console) -> None:
     console.print(Text.assemble(label, ": ", finding.message))
     if finding.severity is Severity.INFO:
         return
-    grid = _pairs()
-    grid.add_row("at", finding.at)
-    grid.add_row("why", finding.why)
+    draw_line("at", finding.at, console)
+    draw_line("why", finding.why, console)
     for step in finding.next:
-        grid.add_row("next", step)
+        draw_line("next", step, console)
     fixes = finding.evidence.get(WRONG_FIXES)
     for fix in fixes if isinstance(fixes, list) else []:
-        grid.add_row("not", str(fix))
-    console.print(Padding(grid, (0, 0, 0, 2)))
+        draw_line("not", str(fix), console)
 
 
 def _identity(target: Examined) -> Table:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from holdfast.findings import Finding, Severity
@@ -16,6 +16,8 @@ STYLES = {
     Severity.FATAL: "bold red",
 }
 MOST = 20
+_INDENT = 7
+_NARROWEST = 20
 
 
 def draw_findings(findings: tuple[Finding, ...], location: str, console: Console) -> None:
@@ -25,13 +27,18 @@ def draw_findings(findings: tuple[Finding, ...], location: str, console: Console
         console.print(Text.assemble(label, ": ", finding.message))
         if finding.severity is Severity.INFO:
             continue
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(width=4)
-        grid.add_column(overflow="fold")
-        grid.add_row("at", finding.place.within(location))
-        grid.add_row("why", finding.why)
+        draw_line("at", finding.place.within(location), console)
+        draw_line("why", finding.why, console)
         for step in finding.next_steps:
-            grid.add_row("next", step)
-        console.print(Padding(grid, (0, 0, 0, 2)))
+            draw_line("next", step, console)
     if len(findings) > MOST:
         console.print(f"… and {len(findings) - MOST} more (--json shows all)")
+
+
+def draw_line(label: str, text: str, console: Console) -> None:
+    """Draw a text beside its label, wrapped between words: a path or command stays in one piece."""
+    width = max(_NARROWEST, console.width - _INDENT)
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    for number, line in enumerate(lines):
+        beginning = f"  {label:<4} " if number == 0 else " " * _INDENT
+        console.print(f"{beginning}{line}", soft_wrap=True)

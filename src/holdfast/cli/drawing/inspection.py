@@ -14,12 +14,14 @@ from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import amount_text, size_text, time_text
 from holdfast.diagnosis.inspection import Inspection, Source
 from holdfast.diagnosis.recordedversion import RECORDED
+from holdfast.plurals import counted
 
 _HEADLINES = {
     Action.FRESH: ("begins at batch 0", "green"),
     Action.PLAN: ("plans batch {batch_id}", "green"),
     Action.RERUN: ("runs batch {batch_id} again", "yellow"),
     Action.FAIL: ("fails", "bold red"),
+    Action.UNKNOWN: ("is unknown", "yellow"),
 }
 
 
@@ -67,11 +69,12 @@ def _identity(found: Inspection) -> Table:
     grid.add_row("query id", found.query_id or "none")
     grid.add_row("written by", _written_by(found))
     parts = ", ".join(f"{part.name} {size_text(part.size_bytes)}" for part in found.parts)
-    total = f"{found.file_count:,} files, {size_text(found.size_bytes)}"
+    total = f"{counted(found.file_count, 'file')}, {size_text(found.size_bytes)}"
     grid.add_row("size", f"{total} ({parts})" if parts else total)
     if found.sink is not None:
         sink = found.sink
-        named = f"{sink.identity} ({sink.kind})" if sink.identity else sink.kind
+        kind = f"native {sink.kind}" if sink.native else sink.kind
+        named = f"{sink.identity} ({kind})" if sink.identity else kind
         grid.add_row("sink", f"{named}, recorded" if sink.basis == RECORDED else named)
         if sink.asked is not None:
             is_held = sink.basis == "asked" and sink.last_committed is not None
@@ -102,7 +105,8 @@ def _draw_next_start(start: NextStart, console: Console) -> None:
     grid.add_row("", start.reason)
     if start.sink_touched:
         grid.add_row("", f"Batch {start.batch_id} reaches the sink before that.")
-    grid.add_row("", f"This holds for Spark {start.assumes_spark} and an unchanged query.")
+    if start.action is not Action.UNKNOWN:
+        grid.add_row("", f"This holds for Spark {start.assumes_spark} and an unchanged query.")
     for other in start.differs:
         grid.add_row("", f"Spark {other.spark}: {other.action.value}, {other.reason}")
     console.print(grid)
@@ -172,7 +176,7 @@ def _operator_line(operator: Operator) -> str:
     partitions = operator.partitions
     if not partitions:
         return name
-    return f"{name}, {partitions} partition{'s' if partitions > 1 else ''}"
+    return f"{name}, {counted(partitions, 'partition')}"
 
 
 def _store_line(store: Store) -> str:

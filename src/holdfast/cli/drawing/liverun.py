@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 import time
 from typing import TYPE_CHECKING
 
+from holdfast.plurals import counted, measured
 from holdfast.redaction import redact
 from holdfast.spark.events import (
     BatchDone,
     Event,
     JobEnded,
+    JobRestarting,
+    JobsFailed,
     JobStarted,
     JobStarting,
+    JobStopping,
     JobWaiting,
+    JobWaitingForUpstream,
+    RecordFailing,
+    RunStep,
 )
 
 if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
+_ALL_JOBS = ""
+"""Where the line stands that is about all jobs: below theirs."""
 _PLAIN_SECONDS = 1.0
 """In a pipe a job says at most so often how far it is."""
 
@@ -34,6 +44,8 @@ class LiveRun:
         self._lock = threading.Lock()
         self._lines: dict[str, str] = {}
         self._said: dict[str, float] = {}
+        self._unsaid: dict[str, list[BatchDone]] = {}
+        """Batches of each job since its last line about one."""
         self._live: Live | None = None
 
     def __enter__(self) -> LiveRun:
@@ -56,14 +68,31 @@ class LiveRun:
         if self._silent:
             return
         with self._lock:
-            self._lines[event.job] = f"{event.job}: {redact(line_of(event))}"
+            if isinstance(event, RunStep):
+                self._leave(redact(event.message))
+                return
+            key, line = event.job, f"{event.job}: {redact(line_of(event))}"
+            if isinstance(event, JobStopping):
+                self._leave(line)
+                return
+            if isinstance(event, JobsFailed):
+                key, line = _ALL_JOBS, redact(line_of(event))
+            self._lines[key] = line
             if self._live is not None:
                 self._live.update(_block(self._lines))
             elif self._is_due(event):
-                sys.stderr.write(self._lines[event.job] + "\n")
-                sys.stderr.flush()
+                self._leave_unsaid(event.job)
+                self._leave(line)
             if isinstance(event, JobStarted) and event.promise is not None:
                 self._leave(f"{event.job}: sink: {redact(event.promise)}")
+
+    def _leave_unsaid(self, job: str) -> None:
+        """Print how many batches had no line of their own."""
+        batches = self._unsaid.pop(job, [])
+        if batches:
+            rows = counted(sum(one.batch.rows for one in batches), "row")
+            number = counted(len(batches), "more batch", "more batches")
+            self._leave(f"{job}: … {number}, {rows}")
 
     def _leave(self, line: str) -> None:
         """Print a line that stays, also where the others are drawn anew."""
@@ -78,6 +107,7 @@ class LiveRun:
             return True
         now = time.monotonic()
         if now - self._said.get(event.job, -_PLAIN_SECONDS) < _PLAIN_SECONDS:
+            self._unsaid.setdefault(event.job, []).append(event)
             return False
         self._said[event.job] = now
         return True
@@ -85,30 +115,66 @@ class LiveRun:
 
 def line_of(event: Event) -> str:
     """Say an event in one line."""
+    if isinstance(event, RunStep):
+        return event.message
     if isinstance(event, JobStarting):
         return "starting"
     if isinstance(event, JobWaiting):
-        return f"waiting half a minute for a sign of life of {event.holder}"
+        return f"waiting up to 30 s to see whether {event.holder} is still alive"
     if isinstance(event, JobStarted):
         first = "" if event.next_batch is None else f", batch {event.next_batch} is run again"
         notes = "".join(f"; {finding.code} {finding.message}" for finding in event.findings)
         return f"started (query {event.query_id}, generation {event.generation}){first}{notes}"
     if isinstance(event, BatchDone):
-        held = " (the sink held it already)" if event.batch.skipped else ""
-        behind = "" if event.behind is None else f", behind by {event.behind}"
-        rows = "1 row" if event.total_rows == 1 else f"{event.total_rows:,} rows"
-        speed = f"{event.rows_per_second:,.0f} a second"
-        return f"batch {event.batch.batch_id}{held}, {rows}, {speed}{behind}"
-    return _end(event)
+        return _batch(event)
+    if isinstance(event, RecordFailing):
+        return f"goes on, but its record cannot be written: {event.message}"
+    if isinstance(event, JobStopping):
+        return _stopping(event)
+    if isinstance(event, JobEnded):
+        return _end(event)
+    return _line_of_several(event)
+
+
+def _line_of_several(event: JobWaitingForUpstream | JobRestarting | JobsFailed) -> str:
+    if isinstance(event, JobWaitingForUpstream):
+        jobs = "job" if len(event.upstream) == 1 else "jobs"
+        return f"waiting for the first output of upstream {jobs} {', '.join(event.upstream)}"
+    if isinstance(event, JobRestarting):
+        which = f"restart {event.restart} of {event.limit}"
+        return f"restarting in {event.seconds:g} s ({which}) after {event.code} {event.message}"
+    jobs = "job" if event.jobs == 1 else "jobs"
+    return f"{len(event.failed)} of {event.jobs} {jobs} failed: {', '.join(event.failed)}"
+
+
+def _batch(event: BatchDone) -> str:
+    """Name the batch's own rows, and what the run has delivered so far."""
+    skipped = " skipped (already in the sink)" if event.batch.skipped else ""
+    rows = counted(event.batch.rows, "row")
+    total = f"{counted(event.total_batches, 'batch')}, {counted(event.total_rows, 'row')}"
+    speed = f"{measured(round(event.rows_per_second), 'rows')}/s"
+    behind = "" if event.behind is None else f", behind by {event.behind}"
+    return f"batch {event.batch.batch_id}{skipped}, {rows}, {speed}{behind}; so far {total}"
+
+
+def _stopping(event: JobStopping) -> str:
+    if event.batch is None:
+        return "stopping; no batch is being written"
+    if event.signal is None:
+        return f"finishing batch {event.batch}, then stopping"
+    again = "press Ctrl-C again" if event.signal == signal.SIGINT else "send the signal again"
+    return f"finishing batch {event.batch}, {again} to stop now"
 
 
 def _end(event: JobEnded) -> str:
-    counted = f"{event.batches} batch{'es' if event.batches != 1 else ''}, {event.rows:,} rows"
+    total = f"{counted(event.batches, 'batch')}, {counted(event.rows, 'row')}"
     why = "" if event.message is None else f": {event.message}"
-    return f"{event.ended.value} after {event.seconds:.1f} s, {counted}{why}"
+    return f"{event.ended.value} after {event.seconds:.1f} s, {total}{why}"
 
 
 def _block(lines: dict[str, str]) -> Text:
     from rich.text import Text
 
-    return Text("\n".join(lines.values()), no_wrap=True, overflow="ellipsis")
+    jobs = [line for job, line in lines.items() if job != _ALL_JOBS]
+    summary = [lines[_ALL_JOBS]] if _ALL_JOBS in lines else []
+    return Text("\n".join([*jobs, *summary]), no_wrap=True, overflow="ellipsis")

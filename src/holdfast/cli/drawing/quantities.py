@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 from holdfast.format.sources import Amount
+from holdfast.plurals import measured
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -36,5 +37,4 @@ def amount_text(amount: Amount | None) -> str:
         return "?"
     if amount.total is None:
         return f"? ({amount.note})"
-    unit = amount.unit[:-1] if amount.total == 1 and amount.unit.endswith("s") else amount.unit
-    return f"{amount.total:,} {unit}" if unit != "unknown" else f"{amount.total:,}"
+    return f"{amount.total:,}" if amount.unit == "unknown" else measured(amount.total, amount.unit)

@@ -10,6 +10,7 @@ from holdfast.backup.results import Restoration, RestoreAct
 from holdfast.backup.snapshot import SINK_LOG
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text
+from holdfast.plurals import counted
 
 _HEADLINES = {
     RestoreAct.RESTORED: "Restored",
@@ -40,7 +41,8 @@ def _headline(done: Restoration) -> str:
     headline = _HEADLINES[done.act]
     if done.act in (RestoreAct.UNCHANGED, RestoreAct.NOTHING):
         return headline
+    files = counted(done.written_files, "file")
     return (
-        f"{headline}: {done.written_files} files written ({size_text(done.written_bytes)}), "
+        f"{headline}: {files} written ({size_text(done.written_bytes)}), "
         f"{done.removed_files} removed, {done.verified_files} verified"
     )

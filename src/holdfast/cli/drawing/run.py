@@ -24,8 +24,10 @@ _STYLES = {
 def draw(answer: Answer[RunReport], console: Console) -> None:
     """Draw the table of jobs, then what was found."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("job", "ended", "batches", "rows", "seconds"):
-        right = name in ("batches", "rows", "seconds")
+    restarted = any(job.restarts for job in answer.result.jobs)
+    numbers = ("batches", "rows", "seconds", *(("restarts",) if restarted else ()))
+    for name in ("job", "ended", *numbers):
+        right = name in numbers
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for job in answer.result.jobs:
         table.add_row(
@@ -34,6 +36,7 @@ def draw(answer: Answer[RunReport], console: Console) -> None:
             _batches(job),
             f"{job.rows:,}",
             f"{job.seconds:.1f}",
+            *((str(job.restarts),) if restarted else ()),
         )
     console.print(table)
     for promise in dict.fromkeys(job.promise for job in answer.result.jobs if job.promise):
@@ -47,5 +50,5 @@ def _batches(job: JobReport) -> str:
     if job.first_batch is None:
         return str(job.batches)
     span = f"{job.first_batch}" + (f" to {job.last_batch}" if job.batches > 1 else "")
-    held = f", {job.skipped_batches} held already" if job.skipped_batches else ""
+    held = f", {job.skipped_batches} skipped" if job.skipped_batches else ""
     return f"{job.batches} ({span}{held})"

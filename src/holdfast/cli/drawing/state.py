@@ -16,6 +16,7 @@ from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text
 from holdfast.cli.drawing.statesummary import draw_summary
+from holdfast.plurals import counted
 from holdfast.state.results import StateRow, StateRows
 
 _GAP = 2
@@ -32,7 +33,7 @@ def draw(answer: Answer[StateRows], console: Console) -> None:
         draw_summary(found.summary, console)
     elif found.output is not None:
         written = found.output
-        count = f"{written.rows:,} row{'' if written.rows == 1 else 's'}"
+        count = counted(written.rows, "row")
         console.print(f"{count} written to {written.path} ({size_text(written.size_bytes)})")
     else:
         _draw_rows(found, console)
@@ -63,7 +64,7 @@ def _draw_rows(found: StateRows, console: Console) -> None:
 
 def _told(found: StateRows) -> str:
     if found.complete:
-        return f"{found.total:,} row{'' if found.total == 1 else 's'}"
+        return counted(found.total or 0, "row")
     shown = len(found.rows)
     first = "the first row" if shown == 1 else f"the first {shown:,} rows"
     if found.total is not None:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.diagnosis.statedifferences import Change, RowDifference, StoreComparison
+from holdfast.plurals import counted
 from holdfast.state.results import StateRow
 
 _SIGNS = {
@@ -42,13 +43,9 @@ def _numbers(store: StoreComparison) -> str:
     if store.not_compared is not None:
         return f"not compared: {store.not_compared}"
     if store.identical:
-        return f"the same {_counted(store.left_rows)}"
+        return f"the same {counted(store.left_rows or 0, 'row')}"
     changes = f"{store.added:,} added, {store.changed:,} changed, {store.removed:,} removed"
-    return f"{changes} ({_counted(store.left_rows)}, then {store.right_rows:,})"
-
-
-def _counted(rows: int | None) -> str:
-    return f"{rows:,} row{'' if rows == 1 else 's'}"
+    return f"{changes} ({counted(store.left_rows or 0, 'row')}, then {store.right_rows:,})"
 
 
 def _key(row: RowDifference) -> str:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli.drawing.quantities import size_text, time_text
+from holdfast.plurals import counted
 from holdfast.state.results import Growth, PartitionSummary, StateSummary
 
 _BAR_WIDTH = 30
@@ -54,13 +55,14 @@ def _dropped(found: StateSummary) -> str:
     note = f" ({found.dropped_next_note})" if found.dropped_next_note else ""
     if found.dropped_next is None:
         return f"not known{note}"
-    return f"{found.dropped_next:,} key{'' if found.dropped_next == 1 else 's'}{note}"
+    return f"{counted(found.dropped_next, 'key')}{note}"
 
 
 def _growth(growth: Growth | None) -> str:
     if growth is None:
         return "not known: no older batch was looked at"
-    text = f"{growth.first_keys:,} keys after batch {growth.first_batch}, {growth.last_keys:,} now"
+    first = f"{counted(growth.first_keys, 'key')} after batch {growth.first_batch}"
+    text = f"{first}, {growth.last_keys:,} now"
     if not growth.changes:
         return text
     mean = sum(one.change_bytes for one in growth.changes) // len(growth.changes)
@@ -77,6 +79,6 @@ def _bars(partitions: tuple[PartitionSummary, ...]) -> Table:
     for one in partitions:
         length = round(_BAR_WIDTH * one.keys / most) if most else 0
         bar = Text("█" * (length or bool(one.keys)), "cyan")
-        keys = f"{one.keys:,} key{'' if one.keys == 1 else 's'}"
+        keys = counted(one.keys, "key")
         grid.add_row(str(one.partition), bar, keys, size_text(one.row_bytes))
     return grid

@@ -45,7 +45,8 @@ def _table(jobs: Iterable[JobStatus]) -> Table:
     table.add_column("sink", no_wrap=True)
     for one in jobs:
         state = Text(one.state.value, _STYLES.get(one.state, ""))
-        table.add_row(one.job, state, _batch(one), *_last_run(one), one.sink)
+        sink = f"{one.sink} (native)" if one.sink_native else one.sink
+        table.add_row(one.job, state, _batch(one), *_last_run(one), sink)
     return table
 
 
@@ -90,7 +91,8 @@ def _draw_holders(jobs: Iterable[JobStatus], console: Console) -> None:
         lease = one.lease
         if lease is not None and lease.state in (Standing.HELD, Standing.UNCLEAR):
             since = f", since {_moment(lease.since)}" if lease.since is not None else ""
-            grid.add_row(one.job, f"{lease.holder or 'its claim cannot be read'}{since}")
+            act = f"{lease.act} by " if lease.act is not None else ""
+            grid.add_row(one.job, f"{act}{lease.holder or 'its claim cannot be read'}{since}")
     if grid.row_count:
         console.print()
         console.print(Text("Leases", "bold"))

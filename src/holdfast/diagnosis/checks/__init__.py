@@ -31,6 +31,7 @@ from holdfast.diagnosis.checks.names import (
     check_orphan_checksums,
     check_special_files,
 )
+from holdfast.diagnosis.checks.nextstart import check_next_start
 from holdfast.diagnosis.checks.operators import (
     check_operator_identity,
     check_schema_places,
@@ -53,6 +54,7 @@ from holdfast.diagnosis.checks.sourcelogs import (
     check_compact_entries,
     check_source_log_entries,
     check_source_log_whole,
+    check_source_times,
 )
 from holdfast.diagnosis.checks.sourceoffsets import check_initial_offsets, check_source_offsets
 from holdfast.diagnosis.checks.statefolders import (
@@ -62,8 +64,8 @@ from holdfast.diagnosis.checks.statefolders import (
 )
 from holdfast.diagnosis.checks.stateversions import check_empty_state, check_state_versions
 from holdfast.diagnosis.checks.strangenames import check_strange_names
-from holdfast.diagnosis.checks.wholeness import check_wholeness
-from holdfast.findings import Finding, worst_first
+from holdfast.diagnosis.checks.wholeness import check_wholeness, without_unseen
+from holdfast.findings import Finding, Severity, worst_first
 
 Check = Callable[[Picture], Iterator[Finding]]
 
@@ -87,6 +89,7 @@ CHECKS: tuple[Check, ...] = (
     check_source_log_whole,
     check_source_log_entries,
     check_compact_entries,
+    check_source_times,
     check_source_offsets,
     check_initial_offsets,
     check_watermark,
@@ -117,4 +120,7 @@ CHECKS: tuple[Check, ...] = (
 
 def check_picture(picture: Picture) -> tuple[Finding, ...]:
     """Run every check, the worst findings first."""
-    return worst_first(finding for check in CHECKS for finding in check(picture))
+    found = [*without_unseen((one for check in CHECKS for one in check(picture)), picture)]
+    if not any(finding.severity is Severity.FATAL for finding in found):
+        found += check_next_start(picture)
+    return worst_first(found)

@@ -7,9 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from holdfast.diagnosis.checks import (
     connectors,
     declarations,
+    declaredquery,
+    declaredsink,
+    declaredsources,
+    declaredtopics,
+    deltapast,
     deltasink,
+    deltasource,
     filesink,
     growth,
+    joinformat,
+    kafkasource,
     keptoffsets,
     locations,
     manifests,
@@ -17,6 +25,7 @@ from holdfast.diagnosis.checks import (
     ownledger,
     releasefaults,
     runs,
+    sincelastrun,
     statecontents,
 )
 from holdfast.diagnosis.checks.across import check_shared_identity, check_shared_output
@@ -31,7 +40,7 @@ from holdfast.findings import Finding
 SubjectCheck = Callable[[Subject], Iterator[Finding]]
 AcrossCheck = Callable[[Subject, Sequence[Subject]], Iterator[Finding]]
 
-SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
+SINK_CHECKS: tuple[SubjectCheck, ...] = (
     filesink.check_sink_memory,
     filesink.check_sink_not_ahead,
     filesink.check_sink_not_behind,
@@ -39,14 +48,23 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     filesink.check_sink_times,
     filesink.check_sink_log_size,
     filesink.check_sink_damage,
+    filesink.check_output_of_spark,
     deltasink.check_table_not_ahead,
     deltasink.check_table_not_behind,
     deltasink.check_table_knows_query,
     deltasink.check_fixed_application,
     deltasink.check_table_memory,
+    deltapast.check_ignored_batches,
     ownledger.check_ledger_not_ahead,
     ownledger.check_ledger_not_behind,
     ownledger.check_ledger_knows_query,
+    declaredsink.check_output_gone,
+)
+"""What the sink remembers, against the checkpoint."""
+
+SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
+    locations.check_escaped_twin,
+    *SINK_CHECKS,
     manifests.check_published,
     manifests.check_published_files,
     manifests.check_unnamed_files,
@@ -54,9 +72,9 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     manifests.check_manifest_gaps,
     manifests.check_staging,
     manifests.check_taking_back,
+    locations.check_is_there,
     locations.check_fixed_path,
     locations.check_lasting_place,
-    locations.check_escaped_twin,
     check_begun_files,
     check_snapshot_tables,
     check_unneeded_tables,
@@ -73,18 +91,37 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     connectors.check_kinesis_shards,
     releasefaults.check_release_faults,
     releasefaults.check_newer_logs,
-    releasefaults.check_join_format,
+    joinformat.check_join_format,
     declarations.check_pinned_declarations,
+    declarations.check_provider_declared,
     declarations.check_declared_sources,
-    declarations.check_declared_folders,
-    declarations.check_declared_topics,
+    declaredsources.check_declared_folders,
+    declaredsources.check_recorded_paths,
+    declaredsources.check_changed_tables,
+    declaredtopics.check_declared_topics,
     declarations.check_newest_files_first,
     declarations.check_data_loss_passed_over,
     declarations.check_sink_knows_batches,
+    declarations.check_pending_twice,
+    declaredquery.check_source_order,
+    declaredquery.check_declared_operators,
+    declaredquery.check_declared_keys,
+    declaredquery.check_declared_aggregates,
+    deltasource.check_same_table,
+    deltasource.check_versions_there,
+    deltasource.check_tables_readable,
+    kafkasource.check_records_there,
+    kafkasource.check_same_topic,
+    kafkasource.check_brokers_asked,
+    sincelastrun.check_output_mode,
+    sincelastrun.check_starting_options,
+    sincelastrun.check_same_spark,
+    sincelastrun.check_sink_kind,
     runs.check_own_job,
     runs.check_driver_now,
     runs.check_killed_run,
     runs.check_failed_run,
+    runs.check_failed_attempts,
     keptoffsets.check_offsets_as_kept,
     keptoffsets.check_newest_offsets_kept,
     keptoffsets.check_copies_readable,
@@ -97,7 +134,11 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     optimisations.advise_object_store,
 )
 
-ACROSS_CHECKS: tuple[AcrossCheck, ...] = (check_shared_identity, check_shared_output)
+ACROSS_CHECKS: tuple[AcrossCheck, ...] = (
+    check_shared_identity,
+    check_shared_output,
+    deltapast.check_batches_of_two_queries,
+)
 
 
 def check_around(subject: Subject, others: Sequence[Subject] = ()) -> list[Finding]:

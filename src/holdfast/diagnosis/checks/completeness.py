@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holdfast.checkpoint.outcome import Action
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery import outcome_with
+from holdfast.checkpoint.writer import start_releases
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.offsets import OffsetsEntry
 
@@ -29,8 +32,8 @@ def check_commits_complete(picture: Picture) -> Iterator[Finding]:
         if commit.version == 2 and commit.state_ids is None:
             lack = "state ids, which version 2 is for"
         if lack is not None:
-            needed = batch_id == picture.newest_commit_id and picture.layout.state.operators
-            severity = Severity.FATAL if needed and commit.version == 2 else Severity.WARNING
+            newest = batch_id == picture.newest_commit_id and commit.version == 2
+            severity = Severity.FATAL if newest and _fails(picture) else Severity.WARNING
             place = Place(f"commits/{batch_id}", line=2)
             yield Finding("HF2237", severity, f"commits/{batch_id} has no {lack}", place)
 
@@ -50,11 +53,21 @@ def check_source_logs_complete(picture: Picture) -> Iterator[Finding]:
     for name, logs in picture.source_logs.items():
         for log_id, log in logs.items():
             if not log.items:
-                path = picture.layout.sources[name].files[log_id].path
-                yield Finding("HF2237", Severity.ERROR, f"{path} names no file", Place(path))
+                files = picture.layout.sources[name].files
+                path = files[log_id].path
+                # Spark takes the files of the newest entry for new ones and delivers them again;
+                # a pending batch takes none, and its files come after it.
+                again = log_id == max(files) and picture.pending is None
+                severity = Severity.FATAL if again else Severity.ERROR
+                yield Finding("HF2237", severity, f"{path} names no file", Place(path))
 
 
 _SETTINGS_OF_35 = 10
+
+
+def _fails(picture: Picture) -> bool:
+    outcomes = (outcome_with(picture, one) for one in start_releases(picture))
+    return any(one.action is Action.FAIL for one in outcomes)
 
 
 def _of_old_spark(picture: Picture) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from holdfast.checkpoint.needed import needed_paths
 from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.snapshotrepair import is_passed_over
-from holdfast.checkpoint.writer import spark_version
+from holdfast.checkpoint.writer import start_releases
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Severity
 
@@ -22,9 +22,33 @@ def check_damaged_files(picture: Picture) -> Iterator[Finding]:
             damage.error.message,
             damage.place,
             {"file": damage.file, "line": damage.place.line, "byte": damage.place.byte},
-            damage.error.why,
+            _why(picture, damage),
             damage.error.next_steps,
         )
+
+
+_DAMAGED_STATE = (
+    "Hadoop wrote both together; the file was changed or damaged since. Spark stops when it loads "
+    "this state, after the batch has reached the sink"
+)
+_PASSED_OVER = (
+    "Hadoop wrote both together; the file was changed or damaged since. Spark 4.2 and later load "
+    "an older snapshot and the changes since; earlier releases stop"
+)
+
+
+def _why(picture: Picture, damage: Damage) -> str:
+    """Return what the damage leads to: unlike a log, a state file is not read unchecked."""
+    if damage.error.code.number != "HF2111" or not damage.file.startswith("state/"):
+        return damage.error.why
+    return damaged_state(picture, damage.file)
+
+
+def damaged_state(picture: Picture, path: str) -> str:
+    """Return what a state file leads to that does not match its checksum."""
+    if is_passed_over(picture, path, start_releases(picture)[0]):
+        return _PASSED_OVER
+    return _DAMAGED_STATE
 
 
 def _severity(picture: Picture, damage: Damage, needed: frozenset[str]) -> Severity:
@@ -35,11 +59,10 @@ def _severity(picture: Picture, damage: Damage, needed: frozenset[str]) -> Sever
         # A killed writer leaves empty ones; they only take away the means to verify.
         return Severity.INFO
     if number == "HF2111":
-        # Spark does not look at the checksum: it would go on with the changed content.
-        if is_passed_over(picture, damage.file, spark_version(picture).oldest):
-            return Severity.ERROR
-        counts = damage.file in needed or damage.file.startswith("state/")
-        return Severity.FATAL if counts else Severity.ERROR
+        # Spark compares it for state alone; from a log it goes on with the changed content.
+        passed = is_passed_over(picture, damage.file, start_releases(picture)[0])
+        compared = damage.file.startswith("state/") and not passed
+        return Severity.FATAL if compared else Severity.ERROR
     if damage.overlooked:
         return Severity.WARNING
     return Severity.FATAL if damage.file in needed else Severity.WARNING

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from urllib.parse import unquote
 
-from holdfast.checkpoint.releases import PINNED_SETTINGS
+from holdfast.checkpoint.releases import PINNED_SETTINGS, PROVIDER
 from holdfast.checkpoint.sourceview import explained
 from holdfast.diagnosis.subject import DeclaredJob, Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.sources import ExplainedOffset
+from holdfast.jobs.sqltext import source_uses
 
 _FILES = ("json", "csv", "parquet", "orc", "text")
-_KINDS: Mapping[str, str] = {
+KINDS: Mapping[str, str] = {
     **dict.fromkeys(_FILES, "file"),
     **{one: one for one in ("kafka", "delta", "rate", "rate-micro-batch", "socket")},
 }
@@ -42,61 +42,39 @@ def check_pinned_declarations(subject: Subject) -> Iterator[Finding]:
             )
 
 
+def check_provider_declared(subject: Subject) -> Iterator[Finding]:
+    """Mention a provider of state that the checkpoint pins and the project does not set."""
+    pinned, job = subject.picture.settings.get(PROVIDER), subject.job
+    default = next(one.default for one in PINNED_SETTINGS if one.key == PROVIDER)
+    has_state = bool(subject.picture.layout.state.operators)
+    if job is None or pinned in (None, default) or PROVIDER in job.settings or not has_state:
+        return
+    assert pinned is not None
+    message = f"the checkpoint pins {pinned.rpartition('.')[2]}, and the project does not set it"
+    place = Place(f"offsets/{subject.picture.newest_offsets_id}", line=2)
+    yield Finding("HF2349", Severity.INFO, message, place, {"setting": PROVIDER, "pinned": pinned})
+
+
 def check_declared_sources(subject: Subject) -> Iterator[Finding]:
-    """Report more sources than the checkpoint has, and kinds that it never had."""
+    """Report another number of sources than the checkpoint has, and kinds that it never had."""
     entry, job = subject.picture.newest_offsets, subject.job
     if entry is None or job is None:
         return
     declared = {name: one.format for name, one in job.job.named_sources.items()}
     place = Place(f"offsets/{subject.picture.newest_offsets_id}", line=3)
-    if len(declared) > len(entry.sources):
-        message = f"{len(declared)} sources are declared, the checkpoint has {len(entry.sources)}"
+    miscounted = _miscounted(job, len(entry.sources), by_name=entry.version > 1)
+    if miscounted is not None:
         evidence = {"declared": sorted(declared), "recorded": len(entry.sources)}
-        yield Finding("HF2323", Severity.ERROR, message, place, evidence)
+        yield Finding("HF2323", Severity.FATAL, miscounted, place, evidence)
         return
     recorded = _recorded_kinds(subject)
     for name, format_ in declared.items():
-        kind = _KINDS.get(format_.lower())
+        kind = KINDS.get(format_.lower())
         if kind is not None and recorded and "unknown" not in recorded and kind not in recorded:
             message = f"source {name} is declared as {format_}, the checkpoint has offsets of "
             message += f"{', '.join(sorted(recorded))}"
             evidence = {"declared": format_, "recorded": sorted(recorded)}
-            yield Finding("HF2323", Severity.ERROR, message, place, evidence)
-
-
-def check_declared_folders(subject: Subject) -> Iterator[Finding]:
-    """Report file sources whose log names files in no declared folder."""
-    folders = subject.job.source_folders if subject.job is not None else {}
-    if not folders or any(set(folder) & set("*?[{") for folder in folders.values()):
-        return
-    starts = tuple(f"{_plain(folder).rstrip('/')}/" for folder in folders.values())
-    for name, logs in sorted(subject.picture.source_logs.items()):
-        newest = max(logs, default=None)
-        items = logs[newest].items if newest is not None else ()
-        if items and not _plain(unquote(items[-1].path)).startswith(starts):
-            path = subject.picture.layout.sources[name].files[newest or 0].path
-            declared = sorted(folders.values())
-            yield Finding(
-                "HF2324",
-                Severity.ERROR,
-                f"sources/{name} last read {items[-1].path}, which is not in {', '.join(declared)}",
-                Place(path),
-                {"last_read": items[-1].path, "declared": declared},
-            )
-
-
-def check_declared_topics(subject: Subject) -> Iterator[Finding]:
-    """Report Kafka topics that are declared and unknown, or known and not declared any more."""
-    declared = _declared_topics(subject.job) if subject.job is not None else set()
-    recorded = _recorded_topics(subject)
-    if not declared or not recorded or declared == recorded:
-        return
-    evidence = {"declared": sorted(declared), "recorded": sorted(recorded)}
-    message = f"topics {', '.join(sorted(declared))} are declared, the checkpoint has "
-    message += ", ".join(sorted(recorded))
-    place = Place(f"offsets/{subject.picture.newest_offsets_id}", line=3)
-    severity = Severity.ERROR if recorded - declared else Severity.WARNING
-    yield Finding("HF2325", severity, message, place, evidence)
+            yield Finding("HF2323", Severity.FATAL, message, place, evidence)
 
 
 def check_newest_files_first(subject: Subject) -> Iterator[Finding]:
@@ -123,28 +101,40 @@ def check_sink_knows_batches(subject: Subject) -> Iterator[Finding]:
         yield Finding("HF2326", Severity.INFO, message, Place(""), {"format": format_})
 
 
+def check_pending_twice(subject: Subject) -> Iterator[Finding]:
+    """Report a pending batch that a sink without a memory may already have."""
+    pending, sink = subject.picture.pending, subject.sink
+    format_ = subject.job.job.sink.format if subject.job is not None else ""
+    has_ledger = sink is not None and sink.own is not None
+    if pending is None or subject.runs_now or has_ledger or format_ not in ("kafka", "custom"):
+        return
+    message = f"batch {pending} is planned and not committed; the sink is {format_}"
+    evidence = {"pending": pending, "format": format_}
+    yield Finding("HF2371", Severity.ERROR, message, Place(f"offsets/{pending}"), evidence)
+
+
+def _miscounted(job: DeclaredJob, recorded: int, *, by_name: bool) -> str | None:
+    """Say how the number of streams differs from the recorded one; None where it may fit.
+
+    Spark counts every use of a source. SQL shows them; a function may use a source more than once,
+    but hardly leaves one out. Sources that are found by their names are not counted.
+    """
+    declared = job.job.named_sources
+    uses = source_uses(job.job.sql, declared) if job.job.sql is not None else None
+    if uses is not None and not by_name and uses not in (0, recorded):
+        if uses == len(declared):
+            return f"{uses} sources are declared, the checkpoint has {recorded}"
+        return f"the SQL uses its sources {uses} times in all, the checkpoint has {recorded}"
+    if uses is None and len(declared) > recorded:
+        return f"{len(declared)} sources are declared, the checkpoint has {recorded}"
+    return None
+
+
 def _recorded_kinds(subject: Subject) -> set[str]:
     entry = subject.picture.newest_offsets
     assert entry is not None
     found = (explained(subject.picture, entry, at, {}) for at in range(len(entry.sources)))
     return {one.kind if isinstance(one, ExplainedOffset) else "unknown" for one in found}
-
-
-def _declared_topics(job: DeclaredJob) -> set[str]:
-    texts = [one.options.get("subscribe", "") for one in job.job.named_sources.values()]
-    return {topic.strip() for text in texts for topic in text.split(",") if topic.strip()}
-
-
-def _recorded_topics(subject: Subject) -> set[str]:
-    entry = subject.picture.newest_offsets
-    topics: set[str] = set()
-    for position in range(len(entry.sources) if entry is not None else 0):
-        assert entry is not None
-        found = explained(subject.picture, entry, position, {})
-        if isinstance(found, ExplainedOffset) and found.kind == "kafka":
-            decoded = found.decoded if isinstance(found.decoded, dict) else {}
-            topics |= {str(one) for one in decoded}
-    return topics
 
 
 def _source_options(job: DeclaredJob | None) -> Iterator[tuple[str, dict[str, str]]]:
@@ -153,7 +143,7 @@ def _source_options(job: DeclaredJob | None) -> Iterator[tuple[str, dict[str, st
         yield name, {key.lower(): value.lower() for key, value in source.options.items()}
 
 
-def _plain(uri: str) -> str:
+def plain_uri(uri: str) -> str:
     """Bring `file:/x`, `file:///x` and `s3a://…` to one spelling."""
     scheme, colon, rest = uri.partition(":")
     if not colon:

@@ -8,7 +8,8 @@ from itertools import islice
 from holdfast.diagnosis.ranges import id_ranges
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
-from holdfast.ledgers.sparkfilesink import LOG_FOLDER, FileSinkLog
+from holdfast.ledgers.sparkfilesink import FORMATS, LOG_FOLDER, FileSinkLog
+from holdfast.plurals import counted
 
 CLOCK_TOLERANCE_MS = 60_000
 """How far the clocks of the driver and of the storage may be apart."""
@@ -22,6 +23,9 @@ def check_sink_not_ahead(subject: Subject) -> Iterator[Finding]:
         return
     is_new = planned is None and subject.picture.newest_commit_id is None
     foreign = is_new or bool(_older_than_planned(subject, log))
+    if foreign and subject.twin is not None:
+        # The checkpoint of this output lies at the twin: another output would be the wrong remedy.
+        return
     following = 0 if planned is None else planned + 1
     known = f"knows batches up to {log.newest}, the checkpoint "
     known += "has planned none" if planned is None else f"only up to {planned}"
@@ -77,7 +81,7 @@ def check_sink_times(subject: Subject) -> Iterator[Finding]:
         "HF2405",
         Severity.ERROR,
         f"the sink wrote its entry of batch {lost[0]} before the checkpoint planned that batch: "
-        f"rows of {len(lost)} committed batches are not in the sink",
+        f"rows of {counted(len(lost), 'committed batch')} are not in the sink",
         _place(log, str(lost[0])),
         {"batches": lost[:20], "count": len(lost)},
     )
@@ -94,6 +98,22 @@ def check_sink_log_size(subject: Subject) -> Iterator[Finding]:
     message += f"{log.interval} batches"
     evidence = {"bytes": item.size, "interval": log.interval}
     yield Finding("HF2406", Severity.WARNING, message, _place(log, item.path), evidence)
+
+
+def check_output_of_spark(subject: Subject) -> Iterator[Finding]:
+    """Report a job whose output folder belongs to Spark's own file sink: `run` refuses it."""
+    sink = None if subject.job is None else subject.job.job.sink
+    if sink is None or sink.native:
+        return
+    if sink.format in FORMATS and _log(subject) is not None:
+        assert subject.sink is not None
+        yield output_of_spark(subject.sink.location)
+
+
+def output_of_spark(location: str) -> Finding:
+    """Return the finding that `run` refuses to start with."""
+    message = f"{location} holds {LOG_FOLDER}"
+    return Finding("HF5020", Severity.FATAL, message, Place(LOG_FOLDER, root=location))
 
 
 def check_sink_damage(subject: Subject) -> Iterator[Finding]:
@@ -117,7 +137,13 @@ def check_sink_memory(subject: Subject) -> Iterator[Finding]:
         message = f"the sink could not be read: {sink.failure.message}"
         steps = () if sink.is_folder else sink.failure.next_steps
         yield Finding("HF2431", Severity.WARNING, message, root, evidence, "", steps)
+    elif subject.sight is not None and subject.recorded.runs_of(subject.picture):
+        return  # a sink that Holdfast delivered to is compared as its next start would
     elif sink.kind == "none" and sink.is_folder and committed is not None:
+        if subject.job is not None and subject.job.job.sink.format == "delta":
+            message = f"batches up to {committed} are committed, but there is no Delta table here"
+            yield Finding("HF2248", Severity.ERROR, message, root, {"newest_commit": committed})
+            return
         message = f"batches up to {committed} are committed, but the output holds no log of any"
         yield Finding("HF2407", Severity.WARNING, message, root, {"newest_commit": committed})
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.checkpoint.statefiles import PartitionFiles
+from holdfast.diagnosis.checks.names import CONNECTOR_LOGS
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
+from holdfast.plurals import counted
 from holdfast.storage.reading import Kind
 
 LARGE_LOG_BYTES = 32 * 1024 * 1024
 MANY_CHANGES = 100
-CONNECTOR_LOGS = "sinks"
 
 
 def check_source_log_size(subject: Subject) -> Iterator[Finding]:
@@ -48,7 +49,9 @@ def check_connector_logs(subject: Subject) -> Iterator[Finding]:
     files = [item for item in inside if item.kind is Kind.FILE]
     if files:
         size = sum(item.size for item in files)
-        message = f"{CONNECTOR_LOGS}/ holds {len(files)} files of a connector, {size:,} bytes"
+        message = (
+            f"{CONNECTOR_LOGS}/ holds {counted(len(files), 'file')} of a connector, {size:,} bytes"
+        )
         evidence = {"files": len(files), "bytes": size}
         yield Finding("HF2310", Severity.INFO, message, Place(CONNECTOR_LOGS), evidence)
 

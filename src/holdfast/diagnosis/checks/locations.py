@@ -31,6 +31,13 @@ _UNESCAPED = "_-!.~'()*,;:$&+=@"
 """What a Java URI leaves as it is in a path, beside letters and digits."""
 
 
+def check_is_there(subject: Subject) -> Iterator[Finding]:
+    """Report a path at which nothing is; a declared job that never ran has no checkpoint yet."""
+    if not subject.is_there and subject.job is None:
+        message = "nothing is at this path: a query that is started on it begins at batch 0"
+        yield Finding("HF2351", Severity.WARNING, message, Place(""))
+
+
 def check_fixed_path(subject: Subject) -> Iterator[Finding]:
     """Report what in the path changes from one submission to the next."""
     path = _SPARKS_OWN.sub("", subject.path)
@@ -53,13 +60,17 @@ def check_lasting_place(subject: Subject) -> Iterator[Finding]:
 
 
 def check_escaped_twin(subject: Subject) -> Iterator[Finding]:
-    """Report a neighbour that has the name under which Spark 2 kept this path."""
-    name = subject.path.rstrip("/").rpartition("/")[2]
-    twin = _escaped(_escaped(_escaped(name)))
-    if twin != name and twin in subject.beside:
-        message = f"{twin} beside it is the name under which Spark 2 kept this path"
-        evidence = {"name": name, "twin": twin}
-        yield Finding("HF2305", Severity.FATAL, message, Place(""), evidence)
+    """Report a folder at the path under which Spark 2 kept this one."""
+    if subject.twin is not None:
+        message = f"{subject.twin} is the path under which Spark 2 kept this one"
+        yield Finding("HF2305", Severity.FATAL, message, Place(""), {"twin": subject.twin})
+
+
+def escaped_path(path: str) -> str:
+    """Return the path that Spark 2 made of this one: every part of it escaped three times."""
+    scheme, divider, rest = path.rpartition("://")
+    parts = rest.rstrip("/").split("/")
+    return scheme + divider + "/".join(_escaped(_escaped(_escaped(part))) for part in parts)
 
 
 def _escaped(name: str) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from holdfast.checkpoint.gaps import missing_between, skips_like_async
+from holdfast.checkpoint.gaps import both_skip, missing_between
 from holdfast.checkpoint.picture import Picture
 from holdfast.findings import Finding, Place, Severity
+from holdfast.plurals import counted
 
 
 def check_commit_without_offsets(picture: Picture) -> Iterator[Finding]:
     """Report commits newer than the newest offsets, and commits beside no offsets at all."""
-    planned, committed = picture.newest_offsets_id, picture.newest_commit_id
+    yield from commit_without_offsets(picture.newest_offsets_id, picture.newest_commit_id)
+
+
+def commit_without_offsets(planned: int | None, committed: int | None) -> Iterator[Finding]:
+    """Report the newest commit where the newest offsets entry is older, or where there is none."""
     if committed is None:
         return
     if planned is None:
@@ -51,7 +56,11 @@ def check_abandoned_state(picture: Picture) -> Iterator[Finding]:
 
 def check_offsets_gaps(picture: Picture) -> Iterator[Finding]:
     """Report missing ids between kept ones; what it means depends on which id is missing."""
-    ids = picture.layout.offsets.ids
+    yield from offsets_gaps(picture.layout.offsets.ids, picture.layout.commits.files)
+
+
+def offsets_gaps(ids: tuple[int, ...], commits: Collection[int]) -> Iterator[Finding]:
+    """Report ids that are missing between sorted ids of offsets/."""
     missing = missing_between(ids)
     if not missing:
         return
@@ -62,12 +71,15 @@ def check_offsets_gaps(picture: Picture) -> Iterator[Finding]:
         "newest": ids[-1],
         "files": [f"offsets/{ids[-1]}", f"offsets/{previous}"],
     }
-    if skips_like_async(picture):
-        message = f"offsets/ and commits/ both skip {len(missing)} ids, as async tracking does"
+    if both_skip(ids, commits):
+        skipped = counted(len(missing), "id")
+        message = f"offsets/ and commits/ both skip {skipped}, as async tracking does"
         yield Finding("HF2206", Severity.INFO, message, Place("offsets"), evidence)
         return
-    if previous not in picture.layout.offsets.files:
-        message = f"offsets/ has a gap: batch {previous} is missing between {ids[-2]} and {ids[-1]}"
+    if previous not in ids:
+        gap = [one for one in missing if one > ids[-2]]
+        what = f"batch {previous} is" if len(gap) == 1 else f"batches {_some(gap)} are"
+        message = f"offsets/ has a gap: {what} missing between {ids[-2]} and {ids[-1]}"
         yield Finding("HF2204", Severity.FATAL, message, Place(f"offsets/{previous}"), evidence)
     for one in [one for one in missing if one != previous][:5]:
         message = f"offsets/{one} is missing among kept entries"
@@ -76,7 +88,11 @@ def check_offsets_gaps(picture: Picture) -> Iterator[Finding]:
 
 def check_uncommitted_batches(picture: Picture) -> Iterator[Finding]:
     """Report planned batches without a commit, other than the newest."""
-    planned, committed = picture.layout.offsets.ids, picture.layout.commits.files
+    yield from uncommitted_batches(picture.layout.offsets.ids, picture.layout.commits.files)
+
+
+def uncommitted_batches(planned: tuple[int, ...], committed: Collection[int]) -> Iterator[Finding]:
+    """Report ids of offsets/, other than the newest, that are not in commits/."""
     # Purging removes offsets before commits, so that an old batch never lacks its commit alone.
     skipped = [one for one in planned[:-1] if one not in committed]
     if len(planned) > 1 and skipped:

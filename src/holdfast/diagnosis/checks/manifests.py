@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from holdfast.diagnosis.ranges import id_ranges
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
+from holdfast.ledgers.epochs import EPOCHS
 from holdfast.ledgers.manifests import manifest_path
 from holdfast.ledgers.outputsight import Listed
 from holdfast.ledgers.takenback import INTENT
+from holdfast.plurals import counted
 
 _MOST_NAMED = 20
 
@@ -23,7 +25,7 @@ def check_published(subject: Subject) -> Iterator[Finding]:
             "HF2451",
             Severity.INFO if subject.runs_now else Severity.WARNING,
             f"batch {one.batch_id} is committed, and {_files(len(one.files))} of it "
-            f"{'is' if len(one.files) == 1 else 'are'} not published yet",
+            f"{'is' if len(one.files) == 1 else 'are'} not published yet; the next start does it",
             Place(one.staged, root=seen.staging),
             {"query_id": one.query_id, "batch_id": one.batch_id, "files": _some(one.files)},
         )
@@ -64,7 +66,8 @@ def check_manifests_readable(subject: Subject) -> Iterator[Finding]:
     seen = subject.output
     newest = _newest_manifests(subject)
     for error in seen.damages if seen is not None else ():
-        stops = any((error.at or "").endswith(one) for one in newest)
+        at = error.at or ""
+        stops = f"/{EPOCHS}/" in at or any(one in at for one in newest)
         severity = Severity.FATAL if stops else Severity.ERROR
         evidence = {"code": error.code.number}
         yield Finding("HF2455", severity, error.message, Place("", root=error.at), evidence)
@@ -99,7 +102,7 @@ def check_staging(subject: Subject) -> Iterator[Finding]:
         yield Finding("HF2457", Severity.INFO, message, place, evidence)
     if seen.attempts and not subject.runs_now:
         count = len(seen.attempts)
-        many = "1 attempt that was" if count == 1 else f"{count} attempts that were"
+        many = counted(count, "attempt that was", "attempts that were")
         message = f"staging holds files of {many} not committed"
         evidence = {"attempts": _some(seen.attempts), "count": len(seen.attempts)}
         place = Place(seen.attempts[0], root=seen.staging)
@@ -107,25 +110,35 @@ def check_staging(subject: Subject) -> Iterator[Finding]:
 
 
 def check_taking_back(subject: Subject) -> Iterator[Finding]:
-    """Report batches that are being taken back."""
+    """Report batches that are being taken back, and void manifests that drivers left since."""
     seen = subject.output
-    if seen is None or seen.intent is None:
+    if seen is None:
         return
-    intent = seen.intent
-    what = "every batch is" if intent.query_id is None else (
-        f"the batches of query {intent.query_id} after {intent.batch_id} are"
-    )  # fmt: skip
-    evidence = {"query_id": intent.query_id, "batch_id": intent.batch_id}
-    place = Place(INTENT, root=seen.manifests)
-    message = f"{what} being taken back, and that is not finished"
-    yield Finding("HF2458", Severity.WARNING, message, place, evidence)
+    if seen.intent is not None:
+        intent = seen.intent
+        what = "every batch is" if intent.query_id is None else (
+            f"the batches of query {intent.query_id} after {intent.batch_id} are"
+        )  # fmt: skip
+        evidence: dict[str, object] = {"query_id": intent.query_id, "batch_id": intent.batch_id}
+        place = Place(seen.intent_at, root=seen.manifests)
+        message = f"{what} being taken back, and that is not finished"
+        yield Finding("HF2458", Severity.WARNING, message, place, evidence)
+    if seen.void:
+        count = len(seen.void)
+        many = counted(count, "manifest is", "manifests are")
+        message = f"{many} void: a driver wrote after its batches had been taken back"
+        evidence = {"manifests": _some(seen.void), "count": count}
+        place = Place(seen.void[0], root=seen.manifests)
+        yield Finding("HF2458", Severity.INFO, message, place, evidence)
 
 
 def _newest_manifests(subject: Subject) -> list[str]:
-    """Name what a start reads first: the newest manifest of each query, and the intent."""
+    """Return what a start reads first: the newest manifest of each query, and the intent."""
     ledger = subject.sink.own if subject.sink is not None else None
     newest = ledger.newest.items() if ledger is not None else ()
-    return [*(manifest_path(query_id, batch_id) for query_id, batch_id in newest), INTENT]
+    paths = (manifest_path(query_id, batch_id) for query_id, batch_id in newest)
+    # With whatever epoch in its name.
+    return [*(path.removesuffix("json") for path in paths), INTENT]
 
 
 def _listed(subject: Subject) -> Listed | None:
@@ -137,7 +150,7 @@ def _output(subject: Subject) -> str:
 
 
 def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count:,} files"
+    return counted(count, "file")
 
 
 def _some(names: Sequence[str] | frozenset[str]) -> list[str]:

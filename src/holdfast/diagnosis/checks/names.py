@@ -6,8 +6,17 @@ from collections.abc import Iterator
 
 from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.picture import Picture
+from holdfast.codes import code_of
 from holdfast.diagnosis.checks.strangenames import unknown_in_state
 from holdfast.findings import Finding, Place, Severity
+from holdfast.plurals import counted
+
+CONNECTOR_LOGS = "sinks"
+"""The folder in which connectors keep logs of their own."""
+
+
+_IN_COMMITS = code_of("HF2210").next_steps[:2]
+_ELSEWHERE = code_of("HF2210").next_steps[2:]
 
 
 def check_blocking_names(picture: Picture) -> Iterator[Finding]:
@@ -20,6 +29,7 @@ def check_blocking_names(picture: Picture) -> Iterator[Finding]:
             f"{path} was left behind and is in the way of {checked_name(path)}",
             Place(path),
             {"next_entry": checked_name(path)},
+            next_steps=_IN_COMMITS if path.startswith("commits/") else _ELSEWHERE,
         )
     for path in _numbered_folders(picture):
         blocks = path in blocking
@@ -70,11 +80,13 @@ def check_left_overs(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2227",
             Severity.INFO,
-            f"{len(layout.temporary)} temporary files were left behind",
+            f"{counted(len(layout.temporary), 'temporary file')} left behind",
             Place(layout.temporary[0]),
             {"files": list(layout.temporary[:10])},
         )
-    foreign = (*layout.foreign, *unknown_in_state(picture))
+    # What a connector keeps of its sink is its own log; the doctor tells how large it has grown.
+    strange = (one for one in layout.foreign if one.partition("/")[0] != CONNECTOR_LOGS)
+    foreign = (*strange, *unknown_in_state(picture))
     if foreign:
         yield Finding(
             "HF2229",

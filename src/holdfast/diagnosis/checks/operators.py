@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import KNOWN_OPERATORS
@@ -43,6 +44,24 @@ def check_schema_places(picture: Picture) -> Iterator[Finding]:
                 yield Finding("HF2226", Severity.FATAL, message, Place(inside))
 
 
+def judged_by_old_place(finding: Finding, exists_at: Callable[[str], bool | None]) -> Finding:
+    """Return a finding about schemas elsewhere as fatal where nothing is there any more."""
+    path = finding.evidence.get("path") if finding.code == "HF2225" else None
+    there = exists_at(path) if isinstance(path, str) else None
+    if there is None:
+        return finding
+    evidence = {**finding.evidence, "exists": there}
+    if there:
+        message = f"{finding.message}, which still exists"
+        return replace(finding, message=message, evidence=evidence)
+    message = f"{finding.message}, which does not exist any more"
+    why = (
+        "the checkpoint was moved: Spark reads the schema from the old path and stops, because it "
+        "is gone"
+    )
+    return replace(finding, severity=Severity.FATAL, message=message, evidence=evidence, why=why)
+
+
 def check_state_ids(picture: Picture) -> Iterator[Finding]:
     """Report commits whose state ids have another shape than the state."""
     for batch_id, commit in picture.commits.items():
@@ -53,6 +72,8 @@ def check_state_ids(picture: Picture) -> Iterator[Finding]:
             count = partition_count(picture, operator_id)
             place = Place(f"commits/{batch_id}", line=2)
             if operator_id not in picture.layout.state.operators:
+                if picture.is_unlisted("state"):
+                    continue
                 message = f"commits/{batch_id} names operator {operator_id}, which has no state"
                 yield Finding("HF2233", Severity.ERROR, message, place)
             elif count is not None and len(partitions) not in (1, count):

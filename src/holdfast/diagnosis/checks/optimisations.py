@@ -11,6 +11,7 @@ from holdfast.diagnosis.checks.growth import changes_since_snapshot
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.filelog import DEFAULT_INTERVAL, effective_interval
+from holdfast.plurals import counted
 from holdfast.storage.schemes import OBJECT_STORES
 
 RETAINED = 100
@@ -22,7 +23,8 @@ def advise_async_tracking(subject: Subject) -> Iterator[Finding]:
     """Say that entries are written now and then only."""
     if skips_like_async(subject.picture):
         ids = subject.picture.layout.offsets.ids
-        message = f"async progress tracking is on: {len(ids)} entries for {ids[-1] - ids[0] + 1} "
+        kept = counted(len(ids), "entry")
+        message = f"async progress tracking is on: {kept} for {ids[-1] - ids[0] + 1} "
         yield _advice("HF2331", f"{message}batches; never exactly-once", "offsets")
 
 
@@ -34,7 +36,8 @@ def advise_changelogs(subject: Subject) -> Iterator[Finding]:
     changelogs = sum(len(one.changelogs) for one in partitions)
     snapshots = sum(len(one.zips) for one in partitions)
     state = "on" if changelogs else "off"
-    message = f"changelog checkpointing is {state}: {changelogs} changelogs, {snapshots} snapshots"
+    files = f"{counted(changelogs, 'changelog')}, {counted(snapshots, 'snapshot')}"
+    message = f"changelog checkpointing is {state}: {files}"
     yield _advice("HF2332", message, "state")
 
 
@@ -54,7 +57,8 @@ def advise_retention(subject: Subject) -> Iterator[Finding]:
         usual = (
             "as by default" if abs(len(ids) - 1 - RETAINED) <= 1 else f"the default is {RETAINED}"
         )
-        message = f"{len(ids)} batches are kept, from {ids[0]} on ({usual})"
+        kept = counted(len(ids), "batch is", "batches are")
+        message = f"{kept} kept, from {ids[0]} on ({usual})"
         yield _advice("HF2334", message, "offsets")
 
 
@@ -62,7 +66,7 @@ def advise_snapshots(subject: Subject) -> Iterator[Finding]:
     """Say how much a load of the state replays."""
     counts = [changes_since_snapshot(one) for one in _partitions(subject)]
     if any(counts):
-        message = f"a load replays up to {max(counts)} changes on top of a snapshot"
+        message = f"a load replays up to {counted(max(counts), 'change')} on top of a snapshot"
         yield _advice("HF2335", message, "state")
 
 

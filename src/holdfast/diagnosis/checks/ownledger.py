@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holdfast.diagnosis.checks.formerid import steps_for_former_id
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.ownledger import OwnLedger
@@ -49,12 +50,15 @@ def check_ledger_knows_query(subject: Subject) -> Iterator[Finding]:
         return
     if ledger.newest or subject.picture.newest_commit_id is not None:
         known = ", ".join(sorted(ledger.newest)[:_MOST_NAMED]) or "no query at all"
+        # A new checkpoint reads everything again, and nothing of it is known under its new id.
+        is_new = bool(ledger.newest) and subject.picture.newest_offsets_id is None
         yield Finding(
             "HF2443",
-            Severity.WARNING,
+            Severity.FATAL if is_new else Severity.WARNING,
             f"the sink knows {known}, but not this checkpoint's {subject.query_id or 'lost id'}",
             _place(ledger),
             {"query_id": subject.query_id, "known": dict(ledger.newest)},
+            next_steps=steps_for_former_id(subject, ledger.newest),
         )
 
 

@@ -7,9 +7,11 @@ from itertools import pairwise
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.releases import PARTITIONS, PINNED_SETTINGS, RELEASES
+from holdfast.checkpoint.sourcefolders import matching_position
 from holdfast.checkpoint.sourceview import movement_back
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.offsets import OffsetsEntry
+from holdfast.plurals import counted
 
 Step = tuple[int, OffsetsEntry, OffsetsEntry]
 
@@ -19,22 +21,30 @@ def check_source_count(picture: Picture) -> Iterator[Finding]:
     for batch_id, before, after in _steps(picture):
         if before.version == after.version == 1 and len(before.sources) != len(after.sources):
             severity = _if_newest(picture, batch_id)
-            message = (
-                f"offsets/{batch_id} has {len(after.sources)} sources, the entry before has "
-                f"{len(before.sources)}"
-            )
+            now, then = counted(len(after.sources), "source"), len(before.sources)
+            message = f"offsets/{batch_id} has {now}, the entry before has {then}"
             yield Finding("HF2214", severity, message, Place(f"offsets/{batch_id}"))
 
 
 def check_offsets_forward(picture: Picture) -> Iterator[Finding]:
-    """Report sources whose offset goes back from one entry to the next."""
+    """Report sources whose offset goes back, or is gone, from one entry to the next."""
     for batch_id, before, after in _steps(picture):
         for position, source in enumerate(after.sources):
-            moved = movement_back(picture, before, after, position)
+            moved = _lost(before, after, position)
+            moved = moved or movement_back(picture, before, after, position)
             if moved is not None:
                 message = f"source {source.name} goes back in offsets/{batch_id}: {moved}"
                 place = Place(f"offsets/{batch_id}", line=position + 3)
                 yield Finding("HF2215", _if_newest(picture, batch_id), message, place)
+
+
+def _lost(before: OffsetsEntry, after: OffsetsEntry, position: int) -> str | None:
+    """Say that a source has no offset any more: Spark would read it from its beginning."""
+    earlier = matching_position(before, after, position)
+    had = before.sources[earlier].text if earlier is not None else None
+    if had is None or after.sources[position].text is not None:
+        return None
+    return f"{had} before it, none here"
 
 
 def check_watermark(picture: Picture) -> Iterator[Finding]:
@@ -138,7 +148,7 @@ def check_known_settings(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2235",
             Severity.WARNING,
-            f"offsets/{newest} pins {len(keys)} settings that are no known Spark's set",
+            f"offsets/{newest} pins {counted(len(keys), 'setting')}, which is no known Spark's set",
             Place(f"offsets/{newest}", line=2),
             {"unknown": sorted(keys - _all_keys())},
         )
@@ -163,8 +173,7 @@ def check_repeated_entries(picture: Picture) -> Iterator[Finding]:
     for batch_id, before, after in _steps(picture):
         if before == after and after.metadata is not None:
             message = f"offsets/{batch_id} is the same as the entry before it"
-            newest = batch_id == picture.newest_offsets_id
-            severity = Severity.FATAL if newest else Severity.WARNING
+            severity = _of_repeated(picture, batch_id)
             yield Finding("HF2236", severity, message, Place(f"offsets/{batch_id}"))
 
 
@@ -174,6 +183,15 @@ def _steps(picture: Picture) -> Iterator[Step]:
         before = picture.offsets.get(batch_id - 1)
         if before is not None:
             yield batch_id, before, picture.offsets[batch_id]
+
+
+def _of_repeated(picture: Picture, batch_id: int) -> Severity:
+    """Judge by what the batch leaves out or delivers again."""
+    if batch_id != picture.newest_offsets_id:
+        return Severity.WARNING
+    # A pending batch that takes nothing is harmless where the one before it is done.
+    harmless = picture.pending == batch_id and batch_id - 1 in picture.layout.commits.files
+    return Severity.ERROR if harmless else Severity.FATAL
 
 
 def _if_newest(picture: Picture, batch_id: int) -> Severity:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.releases import at_least
+from holdfast.checkpoint.writer import start_releases
 from holdfast.findings import Finding, Place, Severity
 
 
@@ -13,9 +15,10 @@ def check_query_id(picture: Picture) -> Iterator[Finding]:
     layout = picture.layout
     has_batches = bool(layout.offsets.files or layout.commits.files)
     if has_batches and "metadata" not in layout.items:
+        refused = [one for one in start_releases(picture) if at_least(one, "4.2")]
         yield Finding(
             "HF2201",
-            Severity.FATAL,
+            Severity.FATAL if refused else Severity.ERROR,
             "metadata, which holds the query id, is missing while the logs hold batches",
             Place("metadata"),
             {"newest_batch": layout.offsets.newest},

@@ -8,6 +8,7 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.recorded import Recorded
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.journal import interrupted
+from holdfast.records.run import Run
 
 RecordsCheck = Callable[[Picture, Recorded], Iterator[Finding]]
 
@@ -29,10 +30,14 @@ def check_same_query(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
 
 def check_nothing_lost(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
     """Report batches that a run delivered and that the checkpoint does not know."""
-    run = recorded.run_of(picture)
-    delivered = _newest_delivered(recorded) if run is not None else None
-    planned = picture.newest_offsets_id
-    if run is None or delivered is None or (planned is not None and planned >= delivered):
+    if (run := recorded.run_of(picture)) is not None:
+        yield from lost_batches(recorded, run, picture.newest_offsets_id)
+
+
+def lost_batches(recorded: Recorded, run: Run, planned: int | None) -> Iterator[Finding]:
+    """Report that a checkpoint which ends with this batch knows less than its records."""
+    delivered = _newest_delivered(recorded)
+    if delivered is None or (planned is not None and planned >= delivered):
         return
     ends = f"ends at batch {planned}" if planned is not None else "holds no batch"
     message = f"batch {delivered} was delivered, but the checkpoint {ends}"

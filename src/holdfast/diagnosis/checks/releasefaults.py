@@ -12,8 +12,6 @@ from holdfast.checkpoint.writer import spark_version
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 
-JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
-
 
 @dataclass(frozen=True)
 class Fault:
@@ -52,18 +50,6 @@ def check_newer_logs(subject: Subject) -> Iterator[Finding]:
         since = "4.0" if commit.version == 2 else "4.2"
         message = f"commits/ is of version {commit.version}: only Spark {since} and later read it"
         yield Finding("HF2313", Severity.INFO, message, Place("commits"))
-
-
-def check_join_format(subject: Subject) -> Iterator[Finding]:
-    """Mention join state that no outer join can use."""
-    picture = subject.picture
-    stores = [one.stores for one in picture.layout.state.operators.values()]
-    has_join = any("left-keyToNumValues" in one for one in stores)
-    settings = picture.settings
-    if has_join and settings and settings.get(JOIN_FORMAT, "1") == "1":
-        message = "a stream-stream join keeps its state in format 1, which serves inner joins only"
-        place = Place(f"offsets/{picture.newest_offsets_id}", line=2)
-        yield Finding("HF2306", Severity.INFO, message, place)
 
 
 def _has_rocksdb(picture: Picture) -> bool:

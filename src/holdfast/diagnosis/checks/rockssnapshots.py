@@ -8,7 +8,7 @@ from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.snapshotrepair import is_passed_over
 from holdfast.checkpoint.statefiles import PartitionFiles
-from holdfast.checkpoint.writer import spark_version
+from holdfast.checkpoint.writer import start_releases
 from holdfast.diagnosis.subject import Subject
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
@@ -116,7 +116,7 @@ def _faults(
 
 def _severity(picture: Picture, path: str) -> Severity:
     """Fatal, unless each release that could have written this rebuilds the state without it."""
-    passed = is_passed_over(picture, path, spark_version(picture).oldest)
+    passed = is_passed_over(picture, path, start_releases(picture)[0])
     return Severity.ERROR if passed else Severity.FATAL
 
 

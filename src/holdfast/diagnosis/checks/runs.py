@@ -10,10 +10,13 @@ from holdfast.diagnosis.lastrun import RunState, last_run_state
 from holdfast.diagnosis.recorded import Recorded
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
+from holdfast.records.attempts import Attempt
 from holdfast.records.leasesight import Standing
 from holdfast.records.run import Ended
 
 _BAD_ENDS = (Ended.FAILED, Ended.REFUSED)
+_IN_USE = 22
+"""The exit status of a start that was refused because somebody else uses the checkpoint."""
 
 
 def check_own_job(subject: Subject) -> Iterator[Finding]:
@@ -22,8 +25,14 @@ def check_own_job(subject: Subject) -> Iterator[Finding]:
     if not runs or job is None:
         return
     run = runs[0]
-    if run.job != job.name:
-        message = f"the newest run was one of job {run.job}, declared is {job.name}"
+    # A job that moves from a program into a project file keeps its checkpoint.
+    two_projects = None not in (run.project, job.project) and run.project != job.project
+    if run.job != job.name or two_projects:
+        recorded, declared = run.job, job.name
+        if two_projects:
+            recorded = f"{recorded} of project {run.project}"
+            declared = f"{declared} of project {job.project}"
+        message = f"the newest run was one of job {recorded}, declared is {declared}"
         evidence = {"recorded": run.job, "declared": job.name, "project": run.project}
         yield Finding("HF2343", Severity.ERROR, message, Place(""), evidence)
 
@@ -33,6 +42,8 @@ def check_driver_now(subject: Subject) -> Iterator[Finding]:
     lease = subject.recorded.lease
     if lease is not None and lease.state is Standing.HELD:
         message = f"a driver runs on it now: {lease.words}"
+        if lease.act is not None:
+            message = f"it is being changed now: {lease.words}"
         evidence = {"generation": lease.generation, "since": lease.since}
         yield Finding("HF2344", Severity.INFO, message, Place(""), evidence)
 
@@ -45,6 +56,11 @@ def check_killed_run(subject: Subject) -> Iterator[Finding]:
 def check_failed_run(subject: Subject) -> Iterator[Finding]:
     """Report a last run that failed."""
     yield from failed_run(subject.recorded)
+
+
+def check_failed_attempts(subject: Subject) -> Iterator[Finding]:
+    """Report starts that failed before a run began."""
+    yield from failed_attempts(subject.recorded)
 
 
 def killed_run(recorded: Recorded, target: str, severity: Severity) -> Iterator[Finding]:
@@ -71,5 +87,40 @@ def failed_run(recorded: Recorded) -> Iterator[Finding]:
     steps: tuple[str, ...] = ()
     if failure is not None:
         evidence |= {"code": failure.code, "error_class": failure.error_class, "at": failure.at}
-        steps = (f"holdfast explain {failure.code}",)
+        steps = (f"holdfast explain {failure.page or failure.code}",)
     yield Finding("HF2346", Severity.WARNING, message, Place(""), evidence, "", steps)
+
+
+def failed_attempt(recorded: Recorded) -> Attempt | None:
+    """Return the newest start that failed since the newest run began.
+
+    One that was refused because the checkpoint was in use does not count: the job runs.
+    """
+    since = recorded.attempts_since_run
+    return next((one for one in since if one.exit_status != _IN_USE), None)
+
+
+def failed_attempts(recorded: Recorded) -> Iterator[Finding]:
+    """Report starts since the newest run that failed before a run of their own began."""
+    since, failed = recorded.attempts_since_run, failed_attempt(recorded)
+    if failed is not None:
+        explain = f"holdfast explain {failed.page}"
+        message = f"start {failed.ended.value} at {failed.at}: {failed.code} {failed.message}"
+        evidence = _evidence(failed)
+        place = Place("") if failed.place is None else Place("", root=failed.place)
+        steps = tuple(dict.fromkeys((*failed.next, explain)))
+        yield Finding("HF2615", Severity.WARNING, message, place, evidence, failed.why, steps)
+    if since and since[0].exit_status == _IN_USE:
+        message = f"a start was refused at {since[0].at}: {since[0].code} {since[0].message}"
+        yield Finding("HF2617", Severity.INFO, message, Place(""), _evidence(since[0]))
+
+
+def _evidence(attempt: Attempt) -> dict[str, object]:
+    return {
+        "job": attempt.job,
+        "code": attempt.code,
+        "exit_status": attempt.exit_status,
+        "at": attempt.at,
+        "host": attempt.host,
+        "process": attempt.process,
+    }

@@ -10,13 +10,19 @@ from holdfast.checkpoint.sourcefolders import folder_of
 from holdfast.checkpoint.sourcerecovery import file_log_offset, source_failure
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.filelog import FileLog, SourceFile, effective_interval, needed_ids
+from holdfast.plurals import counted
 
+_DAY_MS = 86_400_000
+_MAX_FILE_AGE_MS = 7 * _DAY_MS
+"""Spark's default; a job may set another one."""
 _MOST_NAMED = 5
 """One lost entry is named; that thousands are lost need not be said a thousand times."""
 
 
 def check_source_log_whole(picture: Picture) -> Iterator[Finding]:
     """Report entries that the file source needs and does not find."""
+    if picture.is_unlisted("sources"):
+        return
     found_missing = False
     for name in picture.source_logs:
         source = picture.layout.sources[name]
@@ -42,7 +48,9 @@ def check_source_log_entries(picture: Picture) -> Iterator[Finding]:
             strange = [item for item in log.items if item.log_offset not in allowed]
             if strange:
                 path = picture.layout.sources[name].files[log_id].path
-                message = f"{path} holds {len(strange)} files of entry {strange[0].log_offset}"
+                message = (
+                    f"{path} holds {counted(len(strange), 'file')} of entry {strange[0].log_offset}"
+                )
                 yield Finding("HF2217", Severity.ERROR, message, Place(path))
 
 
@@ -61,6 +69,22 @@ def check_compact_entries(picture: Picture) -> Iterator[Finding]:
                 path = source.files[compact_id].path
                 message = f"{path} repeats the entries before it, but lacks files of {lacking}"
                 yield Finding("HF2217", Severity.ERROR, message, Place(path))
+
+
+def check_source_times(picture: Picture) -> Iterator[Finding]:
+    """Report files so far in the future that Spark takes every new file for too old."""
+    newest = picture.newest_offsets
+    now = newest.metadata.timestamp_ms if newest is not None and newest.metadata else 0
+    if now <= 0:
+        return
+    for name, logs in picture.source_logs.items():
+        for log_id, log in logs.items():
+            ahead = max((item.timestamp_ms for item in log.items), default=0) - now
+            if ahead > _MAX_FILE_AGE_MS:
+                path = picture.layout.sources[name].files[log_id].path
+                message = f"{path} names a file that is {ahead // _DAY_MS:,} days in the future"
+                evidence = {"ahead_ms": ahead, "max_file_age_ms": _MAX_FILE_AGE_MS}
+                yield Finding("HF2247", Severity.FATAL, message, Place(path), evidence)
 
 
 def _first_lacking(compact_id: int, found: set[int]) -> int | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from holdfast.checkpoint.snapshotrepair import is_passed_over
-from holdfast.checkpoint.writer import spark_version
+from holdfast.checkpoint.writer import start_releases
+from holdfast.diagnosis.checks.damagedfiles import damaged_state
 from holdfast.diagnosis.stateseen import StateDamage
 from holdfast.diagnosis.subject import Subject
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
+from holdfast.plurals import counted
 
 
 def check_state_decodes(subject: Subject) -> Iterator[Finding]:
@@ -21,7 +24,9 @@ def check_state_decodes(subject: Subject) -> Iterator[Finding]:
         severity = _severity(subject, damage.path)
         message = f"{damage.path} can't be decoded: {damage.error.message}"
         yield Finding("HF2316", severity, message, _place(damage), _evidence(damage))
-    yield from (one for one in subject.state.overlooked if one.place.file not in told)
+    for one in subject.state.overlooked:
+        if one.place.file not in told:
+            yield _overlooked(subject, one)
 
 
 def check_rows_fit_schema(subject: Subject) -> Iterator[Finding]:
@@ -36,18 +41,36 @@ def check_state_unread(subject: Subject) -> Iterator[Finding]:
     seen = subject.state
     if not seen.unread_files and not seen.unread_reason:
         return
-    files = f"{seen.unread_files:,} state files, {seen.unread_bytes:,} bytes,"
-    counted = files if seen.unread_files else "state files"
-    message = f"{counted} were not read: {seen.unread_reason}"
-    evidence = {"files": seen.unread_files, "bytes": seen.unread_bytes}
+    files = f"{counted(seen.unread_files, 'state file')} ({seen.unread_bytes:,} bytes)"
+    verb = "was" if seen.unread_files == 1 else "were"
+    message = f"{files if seen.unread_files else 'state files'} {verb} not read: "
+    message += seen.unread_reason
+    if seen.read_files:
+        message += f"; {counted(seen.read_files, 'file was', 'files were')} read "
+        message += f"({seen.read_bytes:,} bytes)"
+    evidence = {
+        "files": seen.unread_files,
+        "bytes": seen.unread_bytes,
+        "files_read": seen.read_files,
+        "bytes_read": seen.read_bytes,
+    }
     yield Finding("HF2320", Severity.INFO, message, Place("state"), evidence)
+
+
+def _overlooked(subject: Subject, finding: Finding) -> Finding:
+    """Judge a changed file by whether the next load, which compares checksums, needs it."""
+    if finding.code != "HF2111":
+        return finding
+    path = finding.place.file
+    why = damaged_state(subject.picture, path)
+    return replace(finding, severity=_severity(subject, path), why=why)
 
 
 def _severity(subject: Subject, path: str) -> Severity:
     """Fatal where the next load needs the file, and no release rebuilds the state without it."""
     if path not in subject.state.needed:
         return Severity.WARNING
-    passed = is_passed_over(subject.picture, path, spark_version(subject.picture).oldest)
+    passed = is_passed_over(subject.picture, path, start_releases(subject.picture)[0])
     return Severity.ERROR if passed else Severity.FATAL
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.staterecovery import partition_count, state_failure
-from holdfast.checkpoint.writer import spark_version
+from holdfast.checkpoint.writer import start_releases
 from holdfast.findings import Finding, Place, Severity
+from holdfast.plurals import counted
 
 
 def check_state_present(picture: Picture) -> Iterator[Finding]:
     """Report state files that the next batch needs and that are not there."""
-    failure = state_failure(picture, going_on(picture), spark_version(picture).oldest)
+    failure = state_failure(picture, going_on(picture), start_releases(picture)[0])
     if failure is not None and not failure.before_sink:
         yield Finding("HF2221", Severity.FATAL, failure.reason, Place(failure.place))
 
@@ -57,12 +58,12 @@ def check_partition_number(picture: Picture) -> Iterator[Finding]:
                 for partition, files in store.partitions.items()
                 if count is not None and partition >= count and version in files.versions()
             ]
-            if current and version:
+            if count is not None and current and version:
                 yield Finding(
                     "HF2222",
                     Severity.FATAL,
                     f"state/{operator.id} has state in partition {max(current)}, but only "
-                    f"{count} partitions are pinned",
+                    f"{counted(count, 'partition is', 'partitions are')} pinned",
                     Place(f"offsets/{picture.newest_offsets_id}", line=2),
                     {"partitions": current[:20], "pinned": count},
                 )

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holdfast.checkpoint.goingon import going_on
+from holdfast.checkpoint.statefiles import PartitionFiles
+from holdfast.checkpoint.staterecovery import state_failure
+from holdfast.checkpoint.writer import start_releases
 from holdfast.diagnosis.stateseen import every_partition, place_of
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
@@ -18,7 +22,9 @@ def check_partition_versions(subject: Subject) -> Iterator[Finding]:
     if committed is None:
         return
     newest: dict[str, int] = {}
+    found: dict[str, PartitionFiles] = {}
     for operator, store, partition, files in every_partition(picture):
+        found[place_of(operator, store, partition)] = files
         # What a pending batch wrote may be in some partitions alone.
         versions = [version for version in files.versions() if version <= committed + 1]
         newest[place_of(operator, store, partition)] = max(versions, default=0)
@@ -26,9 +32,13 @@ def check_partition_versions(subject: Subject) -> Iterator[Finding]:
     behind = {place: version for place, version in newest.items() if version < last}
     if behind:
         first = min(behind, key=lambda place: (behind[place], place))
+        path = found[first].missing_path(first, behind[first] + 1)
         message = (
             f"{len(behind)} of {len(newest)} partitions end at an older version of the state than "
-            f"the others: {first} at {behind[first]}, others at {last}"
+            f"the others: {first} at {behind[first]}, others at {last}; {path} is missing"
         )
         evidence = {"newest_version": last, "behind": dict(list(behind.items())[:_MOST_NAMED])}
-        yield Finding("HF2317", Severity.ERROR, message, Place(first), evidence)
+        release = start_releases(picture)[0]
+        fails = state_failure(picture, going_on(picture), release) is not None
+        severity = Severity.FATAL if fails else Severity.ERROR
+        yield Finding("HF2317", severity, message, Place(path), evidence)

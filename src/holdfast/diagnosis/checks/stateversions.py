@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.checkpoint.gaps import missing_between
+from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.statefiles import DEFAULT_STORE, PartitionFiles
+from holdfast.checkpoint.staterecovery import state_failure
+from holdfast.checkpoint.writer import start_releases
 from holdfast.findings import Finding, Place, Severity
 from holdfast.storage.reading import Listed
 
@@ -17,19 +20,23 @@ def check_state_versions(picture: Picture) -> Iterator[Finding]:
     """Report versions that are missing between kept ones of the same partition."""
     for folder, files in _partitions(picture):
         for version in missing_between(tuple(sorted(files.versions())))[:_MOST_NAMED]:
-            message = f"{folder} keeps older and newer state than version {version}, but not it"
+            path = files.missing_path(folder, version)
+            message = f"{path} is missing; older and newer versions of this state are there"
             evidence = {"version": version, "files": files.of_version(max(files.versions()))}
-            yield Finding("HF2238", Severity.WARNING, message, Place(folder), evidence)
+            yield Finding("HF2238", Severity.WARNING, message, Place(path), evidence)
 
 
 def check_empty_state(picture: Picture) -> Iterator[Finding]:
     """Report state files of no bytes."""
     items = picture.layout.items
+    failure = state_failure(picture, going_on(picture), start_releases(picture)[0])
     for _, files in _partitions(picture):
         for item in _files(files):
             if item.size == 0:
                 message = f"{item.path} is empty"
-                yield Finding("HF2239", Severity.ERROR, message, Place(item.path))
+                needed = failure is not None and failure.place == item.path
+                severity = Severity.FATAL if needed else Severity.ERROR
+                yield Finding("HF2239", severity, message, Place(item.path))
     for path in picture.layout.besides:
         if path.endswith(".sst") and path.startswith("state/") and not items[path].size:
             yield Finding("HF2239", Severity.ERROR, f"{path} is empty", Place(path))

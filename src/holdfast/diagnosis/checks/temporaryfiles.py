@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from holdfast.checkpoint.goingon import going_on
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.staterecovery import state_failure
+from holdfast.checkpoint.writer import start_releases
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 
@@ -26,9 +29,13 @@ def check_begun_files(subject: Subject) -> Iterator[Finding]:
         return
     lost = [target for target in begun if _was_committed(picture, target)]
     first = min(lost or begun)
+    failure = state_failure(picture, going_on(picture), start_releases(picture)[0])
+    severity = Severity.ERROR if lost else Severity.INFO
+    if failure is not None and failure.place in lost:
+        first, severity = failure.place, Severity.FATAL
     yield Finding(
         "HF2303",
-        Severity.ERROR if lost else Severity.INFO,
+        severity,
         f"{first} was begun, but only its temporary file is there"
         + (", though its batch is committed" if lost else ""),
         Place(begun[first]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.findings import Finding, Place, Severity
@@ -28,3 +28,16 @@ def check_wholeness(picture: Picture) -> Iterator[Finding]:
             "a query wrote to the checkpoint while it was read: this is one moment of it",
             Place("offsets"),
         )
+
+
+def without_unseen(findings: Iterable[Finding], picture: Picture) -> Iterator[Finding]:
+    """Yield the findings that do not rest on a folder that could not be listed whole.
+
+    What is missing from a partial listing may be there: only files that were read are judged.
+    """
+    hidden = {folder.partition("/")[0] for folder in picture.unlisted or {}}
+    damaged = {damage.file for damage in picture.damages}
+    for finding in findings:
+        file = finding.place.file
+        if finding.code == "HF2230" or file in damaged or file.partition("/")[0] not in hidden:
+            yield finding

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from holdfast.diagnosis.sparkerrors import (
     checkpointlocation,
+    classpath,
+    cluster,
     concurrency,
     delta,
     evolution,
@@ -41,6 +43,8 @@ SUBJECTS: dict[str, tuple[Page, ...]] = {
     "Queries that Spark refuses": refusals.PAGES,
     "Spark's reader of state": statereader.PAGES,
     "Memory, and what is wrapped around": memory.PAGES,
+    "Driver, executors and cluster": cluster.PAGES,
+    "Jars": classpath.PAGES,
 }
 
 PAGES: tuple[Page, ...] = tuple(page for pages in SUBJECTS.values() for page in pages)

@@ -97,4 +97,42 @@ PAGES: tuple[Page, ...] = (
             "HF2422",
         ),
     ),
+    Page(
+        "delta-concurrent-write",
+        "another writer changed the Delta table while this batch was written",
+        "Delta noticed that the batch read files, metadata or a protocol which a concurrent MERGE, "
+        "UPDATE, DELETE, OPTIMIZE or ALTER changed meanwhile, and rejected the commit. Nothing of "
+        "the batch is in the table. The batch has no commit in the checkpoint: the next start runs "
+        "it again with the same offsets.",
+        (
+            "Catching the exception in foreachBatch and going on: Spark then commits a batch that "
+            "is not in the table, and its rows are lost.",
+            "Retrying an append in foreachBatch without `txnAppId` and `txnVersion`: if the first "
+            "attempt did commit, the rows are doubled.",
+        ),
+        (
+            "Start the query again. A job of Holdfast's Delta sink retries conflicts by itself.",
+            "Keep writers apart: partition the table, put the partition columns into the MERGE "
+            "condition with literal values, and run OPTIMIZE while the stream is idle.",
+            "For `MetadataChangedException` and `ProtocolChangedException`: change schema and "
+            "properties while the stream is stopped.",
+        ),
+        conditions=(
+            "DELTA_CONCURRENT_APPEND",
+            "DELTA_CONCURRENT_DELETE_READ",
+            "DELTA_CONCURRENT_DELETE_DELETE",
+            "DELTA_CONCURRENT_WRITE",
+            "DELTA_METADATA_CHANGED",
+            "DELTA_PROTOCOL_CHANGED",
+        ),
+        fragments=(
+            "ConcurrentAppendException",
+            "ConcurrentDeleteReadException",
+            "ConcurrentDeleteDeleteException",
+            "ConcurrentWriteException",
+            "MetadataChangedException",
+            "ProtocolChangedException",
+        ),
+        unseen="other writers of a table are not in the checkpoint",
+    ),
 )

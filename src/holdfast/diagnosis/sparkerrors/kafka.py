@@ -36,6 +36,8 @@ PAGES: tuple[Page, ...] = (
         fragments=(
             _LOST,
             "OffsetOutOfRangeException: … spark.sql.kafka#",
+            "org.apache.kafka.clients.consumer.OffsetOutOfRangeException",
+            "Offsets out of range with no configured reset policy for partitions",
         ),
         unseen=_SOURCE,
     ),
@@ -231,6 +233,11 @@ PAGES: tuple[Page, ...] = (
         fragments=(
             "org.apache.kafka.common.errors.TimeoutException … org.apache.spark.sql.kafka#",
             "org.apache.spark.sql.kafka# … org.apache.kafka.common.errors.TimeoutException",
+            "Timed out waiting for a node assignment",
+            "could not be established. Node may not be available",
+            "could not be established. Broker may not be available",
+            "No resolvable bootstrap urls given in bootstrap.servers",
+            "not present in metadata after # ms",
         ),
         unseen="it is a matter of the network",
     ),
@@ -280,6 +287,12 @@ PAGES: tuple[Page, ...] = (
         fragments=(
             "Failed to find data source: … Please deploy the application as per the deployment "
             "section",
+            "Failed to find data source: kafka",
+            "Failed to find data source: delta",
+            "Failed to find data source: iceberg",
+            "Failed to find the data source: kafka",
+            "Failed to find the data source: delta",
+            "Failed to find the data source: iceberg",
         ),
         unseen="it is a matter of the deployment",
     ),

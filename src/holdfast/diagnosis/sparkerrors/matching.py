@@ -16,6 +16,7 @@ LONGEST = 2_000_000
 
 _BRACKETED = re.compile(r"\[(?P<name>[A-Z_][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)*)\]")
 _BARE = re.compile(r"(?<![\w.])(?P<name>[A-Z_]+_[A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\b")
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class Match:
     page: Page
     matched: str
     """An error class, or a fragment of Spark's message: never a part of the text itself."""
-    rank: tuple[bool, int, int, int]
-    """What says most comes last in order: no wrapper, how it was found, how much, how deep."""
+    rank: tuple[int, int, int, int]
+    """What says most comes last in order: how special, how it was found, how much, how deep."""
 
 
 def find_page(text: str) -> Match | None:
@@ -59,19 +60,24 @@ def _of_condition(name: str, at: int, *, how: int) -> Iterator[Match]:
     for known in (name, name.partition(".")[0]):
         if known in pages:
             page = pages[known]
-            yield Match(page, known, (not page.wraps, how, known.count("."), at))
+            yield Match(page, known, (_special(page), how, known.count("."), at))
             return
 
 
 def _by_fragment(text: str) -> Iterator[Match]:
     """Only a long fragment is distinctive; the one with most letters wins."""
-    line = normalise(text)
+    line, with_numbers = normalise(text), normalise(text, keep_numbers=True)
     for page, fragment, parts in _fragments():
-        end = _end_of(parts, line)
+        end = _end_of(parts, with_numbers if _DIGIT.search(fragment) else line)
         if end >= 0:
             # A class with a part of its message says more than the class alone.
             how = 3 if _BRACKETED.search(fragment) else 1
-            yield Match(page, fragment, (not page.wraps, how, sum(map(len, parts)), end))
+            yield Match(page, fragment, (_special(page), how, sum(map(len, parts)), end))
+
+
+def _special(page: Page) -> int:
+    """A wrapper says least, then a page about processes and machines."""
+    return 0 if page.wraps else 1 if page.general else 2
 
 
 def _end_of(parts: tuple[str, ...], line: str) -> int:

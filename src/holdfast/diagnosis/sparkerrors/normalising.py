@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"\d+")
 _WHITE = re.compile(r"(?:\s|\\[nrt])+")
 
 
-def normalise(text: str) -> str:
+def normalise(text: str, *, keep_numbers: bool = False) -> str:
     """Give the text on one line, with paths, ids and numbers replaced.
 
     Of a path inside a checkpoint the part from the log's name on is kept: which log it is matters,
@@ -27,7 +27,7 @@ def normalise(text: str) -> str:
     text = _FRAME_FILE.sub("", text)
     text = _IDENTIFIER.sub("<id>", text)
     text = _LOCATION.sub(_reduced, text)
-    return _NUMBER.sub("#", text)
+    return text if keep_numbers else _NUMBER.sub("#", text)
 
 
 def _reduced(found: re.Match[str]) -> str:

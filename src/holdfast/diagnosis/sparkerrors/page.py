@@ -22,10 +22,15 @@ class Page:
     conditions: tuple[str, ...] = ()
     """Spark's error classes that lead here; one without its sub-class stands for all of them."""
     fragments: tuple[str, ...] = ()
-    """Parts of messages, as `normalising.py` leaves them; `…` stands for anything between."""
+    """Parts of messages, as `normalising.py` leaves them; `…` stands for anything between.
+
+    One with a digit in it is compared with a text whose numbers were kept.
+    """
     codes: tuple[str, ...] = ()
     """Codes of Holdfast that tell of it before the start."""
     unseen: str = ""
     """Why no code tells of it beforehand, where none does."""
+    general: bool = False
+    """It is about processes and machines: a page about the query says more wherever one fits."""
     wraps: bool = False
     """It is wrapped around another error, which says more wherever it has a page."""

@@ -63,6 +63,44 @@ PAGES: tuple[Page, ...] = (
         codes=("HF2223", "HF2224"),
     ),
     Page(
+        "join-state-format-one",
+        "an outer join starts over join state of format 1",
+        "Spark 2 kept rows of a stream-stream join without a mark whether they were matched. An "
+        "outer join over them gives wrong rows, so every release since 3.0 refuses it when it "
+        "plans the batch (SPARK-26154). The sink was not called.",
+        (
+            "Discarding the checkpoint, as Spark's text asks for, and keeping the output: what is "
+            "read again is delivered again, and a file sink throws new batches away.",
+            "Editing the format in the offsets entry: the rows on disk stay those of format 1.",
+        ),
+        (
+            "If the join was an inner one before: take the change back for this checkpoint.",
+            "Else run the query as a new one with its own checkpoint and output, starting from the "
+            "offsets that the old one reached (`holdfast inspect` shows them).",
+        ),
+        fragments=("stream-stream … join with state format version #",),
+        codes=("HF2306",),
+    ),
+    Page(
+        "join-schema-writer",
+        "Spark 4.1 or later cannot write the schema of join state in format 1",
+        "The state of a stream-stream join is read in format 1, because Spark 2 wrote it or "
+        "`spark.sql.streaming.join.stateFormatVersion` is 1, and has no schema file yet. Spark 4.1 "
+        "and later want to write one and have no writer for that version. The sink was not called.",
+        (
+            "Setting `spark.sql.streaming.join.stateFormatVersion` to 2 for an old checkpoint: the "
+            "format is taken from the newest offsets entry, and an entry without it means 1.",
+            "Setting `spark.testing`, which has the missing writer: it changes much else in Spark.",
+        ),
+        (
+            "A new query: take `spark.sql.streaming.join.stateFormatVersion` out of its settings.",
+            "An old checkpoint: start it with Spark 4.0 or earlier, if the join is an inner one.",
+            "Or run the query as a new one with its own checkpoint and output.",
+        ),
+        fragments=("Unsupported schema writer version: #",),
+        codes=("HF2306", "HF2240"),
+    ),
+    Page(
         "state-schema-unreadable",
         "the file with the schema of the state can't be read",
         "`_metadata/schema` below the first partition, or a file of `_stateSchema`, is empty or "

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.format.sources.fields import is_integer
-from holdfast.format.sources.offset import counted
+from holdfast.plurals import counted
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from holdfast.format.sources.offset import (
     OffsetReader,
     Recognition,
     SourceEvidence,
-    counted,
     shorten,
 )
 from holdfast.format.strictjson import decode_object
+from holdfast.plurals import counted
 
 _WHAT = "the offset of a Kafka source"
 _INITIAL = "the initial offset of a Kafka source"

@@ -10,9 +10,9 @@ from holdfast.format.sources.offset import (
     OffsetReader,
     Recognition,
     SourceEvidence,
-    counted,
 )
 from holdfast.format.strictjson import decode_json
+from holdfast.plurals import counted
 
 _WHAT = "the offset of a memory source"
 _STEP = "a step is one call of addData, with any number of rows"

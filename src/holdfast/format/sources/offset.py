@@ -158,8 +158,3 @@ def files_amount(count: int) -> Amount:
 def shorten(text: str, width: int = SUMMARY_WIDTH) -> str:
     """Cut a text to the width of a table cell, with an ellipsis where something is missing."""
     return excerpt(text, width)
-
-
-def counted(number: int, noun: str) -> str:
-    """Write a number of things: `1 partition`, `12,345 partitions`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -20,9 +20,9 @@ from holdfast.format.sources.offset import (
     OffsetReader,
     Recognition,
     SourceEvidence,
-    counted,
 )
 from holdfast.format.strictjson import decode_json
+from holdfast.plurals import counted
 
 _WHAT = "the offset of a rate source"
 _CREATION = re.compile(rb"v[0-9]+\n[0-9]+")

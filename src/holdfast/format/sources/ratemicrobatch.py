@@ -12,9 +12,9 @@ from holdfast.format.sources.offset import (
     OffsetReader,
     Recognition,
     SourceEvidence,
-    counted,
 )
 from holdfast.format.strictjson import decode_object
+from holdfast.plurals import counted
 
 _WHAT = "the offset of a rate-micro-batch source"
 

@@ -11,9 +11,9 @@ from holdfast.format.sources.offset import (
     OffsetReader,
     Recognition,
     SourceEvidence,
-    counted,
 )
 from holdfast.format.strictjson import decode_json, kind_of
+from holdfast.plurals import counted
 
 _WHAT = "the offset of a socket source"
 

@@ -21,6 +21,7 @@ from holdfast.format.unsaferow.pointed import (
     decode_variants,
     decode_wide_decimals,
 )
+from holdfast.plurals import counted
 
 _BITS = 64
 
@@ -34,7 +35,7 @@ def decode_rows(rows: Spans, columns: pa.Schema) -> pa.StructArray:
 def _structs(fields: Sequence[pa.Field], blocks: Blocks, name: str) -> pa.StructArray:
     bit_words = -(-len(fields) // _BITS)
     fixed = WORD * (bit_words + len(fields))
-    blocks.refuse(blocks.lengths < fixed, f"{name} should have {len(fields)} columns")
+    blocks.refuse(blocks.lengths < fixed, f"{name} should have {counted(len(fields), 'column')}")
     every_fixed = np.full(len(blocks), fixed)
     children = []
     for index, field in enumerate(fields):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from holdfast.checkpoint.verification import Progress
@@ -25,9 +25,16 @@ def jars_for(
 
 
 def obtain(
-    jars: Sequence[Jar], *, offline: bool = False, progress: Progress | None = None
+    jars: Sequence[Jar],
+    *,
+    offline: bool = False,
+    progress: Progress | None = None,
+    fetching: Callable[[int], None] = lambda _count: None,
 ) -> tuple[Path, ...]:
-    """Give the files of these jars; nothing is fetched and no Java started where all are there."""
+    """Give the files of these jars; nothing is fetched and no Java started where all are there.
+
+    `fetching` is called with how many have to be fetched, before that begins.
+    """
     cache = JarCache(cache_folder() / "jars")
     absent, damaged = cache.absent(jars), cache.damaged(jars)
     if offline and absent:
@@ -36,6 +43,7 @@ def obtain(
         names = ", ".join(jar.file for jar in damaged)
         raise SparkStartError("HF5209", f"not what was locked: {names}", at=str(cache.folder))
     if absent or damaged:
+        fetching(len(absent) + len(damaged))
         fetch((*absent, *damaged), find_java(), cache, progress)
     return tuple(cache.path_of(jar) for jar in jars)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from holdfast.crashpoints import reach
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.sinksight import SinkSight
+from holdfast.plurals import counted
 from holdfast.spark.sinks.sink import Delivery, cannot_take_back
 
 if TYPE_CHECKING:
@@ -42,23 +44,27 @@ class ConsoleSink:
             batch.unpersist()
         reach("sink.before-commit")
         stream = self._stream if self._stream is not None else sys.stdout
-        stream.write(f"batch {identity.batch_id}: {rows} {'row' if rows == 1 else 'rows'}\n{table}")
+        stream.write(f"batch {identity.batch_id}: {counted(rows, 'row')}\n{table}")
         stream.flush()
         reach("sink.after-commit")
         return Delivery(skipped=False, rows=rows)
 
     def last_committed(self, query_id: str) -> LastCommitted:  # noqa: ARG002 - of any query
         """Know nothing: what was printed is gone."""
-        return LastCommitted(None, "the console keeps nothing")
+        return LastCommitted.unknown("the console keeps nothing")
+
+    def sight(self, query_id: str | None) -> SinkSight:
+        """Return nothing to compare."""
+        return SinkSight(self.last_committed(query_id or ""), is_for_development=True)
 
     def queries(self) -> frozenset[str]:
         """Know none."""
         return frozenset()
 
-    def rewind(self, query_id: str, batch_id: int) -> None:  # noqa: ARG002 - of any batch
+    def rewind(self, query_id: str, batch_id: int, *, generation: int) -> None:  # noqa: ARG002 - of any batch
         """Refuse: nothing is taken back."""
         raise cannot_take_back(self.kind, self.identity)
 
-    def clear(self) -> None:
+    def clear(self, *, generation: int) -> None:  # noqa: ARG002 - of any batch
         """Refuse: nothing is taken back."""
         raise cannot_take_back(self.kind, self.identity)

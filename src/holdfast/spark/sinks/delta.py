@@ -18,14 +18,18 @@ from holdfast.crashpoints import reach
 from holdfast.errors import DecodeError, SinkError, StorageError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.asking import ask_sink
-from holdfast.ledgers.delta import LOG_FOLDER, read_delta_ledger
-from holdfast.ledgers.deltafollowing import FollowedTable
-from holdfast.ledgers.deltaidentity import CLOSED, current_application
+from holdfast.ledgers.delta import LOG_FOLDER, DeltaLedger, read_delta_ledger
+from holdfast.ledgers.deltafollowing import RESTORE, FollowedTable, Undoing, offsets_in_table
+from holdfast.ledgers.deltaidentity import CLOSED, current_application, fence_before
+from holdfast.ledgers.deltasight import holds_anything
+from holdfast.ledgers.heldoffsets import HeldOffsets
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.lastcommitted import Answer, LastCommitted
+from holdfast.ledgers.sinksight import NO_QUERY_YET, Contents, SinkSight
 from holdfast.spark.sinks.deltacommits import commit, create_table, is_conflict
 from holdfast.spark.sinks.deltafit import TableFit
-from holdfast.spark.sinks.deltafolder import strange_names
+from holdfast.spark.sinks.deltafolder import contents_of_table, strange_names
+from holdfast.spark.sinks.deltatable import TableCommands
 from holdfast.spark.sinks.deltatakeback import TakingBack
 from holdfast.spark.sinks.keys import rows_to_write
 from holdfast.spark.sinks.sink import Delivery
@@ -35,6 +39,8 @@ from holdfast.spark.sinks.tablefit import (
     check_merged_names,
     check_new_table,
 )
+from holdfast.spark.sinks.tablesight import TableWatch
+from holdfast.storage.canonical import canonical
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
@@ -64,6 +70,7 @@ class DeltaSink:
         self._table: tuple[str, FollowedTable] | None = None
         self._known: frozenset[str] | None = None
         self._fit = TableFit(session, sink)
+        self._watch = TableWatch(sink, location.shown)
         self.identity: str | None = location.shown
 
     def prepare(self, schema: StructType, *, begun: bool) -> None:
@@ -75,6 +82,7 @@ class DeltaSink:
             folder = open_reader(self._location, self._sink.settings)
             strange = () if table else strange_names(folder, self._sink, begun=begun)
         self._known = frozenset(table.identifiers if table else ())
+        self._watch.note(table.table_id if table else None)
         if strange:
             message = f"{self.identity} is no Delta table and holds {', '.join(strange)}"
             raise SinkError("HF5006", message, at=self._sink.at)
@@ -97,6 +105,7 @@ class DeltaSink:
             self._commit(rows, identity, table)
             with self._asked():
                 table.look()
+            self._watch.note(table.table_id)
             self._refuse_others(table, identity)
             found = table.batch(identity.batch_id)
             if found is None:
@@ -110,32 +119,90 @@ class DeltaSink:
         """Give the newest batch that the table holds of this query, without Spark; never raises."""
         return ask_sink(self._location.shown, self._below).last_committed(query_id)
 
+    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+        """Return what the ledger has of one batch; never raises."""
+        return offsets_in_table(self._below(LOG_FOLDER), query_id, batch_id)
+
+    def sight(self, query_id: str | None) -> SinkSight:
+        """Return what is at the table's path.
+
+        Rows are looked for only where no batch is known, or somebody else replaced the table since.
+        """
+        place = canonical(self._location)
+        with self._asked():
+            table = read_delta_ledger(self._below(LOG_FOLDER))
+            if table is None:
+                folder = open_reader(self._location, self._sink.settings)
+                contents = Contents.ROWS if holds_anything(folder) else Contents.ABSENT
+                told = "the folder holds no Delta log"
+                return SinkSight(LastCommitted.nothing(told), place, contents=contents)
+        if query_id is None:
+            return SinkSight(LastCommitted.nothing(NO_QUERY_YET), place, table.table_id)
+        return self._looked_through(table, query_id, place)
+
+    def _looked_through(self, table: DeltaLedger, query_id: str, place: str) -> SinkSight:
+        """Return what the versions of the log say of a query, beyond its identifiers."""
+        with self._asked():
+            followed = FollowedTable(self._below(LOG_FOLDER), query_id)
+            followed.look()
+            held = _held_in(table, followed, query_id)
+            undone = None if held.value is None else followed.undone_after(held.value)
+        contents = Contents.UNKNOWN
+        if held.answer is Answer.NOTHING or undone is not None:
+            contents = contents_of_table(self._session, self._sink.path)
+        known = table.identifiers
+        return SinkSight(
+            held,
+            place,
+            table.table_id,
+            contents,
+            doubt=None if undone is None else self._restored(undone, place, held),
+            generation=fence_before(known, current_application(known, query_id)),
+            forgets_after=table.retention,
+            may_have_forgotten=followed.may_have_forgotten and self._sink.mode != "complete",
+        )
+
+    def _restored(self, undone: Undoing, place: str, held: LastCommitted) -> str | None:
+        """Return what is strange about a table that was restored; a replaced one has another id."""
+        if undone.operation != RESTORE or self._sink.mode == "complete":
+            return None
+        return (
+            f"version {undone.version} of {place} restored an older version of the table after "
+            f"batch {held.value} of this query: rows of that batch may be missing"
+        )
+
     def queries(self) -> frozenset[str]:
         """Name every application that the table's log knows; empty where it can't be read."""
         ledger = ask_sink(self._location.shown, self._below).delta
         return frozenset(ledger.transactions) if ledger is not None else frozenset()
 
-    def rewind(self, query_id: str, batch_id: int) -> None:
+    def rewind(self, query_id: str, batch_id: int, *, generation: int) -> None:
         """Take back every batch of a query after this one, or raise HF5011 and change nothing.
 
-        With -1 all of them go. What was begun before and not finished is finished first.
+        With -1 all of them go. What was begun before and not finished is finished first. No commit
+        of an older generation is accepted afterwards, also where there was nothing to take back.
         """
-        with self._taking_back() as table:
+        with self._taking_back(generation) as table:
             table.rewind(query_id, batch_id)
 
-    def clear(self) -> None:
-        """Remove every row and the whole memory of batches, or raise HF5011 and change nothing."""
-        with self._taking_back() as table:
+    def clear(self, *, generation: int) -> None:
+        """Remove every row and the whole memory of batches, or raise HF5011 and change nothing.
+
+        No commit of an older generation is accepted afterwards.
+        """
+        with self._taking_back(generation) as table:
             table.clear()
 
     @contextmanager
-    def _taking_back(self) -> Iterator[TakingBack]:
-        shown = self._location.shown
+    def _taking_back(self, generation: int) -> Iterator[TakingBack]:
+        commands = TableCommands(self._session, self._sink.path or "")
         try:
             with self._asked():
-                yield TakingBack(self._session, self._sink, self._below(LOG_FOLDER), shown)
+                log, shown = self._below(LOG_FOLDER), self._location.shown
+                yield TakingBack(commands, self._sink, log, shown, generation)
         finally:
             self._table = self._known = None
+            self._watch.note(None)
 
     def _followed(self, query_id: str) -> FollowedTable:
         """Give the table under the name that the query had when this sink was prepared.
@@ -151,8 +218,14 @@ class DeltaSink:
         """Tell whether the table holds this batch; raise where it holds another one of its id."""
         with self._asked():
             table.look()
+        if table.newest_version is None or table.table_id is not None:
+            self._watch.refuse_other(table.table_id)
         if table.closed:
             raise self._closed(table, identity.query_id)
+        if identity.generation < table.fence:
+            message = f"batches were taken back from {self.identity} by generation {table.fence} "
+            message += f"of the job; this driver is generation {identity.generation}"
+            raise SinkError("HF5062", message, at=self.identity)
         following = 0 if table.last_batch is None else table.last_batch + 1
         if table.application.number and identity.batch_id > following:
             message = f"{self.identity} was taken back, and goes on with batch {following}; "
@@ -181,7 +254,8 @@ class DeltaSink:
         """
         with self._asked():
             found = table.batch(identity.batch_id)
-        if found is not None and found.offsets_digest not in (None, identity.offsets_digest):
+        stored = None if found is None else found.offsets_digest
+        if found is not None and stored is not None and not identity.has_offsets(stored):
             message = (
                 f"{self.identity} holds batch {identity.batch_id} with other offsets, "
                 f"in version {found.table_version} of the table"
@@ -227,3 +301,14 @@ class DeltaSink:
         except (StorageError, DecodeError) as error:
             message = f"{self.identity} can't be asked: {error.message}"
             raise SinkError("HF5009", message, at=error.at or self.identity) from error
+
+
+def _held_in(table: DeltaLedger, followed: FollowedTable, query_id: str) -> LastCommitted:
+    """Return what a table holds of a query, also where only an older version still tells of it."""
+    held = table.last_committed(query_id)
+    if held.answer is not Answer.NOTHING or followed.last_batch is None:
+        return held
+    if followed.application.number:
+        return held
+    basis = "read from a version of the Delta log; the table has dropped the identifier"
+    return LastCommitted.batch(followed.last_batch, basis)

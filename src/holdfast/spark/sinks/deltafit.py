@@ -62,6 +62,6 @@ class TableFit:
         from pyspark.sql.types import StructType
 
         if told is not None:
-            with suppress(ValueError, KeyError, PySparkException):
+            with suppress(ValueError, KeyError, TypeError, RecursionError, PySparkException):
                 return StructType.fromJson(json.loads(told))
         return self._session.read.format("delta").load(self._sink.path).schema

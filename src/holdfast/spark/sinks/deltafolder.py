@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from holdfast.errors import NotFoundError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.delta import LOG_FOLDER
+from holdfast.ledgers.sinksight import Contents
 from holdfast.storage.reading import Reader
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _DATA_FILE = re.compile(r"part-\d{5}-[0-9a-f-]{36}[-.].*")
 _MOST_NAMED = 3
+
+
+def contents_of_table(session: SparkSession, path: str | None) -> Contents:
+    """Return whether a table has rows, as Spark reads it."""
+    try:
+        rows = session.read.format("delta").load(path)
+        return Contents.EMPTY if rows.isEmpty() else Contents.ROWS
+    except (Py4JError, PySparkException):
+        # A table that can't be read must not pass for an empty one.
+        return Contents.UNKNOWN
 
 
 def strange_names(folder: Reader, sink: ReadySink, *, begun: bool) -> tuple[str, ...]:

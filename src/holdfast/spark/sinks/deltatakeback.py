@@ -1,9 +1,10 @@
 """Takes batches of a Delta table back: all of them, or those after one, or changes nothing.
 
-Three steps, each one commit: the query's name in the table is closed, so that no old driver writes
-any more; the rows are taken back by RESTORE, or DELETE where all go; the query's next name is
-opened. Killed in between, the next act first brings it to its end: forwards where the rows went,
-backwards where they did not. No row of anybody else is taken along.
+Four steps, each one commit: the query's name in the table is closed, so that no old driver writes
+any more; the rows are taken back by RESTORE, or DELETE where all go; the generation of the act is
+written down, so that no older one writes under the next name; that name is opened. Killed in
+between, the next act first brings it to its end: forwards where the rows went, backwards where they
+did not. No row of anybody else is taken along.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import takewhile
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -21,21 +22,19 @@ from holdfast.crashpoints import reach
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.delta import DeltaLedger, read_delta_ledger
-from holdfast.ledgers.deltagoal import find_beginning, find_ending, find_goal
+from holdfast.ledgers.deltagoal import find_beginning, find_ending, find_goal, find_late_step
 from holdfast.ledgers.deltahistory import TableVersion, versions_newest_first
 from holdfast.ledgers.deltaidentity import (
     CLOSED,
     Application,
     Standing,
     current_application,
+    fence_before,
     standing_of,
 )
 from holdfast.spark.sinks.deltacommits import is_conflict
-from holdfast.spark.sinks.deltatable import TableCommands
+from holdfast.spark.sinks.deltatable import Note, TableCommands
 from holdfast.storage.reading import Reader
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ATTEMPTS = 6
 _FIRST_PAUSE_SECONDS = 0.1
@@ -56,13 +55,16 @@ class _Act:
 
 
 class TakingBack:
-    """Takes batches of one table back."""
+    """Takes batches of one table back, under one generation of the job."""
 
-    def __init__(self, session: SparkSession, sink: ReadySink, log: Reader, at: str) -> None:
-        self._commands = TableCommands(session, sink.path or "")
+    def __init__(
+        self, commands: TableCommands, sink: ReadySink, log: Reader, at: str, generation: int
+    ) -> None:
+        self._commands = commands
         self._sink = sink
         self._log = log
         self._at = at
+        self._generation = generation
 
     def rewind(self, query_id: str, batch_id: int) -> None:
         """Take back every batch of a query after this one, or raise HF5011 and change nothing."""
@@ -71,6 +73,25 @@ class TakingBack:
             raise self._refused("batches are taken back from appended rows alone", why)
         if self._ledger() is None and batch_id == -1:
             return
+        for _ in range(ATTEMPTS):
+            ledger, standing = self._settled(query_id)
+            if batch_id != (-1 if standing.last_batch is None else standing.last_batch):
+                version = self._goal(ledger, query_id, batch_id)
+                self._take_back((standing,), {query_id: batch_id}, version, ledger.newest_version)
+                return
+            if self._is_fenced(ledger, standing):
+                return
+            # No row goes, but a driver may hold a later batch that it has not committed yet.
+            act = _Act(
+                uuid.uuid4().hex, (standing,), {query_id: batch_id}, None, ledger.newest_version
+            )
+            self._close(act, standing)
+            reach("delta.closed")
+        raise self._refused(f"others took batches of the query {query_id} back meanwhile")
+
+    def _settled(self, query_id: str) -> tuple[DeltaLedger, Standing]:
+        """Finish what was begun, and return how the query stands; raise where it can't go back."""
+        self._refuse_older(self._ledger(), query_id)
         self._settle(query_id)
         ledger = self._ledger()
         if ledger is None:
@@ -78,27 +99,43 @@ class TakingBack:
         standing = _standing(ledger, query_id)
         if standing.closed:
             raise self._refused(f"the table is closed for the query {query_id} for good")
-        if batch_id == (-1 if standing.last_batch is None else standing.last_batch):
-            return
-        version = self._goal(ledger, query_id, batch_id)
-        self._take_back((standing,), {query_id: batch_id}, version, ledger.newest_version)
+        return ledger, standing
 
     def clear(self) -> None:
         """Remove every row and the memory of every query, or raise HF5011 and change nothing."""
         ledger = self._ledger()
         if ledger is None:
             return
+        for query_id in ledger.transactions:
+            self._refuse_older(ledger, query_id)
         for query_id, newest in ledger.transactions.items():
             if newest == CLOSED:
                 self._settle(query_id)
         ledger = self._ledger() or ledger
         queries = self._all_ours(ledger, None)
         standings = [_standing(ledger, one) for one in sorted(queries)]
-        holding = tuple(one for one in standings if one.last_batch is not None)
+        holding = tuple(
+            one
+            for one in standings
+            if one.last_batch is not None or not (one.closed or self._is_fenced(ledger, one))
+        )
         if not holding and not any(one.closed for one in standings):
             return
         self._refuse_append_only()
         self._take_back(holding, dict.fromkeys(queries, -1), None, ledger.newest_version)
+
+    def _is_fenced(self, ledger: DeltaLedger, standing: Standing) -> bool:
+        """Tell whether no older generation can write any more."""
+        return fence_before(ledger.identifiers, standing.application) >= self._generation
+
+    def _refuse_older(self, ledger: DeltaLedger | None, query_id: str) -> None:
+        """Raise HF5062 where a newer generation took batches back."""
+        identifiers = ledger.identifiers if ledger is not None else {}
+        fence = fence_before(identifiers, current_application(identifiers, query_id))
+        if self._generation < fence:
+            message = f"batches were taken back by generation {fence} of the job; "
+            message += f"this is generation {self._generation}"
+            raise SinkError("HF5062", message, at=self._at)
 
     def _goal(self, ledger: DeltaLedger, query_id: str, batch_id: int) -> int | None:
         """Give the version to restore, None for an empty table; raise HF5011."""
@@ -148,6 +185,7 @@ class TakingBack:
             reach("delta.closed")
         self._take_rows_away(act)
         reach("delta.taken-back")
+        self._give_back_if_late(act)
         for standing in standings:
             self._settle(standing.application.query_id)
 
@@ -157,6 +195,7 @@ class TakingBack:
         note = {
             "act": "closed",
             "act_id": act.id,
+            "generation": self._generation,
             "query_id": application.query_id,
             "batch_id": act.batches[application.query_id],
             "last_batch": standing.last_batch,
@@ -171,7 +210,7 @@ class TakingBack:
                 self._settle(standing.application.query_id)
             message = f"version {meddled} of the table came in between; no row was taken back"
             raise self._refused(message)
-        note = {"act": "taken-back", "act_id": act.id, "batches": act.batches}
+        note = self._note("taken-back", act.id, batches=act.batches)
         if act.version is None:
             self._again(lambda: self._commands.delete_all(note))
         else:
@@ -181,6 +220,26 @@ class TakingBack:
             # No row was there, so that Delta committed nothing. The act needs its step all the
             # same; the version before has the same rows, and Delta restores no newest one.
             self._again(lambda: self._commands.restore(newest - 1, note))
+
+    def _give_back_if_late(self, act: _Act) -> None:
+        """Raise where another act had ended this one before its rows went; they come back first."""
+        ledger = self._ledger()
+        newest = act.seen if ledger is None else ledger.newest_version
+        since = takewhile(lambda one: one.number > act.seen, self._versions(newest))
+        late = find_late_step(since, act.id, {one.application.following for one in act.standings})
+        if late is None:
+            return
+        if late.has_rows_since:
+            message = (
+                f"version {late.number} of the table took rows away that a newer driver wrote; "
+            )
+            raise SinkError(
+                "HF5063", f"{message}version {late.number - 1} still holds them", at=self._at
+            )
+        version = late.number - 1
+        back = self._note("given-back", act.id, batches=dict.fromkeys(act.batches, -1))
+        self._again(lambda: self._commands.restore(version, back))
+        raise self._refused("another taking back came in between; the rows were given back")
 
     def _newest_of(self, act: _Act) -> tuple[int, int | None]:
         """Give the newest version, and one since the first look that is not the act's own."""
@@ -209,24 +268,29 @@ class TakingBack:
             return
         if ending.give_back is not None:
             version = ending.give_back
-            back = {"act": "given-back", "act_id": ending.act_id, "batches": {query_id: -1}}
+            back = self._note("given-back", ending.act_id, batches={query_id: -1})
             self._again(lambda: self._commands.restore(version, back))
-        self._open(standing.application.following, ending.batch_id, ending.act_id)
+        self._open(standing.application, ending.batch_id, ending.act_id)
         if ending.foreign is not None:
             told = "were given back" if ending.give_back is not None else "went along"
             message = f"version {ending.foreign} of the table came in between, and its rows {told}"
             raise self._refused(message)
 
-    def _open(self, application: Application, batch_id: int | None, act_id: str) -> None:
+    def _open(self, ended: Application, batch_id: int | None, act_id: str) -> None:
+        """Open the name after the one that ended; who knows it also knows who may use it."""
         batch_id = -1 if batch_id is None else batch_id
-        note = {
-            "act": "opened",
-            "act_id": act_id,
-            "query_id": application.query_id,
-            "batch_id": batch_id,
-        }
-        opening_id, first = application.opening_id, batch_id + 1
+        query_id = ended.query_id
+        fence = self._note("fenced", act_id, query_id=query_id)
+        self._again(
+            lambda: self._commands.commit_nothing(ended.fencing_id, self._generation, fence)
+        )
+        reach("delta.fenced")
+        note = self._note("opened", act_id, query_id=query_id, batch_id=batch_id)
+        opening_id, first = ended.following.opening_id, batch_id + 1
         self._again(lambda: self._commands.commit_nothing(opening_id, first, note))
+
+    def _note(self, act: str, act_id: str, **told: object) -> Note:
+        return {"act": act, "act_id": act_id, "generation": self._generation, **told}
 
     def _again(self, commit: Callable[[], None]) -> None:
         """Commit, again where somebody else's commit came between."""

@@ -77,7 +77,7 @@ def check_same(schema: StructType, sink: ReadySink, known: Manifest) -> None:
         message = f"the rows do not fit the batches that are there: {'; '.join(told)}"
         steps = (
             "let the transform give the columns of before, and declare the sink as before",
-            "or give the sink a new folder",
+            "or name a new, empty folder and accept it: holdfast run JOB --accept empty-sink",
         )
         raise SinkError("HF5005", message, at=sink.at, next_steps=steps)
 
@@ -87,15 +87,24 @@ def check_folder(names: Collection[str], sink: ReadySink, shown: str, *, known: 
     if LOG_FOLDER in names:
         raise SinkError("HF5020", f"{shown} holds {LOG_FOLDER}", at=sink.at)
     folders = tuple(f"{_escaped(column)}=" for column in sink.partition_by)
+    ours = {name for name in names if _OURS.fullmatch(name) or name.startswith(folders)}
     strange = sorted(
         name
         for name in names
-        if name == _DELTA_LOG
-        or not (is_hidden(name) or (known and (_OURS.fullmatch(name) or name.startswith(folders))))
+        if name == _DELTA_LOG or not (is_hidden(name) or (known and name in ours))
     )
-    if strange:
-        message = f"{shown} holds what no manifest knows: {', '.join(strange[:3])}"
-        raise SinkError("HF5006", message, at=sink.at)
+    if not strange:
+        return
+    message = f"{shown} holds what no manifest knows: {', '.join(strange[:3])}"
+    steps: tuple[str, ...] | None = None
+    if ours and not known:
+        parent, _, name = shown.rstrip("/").rpartition("/")
+        steps = (
+            f"if the output was moved here, or its manifests were removed: put the folder "
+            f"{parent}/.holdfast/{name} back, which lay beside the output",
+            "otherwise give the sink a folder of its own",
+        )
+    raise SinkError("HF5006", message, at=sink.at, next_steps=steps)
 
 
 def _is_plain(kind: DataType) -> bool:

@@ -6,22 +6,21 @@ moves the files into the output, and rolls forward from the manifest after a cra
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from holdfast.crashpoints import reach
 from holdfast.errors import SinkError, StorageError
 from holdfast.jobs.ready import ReadySink
-from holdfast.ledgers import takingback
+from holdfast.ledgers.filecommit import FileCommits, asked
 from holdfast.ledgers.fileoutput import FileOutput
+from holdfast.ledgers.filesight import look_at_folder
+from holdfast.ledgers.heldoffsets import HeldOffsets
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.ledgers.manifest import Manifest
-from holdfast.ledgers.manifests import ManifestLog, read_manifest_ledger
-from holdfast.ledgers.publishing import commit_manifest, publish, remove_leftovers, roll_forward
+from holdfast.ledgers.manifests import read_manifest_ledger
+from holdfast.ledgers.sinksight import SinkSight
 from holdfast.spark.sinks.filefit import check_folder, check_partitions, check_same, check_types
-from holdfast.spark.sinks.filestaging import flush, stage
+from holdfast.spark.sinks.filestaging import stage
 from holdfast.spark.sinks.sink import Delivery
 from holdfast.spark.sinks.skipping import skip
 from holdfast.spark.sinks.tablefit import check_columns
@@ -44,11 +43,7 @@ class FileSink:
         self._session = session
         self._sink = sink
         self._output = output
-        self._log = ManifestLog(output.reader_of(output.manifests))
-        self._known: Manifest | None = None
-        """A manifest of this folder: all have the same format, mode and columns."""
-        self._ready = False
-        self._newest: dict[str, int] = {}
+        self._commits = FileCommits(output)
         self.kind = sink.format
         self.identity: str | None = output.location.shown
 
@@ -58,114 +53,58 @@ class FileSink:
         check_partitions(schema, self._sink)
         check_types(self._session, schema, self._sink)
         self._output.refuse_unwritable()
-        with self._asked():
+        with asked(str(self.identity)):
             names = self._output.reader.names(self._output.name)
-            self._known = self._log.any_manifest()
-            is_ours = self._known is not None or self._log.intent() is not None
-        if self._known is not None:
-            check_same(schema, self._sink, self._known)
+        is_ours = self._commits.look()
+        self._check_same(schema)
         check_folder(names, self._sink, str(self.identity), known=is_ours)
 
     def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
         """Stage the rows, commit them by one manifest, publish them; or skip the batch."""
-        self._settle()
-        if self._holds(identity):
+
+        def staged(folder: str) -> Manifest:
+            self._check_same(batch.schema)
+            return stage(batch, identity, self._sink, self._output, folder)
+
+        committed = self._commits.deliver(identity, staged)
+        if not committed.was_staged:
             return skip(batch)
-        if self._known is not None:
-            check_same(batch.schema, self._sink, self._known)
-        self._ready = False
-        manifest = stage(batch, identity, self._sink, self._output)
-        reach("files.staged")
-        flush(self._output, manifest)
-        reach("files.flushed")
-        delivery = self._commit(manifest)
-        self._newest[identity.query_id] = identity.batch_id
-        self._known = manifest
-        self._ready = True
-        return delivery
+        return Delivery(skipped=committed.skipped, rows=committed.rows)
 
     def last_committed(self, query_id: str) -> LastCommitted:
         """Give the newest batch that a manifest tells of, without Spark; never raises."""
         try:
-            ledger = read_manifest_ledger(self._log.reader)
-        except StorageError as error:
-            return LastCommitted(None, f"the sink could not be read: {error.message}")
+            ledger = read_manifest_ledger(self._commits.log.reader)
+        except (SinkError, StorageError) as error:
+            return LastCommitted.unknown(f"the sink could not be read: {error.message}")
         if ledger is None:
-            return LastCommitted(None, "no batch was ever committed to this folder")
+            return LastCommitted.nothing("no batch was ever committed to this folder")
         return ledger.last_committed(query_id)
+
+    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+        """Return what the ledger has of one batch; never raises."""
+        return self._commits.log.offsets_of(query_id, batch_id)
+
+    def sight(self, query_id: str | None) -> SinkSight:
+        """Return what is in the folder and what its manifests hold of the query."""
+        with asked(str(self.identity)):
+            return look_at_folder(self._output, self._commits.log, query_id)
 
     def queries(self) -> frozenset[str]:
         """Name every query that has a manifest; empty where they can't be read."""
         try:
-            return self._log.queries()
-        except StorageError:
+            return self._commits.log.queries()
+        except (SinkError, StorageError):
             return frozenset()
 
-    def rewind(self, query_id: str, batch_id: int) -> None:
+    def rewind(self, query_id: str, batch_id: int, *, generation: int) -> None:
         """Take back every batch after this one, with its files."""
-        self._ready = False
-        takingback.rewind(self._output, query_id, batch_id)
+        self._commits.rewind(query_id, batch_id, generation=generation)
 
-    def clear(self) -> None:
+    def clear(self, *, generation: int) -> None:
         """Remove every file of the sink, and all that is remembered of batches."""
-        self._ready = False
-        self._known = None
-        takingback.clear(self._output)
+        self._commits.clear(generation=generation)
 
-    def _settle(self) -> None:
-        """Finish what an earlier attempt or run began: at the first batch, and after a failure."""
-        if self._ready:
-            return
-        with self._asked():
-            takingback.finish_taking_back(self._output, self._log)
-            roll_forward(self._output, self._log)
-            self._known = self._log.any_manifest()
-            queries = self._log.queries()
-            self._newest = {query: self._log.batches(query)[-1] for query in queries}
-        self._ready = True
-
-    def _holds(self, identity: BatchIdentity) -> bool:
-        """Tell whether the batch is committed; raise where another one of its id is."""
-        with self._asked():
-            held = self._log.manifest(identity.query_id, identity.batch_id)
-        if held is not None:
-            self._refuse_other(held, identity)
-            return True
-        newest = self._newest.get(identity.query_id, -1)
-        if newest > identity.batch_id:
-            message = f"{self.identity} holds batch {newest}, and no batch {identity.batch_id}"
-            raise SinkError("HF5024", message, at=self.identity)
-        return False
-
-    def _refuse_other(self, held: Manifest, identity: BatchIdentity) -> None:
-        if held.offsets_digest != identity.offsets_digest:
-            message = f"{self.identity} holds batch {identity.batch_id} with other offsets"
-            raise SinkError("HF5003", message, at=self.identity)
-
-    def _commit(self, manifest: Manifest) -> Delivery:
-        """Create the manifest and publish; where another driver was first, keep its batch."""
-        reach("sink.before-commit")
-        created = commit_manifest(self._output, manifest)
-        reach("sink.after-commit")
-        with self._asked():
-            held = self._log.manifest(manifest.query_id, manifest.batch_id)
-        if held is None:
-            message = f"the manifest of batch {manifest.batch_id} vanished"
-            raise SinkError("HF5022", message, at=self.identity)
-        publish(self._output, held)
-        reach("files.published")
-        remove_leftovers(self._output, self._log, manifest.query_id)
-        reach("files.cleaned")
-        self._refuse_other(held, manifest.identity)
-        # Where an answer was lost on the way, a manifest that was there already is our own.
-        is_ours = created or held.staging == manifest.staging
-        return Delivery(skipped=not is_ours, rows=manifest.rows if is_ours else None)
-
-    @contextmanager
-    def _asked(self) -> Iterator[None]:
-        """Turn what keeps the manifests from being read into an error of the sink."""
-        try:
-            yield
-        except StorageError as error:
-            message = f"{self.identity} can't be asked: {error.message}"
-            raise SinkError("HF5009", message, at=error.at or self.identity) from error
+    def _check_same(self, schema: StructType) -> None:
+        if self._commits.known is not None:
+            check_same(schema, self._sink, self._commits.known)

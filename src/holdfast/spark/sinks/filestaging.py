@@ -7,17 +7,14 @@ the older algorithm is asked for, because the newer one lets a failed attempt's 
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.errors import StorageError
 from holdfast.jobs.ready import ReadySink
 from holdfast.jobs.sparkpath import spark_path
 from holdfast.ledgers.fileoutput import FileOutput, below, folder_name, is_hidden
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.manifest import Manifest, ManifestFile
-from holdfast.ledgers.publishing import staging_name
 from holdfast.records.moments import moment_now
 
 if TYPE_CHECKING:
@@ -37,17 +34,11 @@ _CHUNK = 1 << 20
 
 
 def stage(
-    batch: DataFrame, identity: BatchIdentity, sink: ReadySink, output: FileOutput
+    batch: DataFrame, identity: BatchIdentity, sink: ReadySink, output: FileOutput, folder: str
 ) -> Manifest:
-    """Write the batch's rows to a staging folder of its own, and tell what it holds."""
-    name = staging_name(identity.batch_id, identity.generation)
-    folder = f"{output.staged_for(identity.query_id)}/{name}"
-    try:
-        _write(batch, sink, output, folder)
-        files = _files(sink, output, folder, identity)
-    except BaseException:
-        _forget(output, folder)
-        raise
+    """Write the batch's rows to a staging folder of its own, and describe what it holds."""
+    _write(batch, sink, output, folder)
+    files = _files(sink, output, folder, identity)
     return Manifest(
         query_id=identity.query_id,
         batch_id=identity.batch_id,
@@ -59,23 +50,9 @@ def stage(
         schema=batch.schema.jsonValue(),
         rows=_total([rows for _, rows in files], sink.format),
         written_at=moment_now(),
-        staging=name,
+        staging=folder.rpartition("/")[2],
         files=tuple(file for file, _ in files),
     )
-
-
-def flush(output: FileOutput, manifest: Manifest) -> None:
-    """Bring the staged files to the disk, before a manifest promises that they are there."""
-    folder = f"{output.staged_for(manifest.query_id)}/{manifest.staging}"
-    for file in manifest.files:
-        output.writer.flush(f"{folder}/{file.staged}")
-    output.writer.settle()
-
-
-def _forget(output: FileOutput, folder: str) -> None:
-    """Remove the files of a failed attempt; what can't be removed now is removed later."""
-    with suppress(StorageError):
-        output.remove_tree(folder)
 
 
 def _write(batch: DataFrame, sink: ReadySink, output: FileOutput, folder: str) -> None:

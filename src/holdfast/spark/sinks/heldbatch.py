@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from holdfast.ledgers.identity import BatchIdentity
 from holdfast.spark.sinks.sink import Delivery
 
 
@@ -16,6 +17,10 @@ class HeldBatch:
     offsets_digest: str | None
     """None where the batch is older than those that are remembered one by one."""
     rows: int | None
+
+    def is_of(self, identity: BatchIdentity) -> bool:
+        """Return whether the ledger's row is known to be of the same offsets."""
+        return self.offsets_digest is not None and identity.has_offsets(self.offsets_digest)
 
 
 def delivery_of(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -16,26 +17,35 @@ from py4j.protocol import Py4JError
 from holdfast.crashpoints import reach
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, HeldOffsets
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.lastcommitted import Answer, LastCommitted
 from holdfast.ledgers.postgres import LEDGER
+from holdfast.ledgers.sinksight import NO_QUERY_YET, Contents, SinkSight
 from holdfast.spark.sinks.batchcolumn import rewound_column
 from holdfast.spark.sinks.heldbatch import delivery_of
 from holdfast.spark.sinks.jdbcconnection import JdbcConnection, JdbcDatabase, words_of
 from holdfast.spark.sinks.jdbcfailure import JdbcFailure
-from holdfast.spark.sinks.jdbcfit import check_fit
+from holdfast.spark.sinks.jdbcfit import check_fit, loses_zone
 from holdfast.spark.sinks.jdbcledger import JdbcLedger
 from holdfast.spark.sinks.jdbcmove import JdbcMove
 from holdfast.spark.sinks.jdbcstaging import Stager, staging_names
 from holdfast.spark.sinks.jdbcstagingtables import JdbcStagingTables
-from holdfast.spark.sinks.jdbctable import Target, create_target, find_target
+from holdfast.spark.sinks.jdbctable import Target, create_target, find_target, has_rows
 from holdfast.spark.sinks.jdbctakeback import clear_table, take_back
-from holdfast.spark.sinks.jdbctypes import JdbcColumn, jdbc_columns, number_type
+from holdfast.spark.sinks.jdbctypes import (
+    JdbcColumn,
+    jdbc_columns,
+    number_type,
+    wall_clock_type,
+)
 from holdfast.spark.sinks.keys import rows_to_write
 from holdfast.spark.sinks.sink import Delivery
 from holdfast.spark.sinks.skipping import skip
 from holdfast.spark.sinks.staged import Staged
 from holdfast.spark.sinks.tablefit import check_columns
+from holdfast.spark.sinks.tablesight import TableWatch, seen_with
+from holdfast.spark.sinks.wallclock import promised_in, refuse_other_zone, writing_zone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,18 +64,22 @@ class JdbcSink:
     """A table that takes the batches of one job."""
 
     kind = "jdbc"
-    promise = (
+    _promise = (
         "every batch once: one that the ledger holds with the same offsets is skipped, one with "
         "other offsets or of an older driver stops the job"
     )
 
     def __init__(self, session: SparkSession, sink: ReadySink, url: str) -> None:
+        self.promise = self._promise
         self._session = session
         self._sink = sink
+        self._kept_zone: str | None = None
         self._database = JdbcDatabase(session, sink, url)
         self._staging_tables = JdbcStagingTables(self._database, sink)
         self._stager: Stager | None = None
+        self._ledgers: dict[str, JdbcLedger] = {}
         self._shown = f"{self._database.shown} {sink.table}"
+        self._watch = TableWatch(sink, self._shown)
         self.identity: str | None = self._shown
 
     def prepare(self, schema: StructType, *, begun: bool) -> None:  # noqa: ARG002 - leaves no files
@@ -74,8 +88,13 @@ class JdbcSink:
         with self._connected() as connection:
             columns = self._columns(schema)
             target = find_target(connection, self._sink)
+            # Resolved once: a default schema that changes later must not move the table.
+            self._sink = replace(self._sink, table=target.declared(self._sink.table or ""))
+            self._watch.note(target.found)
+            known = self._ledger_of(target).open(connection)
             if target.columns is not None:
                 check_fit(columns, target, self._sink)
+                self._agree(self._wall_clocks(columns, target), known.zone)
 
     def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
         """Commit the batch's rows and its ledger row in one transaction, or skip it."""
@@ -83,15 +102,19 @@ class JdbcSink:
         with self._connected() as connection:
             columns = self._columns(batch.schema)
             target = find_target(connection, self._sink)
-            ledger = JdbcLedger(target, self._shown)
-            held = ledger.exists(connection) and ledger.held(connection, identity)
-        if held:
+            ledger = self._ledger_of(target)
+            held = None
+            if ledger.exists(connection):
+                held = ledger.held(connection, identity)
+            else:
+                ledger.open(connection)
+        if held is not None:
             return skip(batch)
         with rows_to_write(batch, self._sink) as rows:
             # A connection that idles while Spark loads is one that may be lost.
             with self._connected() as connection:
                 target, ledger = self._made(connection, columns)
-                given = columns[: len(batch.schema.fields)]
+                given = self._fitted(columns[: len(batch.schema.fields)], target)
                 staging = self._staging_tables.create(connection, target, given, identity)
             with self._staging_tables.dropped_after(target):
                 reach("jdbc.staging-made")
@@ -108,17 +131,44 @@ class JdbcSink:
             with self._connected() as connection:
                 ledger = self._ledger(connection)
                 if not ledger.exists(connection):
-                    return LastCommitted(None, f"the database holds no {LEDGER} yet")
+                    return LastCommitted.nothing(f"the database holds no {LEDGER} yet")
                 newest = ledger.newest(connection, query_id)
         except SinkError as error:
-            return LastCommitted(None, f"the database can't be asked: {error.message}")
+            return LastCommitted.unknown(f"the database can't be asked: {error.message}")
         except Py4JError as error:
-            return LastCommitted(None, f"Spark can't be asked: {words_of(error)}")
+            return LastCommitted.unknown(f"Spark can't be asked: {words_of(error)}")
         if newest is None:
-            return LastCommitted(None, f"{LEDGER} holds no batch of this query")
-        return LastCommitted(
+            return LastCommitted.nothing(f"{LEDGER} holds no batch of this query")
+        return LastCommitted.batch(
             newest.batch_id, f"{LEDGER}, written by generation {newest.generation}"
         )
+
+    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+        """Return what the ledger has of one batch; never raises."""
+        try:
+            with self._connected() as connection:
+                ledger = self._ledger(connection)
+                exists = ledger.exists(connection)
+                return ledger.offsets_of(connection, query_id, batch_id) if exists else NOT_HELD
+        except (SinkError, Py4JError):
+            return UNKNOWN
+
+    def sight(self, query_id: str | None) -> SinkSight:
+        """Return what is at the table's name and what the ledger holds of the query."""
+        held = LastCommitted.nothing(NO_QUERY_YET)
+        if query_id is not None:
+            held = self.last_committed(query_id)
+        with self._connected() as connection:
+            target = find_target(connection, self._sink)
+            place = f"{self._database.shown} {target.qualified}"
+            sight = SinkSight(held, place, contents=Contents.ABSENT)
+            if target.columns is not None:
+                contents, unread = self._contents(connection, target)
+                sight = replace(sight, contents=contents, unread=unread)
+            ledger = self._ledger_of(target)
+            if query_id is None or held.answer is Answer.UNKNOWN or not ledger.exists(connection):
+                return sight
+            return seen_with(sight, ledger, connection, query_id, self._sink.mode)
 
     def queries(self) -> frozenset[str]:
         """Name every query that the ledger knows; empty where it can't be asked."""
@@ -129,30 +179,46 @@ class JdbcSink:
         except (SinkError, Py4JError):
             return frozenset()
 
-    def rewind(self, query_id: str, batch_id: int) -> None:
+    def rewind(self, query_id: str, batch_id: int, *, generation: int) -> None:
         """Take back every batch after this one, or raise HF5011 with nothing changed."""
         column = rewound_column(self._sink)
         with self._connected() as connection:
-            target, ledger = self._there(connection)
-            if target.columns is not None:
-                take_back(connection, target, ledger, self._sink, query_id, batch_id, column)
+            found = (*self._there(connection), self._sink)
+            take_back(connection, *found, query_id, batch_id, column, generation=generation)
 
-    def clear(self) -> None:
+    def clear(self, *, generation: int) -> None:
         """Remove every row and the whole memory of batches; refused where foreign rows are."""
         with self._connected() as connection:
-            target, ledger = self._there(connection)
-            if target.columns is not None:
-                clear_table(connection, target, ledger, self._sink)
+            found = (*self._there(connection), self._sink)
+            clear_table(connection, *found, generation=generation)
+
+    def _contents(self, connection: JdbcConnection, target: Target) -> tuple[Contents, str | None]:
+        """Return what is in the table, or why that is not known: a role may only write."""
+        try:
+            found = has_rows(connection, target)
+        except JdbcFailure as failure:
+            if failure.lost or failure.contended:
+                raise
+            return Contents.UNKNOWN, failure.words
+        return Contents.ROWS if found else Contents.EMPTY, None
 
     def _ledger(self, connection: JdbcConnection) -> JdbcLedger:
-        return JdbcLedger(find_target(connection, self._sink), self._shown)
+        return self._ledger_of(find_target(connection, self._sink))
+
+    def _ledger_of(self, target: Target) -> JdbcLedger:
+        """Give the ledger beside a table, the same one as long as the driver lives."""
+        if target.spelled not in self._ledgers:
+            self._ledgers[target.spelled] = JdbcLedger(target, self._shown)
+        return self._ledgers[target.spelled]
 
     def _there(self, connection: JdbcConnection) -> tuple[Target, JdbcLedger]:
-        """Give the table where there is one, and a ledger, which may be empty."""
+        """Give the table, and a ledger, which may be empty.
+
+        A driver that has not made them yet can come late as well: the ledger is made for the fence.
+        """
         target = find_target(connection, self._sink)
-        ledger = JdbcLedger(target, self._shown)
-        if target.columns is not None:
-            ledger.create(connection, self._database, self._sink)
+        ledger = self._ledger_of(target)
+        ledger.create(connection, self._database, self._sink)
         return target, ledger
 
     def _columns(self, schema: StructType) -> tuple[JdbcColumn, ...]:
@@ -180,15 +246,45 @@ class JdbcSink:
     def _made(
         self, connection: JdbcConnection, columns: tuple[JdbcColumn, ...]
     ) -> tuple[Target, JdbcLedger]:
-        """Make table and ledger where they are not there; refuse rows that do not fit."""
+        """Make table and ledger for the first batch; refuse rows that do not fit."""
         target = find_target(connection, self._sink)
+        self._watch.refuse_other(target.found)
         if target.columns is None:
             create_target(connection, target, columns, self._sink)
             target = find_target(connection, self._sink)
+        self._watch.note(target.found)
         check_fit(columns, target, self._sink)
-        ledger = JdbcLedger(target, self._shown)
+        ledger = self._ledger_of(target)
         ledger.create(connection, self._database, self._sink)
+        self._keep_zone(connection, ledger, self._wall_clocks(columns, target))
         return target, ledger
+
+    def _wall_clocks(self, columns: tuple[JdbcColumn, ...], target: Target) -> list[str]:
+        """Name the columns whose moments lose their time zone in the table."""
+        return [one.name for one in columns if loses_zone(one, target)]
+
+    def _fitted(self, columns: tuple[JdbcColumn, ...], target: Target) -> tuple[JdbcColumn, ...]:
+        """Give the columns with the types that they are staged in, for this table."""
+        wall_clocks, kind = self._wall_clocks(columns, target), wall_clock_type(self._database)
+        return tuple(
+            replace(one, staged=kind) if kind is not None and one.name in wall_clocks else one
+            for one in columns
+        )
+
+    def _keep_zone(
+        self, connection: JdbcConnection, ledger: JdbcLedger, wall_clocks: list[str]
+    ) -> None:
+        zone = writing_zone(self._session) if wall_clocks else None
+        if zone is not None and zone != self._kept_zone:
+            self._agree(wall_clocks, ledger.keep_zone(connection, zone))
+            self._kept_zone = zone
+
+    def _agree(self, wall_clocks: list[str], kept: str | None) -> None:
+        """Say in which time zone moments are written; refuse another one than the table has."""
+        if wall_clocks:
+            zone = writing_zone(self._session)
+            refuse_other_zone(self._session, kept, zone, self._shown)
+            self.promise = promised_in(self._promise, wall_clocks, zone)
 
     def _committed(self, move: JdbcMove) -> Delivery:
         """Commit; after a failure ask again, on a new connection, whether it had happened.

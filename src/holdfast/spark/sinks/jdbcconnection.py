@@ -130,9 +130,10 @@ class JdbcConnection:
         with self._prepared(statement, values, seconds) as prepared:
             return max(int(prepared.executeUpdate()), 0)
 
-    def rows(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
-        """Give what a query finds."""
+    def rows(self, statement: str, *values: str | int, most: int = 0) -> list[tuple[Any, ...]]:
+        """Give what a query finds, at most so many rows; 0 means all."""
         with self._prepared(statement, values, 0) as prepared:
+            prepared.setMaxRows(most)
             found, result = [], prepared.executeQuery()
             width = int(result.getMetaData().getColumnCount())
             while result.next():

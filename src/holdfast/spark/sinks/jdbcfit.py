@@ -30,6 +30,8 @@ _ACCEPTED: dict[str, tuple[int, ...]] = {
 _WHOLE_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
 _ANY_DIGITS = 1000
 """Drivers give more, or 0, for a number without a bound."""
+_MICROSECONDS = 6
+"""Decimals of a second; a column with fewer of them rounds."""
 _DECIMAL_KIND = re.compile(r"decimal\((\d+),(\d+)\)")
 
 
@@ -40,6 +42,13 @@ def check_fit(columns: Sequence[JdbcColumn], target: Target, sink: ReadySink) ->
         message = f"the rows do not fit {target.name.table}: {'; '.join(told)}"
         step = "let the transform give the columns that the table has, or alter the table"
         raise SinkError("HF5005", message, at=sink.at, next_steps=(step,))
+
+
+def loses_zone(column: JdbcColumn, target: Target) -> bool:
+    """Tell whether moments go to a column that has no time zone."""
+    name = target.column(column.name)
+    there = [one for one in target.columns or () if one.name == name and one.code == _MOMENT]
+    return column.kind == "timestamp" and any(not _has_zone(one) for one in there)
 
 
 def _differences(columns: Sequence[JdbcColumn], target: Target) -> Iterator[str]:
@@ -78,6 +87,8 @@ def _accepts(there: ThereColumn, column: JdbcColumn) -> bool:
     if kind in _WHOLE_DIGITS and there.code in (_NUMERIC, _DECIMAL):
         return _takes_digits(there, _WHOLE_DIGITS[kind], 0)
     if kind in ("timestamp", "timestamp_ntz") and there.code in (_MOMENT, _MOMENT_WITH_ZONE):
+        if kind == "timestamp" and not _has_zone(there):
+            return there.scale >= _MICROSECONDS or _is_made_so(there, column)
         return _has_zone(there) == (kind == "timestamp") or _is_made_so(there, column)
     return there.code in _ACCEPTED.get(kind, ()) or _is_made_so(there, column)
 
@@ -89,7 +100,8 @@ def _is_made_so(there: ThereColumn, column: JdbcColumn) -> bool:
 
 def _has_zone(there: ThereColumn) -> bool:
     name = there.type.lower()
-    return there.code == _MOMENT_WITH_ZONE or "tz" in name or "zone" in name
+    named = "tz" in name or ("zone" in name and "without" not in name)
+    return there.code == _MOMENT_WITH_ZONE or named
 
 
 def _takes_digits(there: ThereColumn, whole: int, scale: int) -> bool:

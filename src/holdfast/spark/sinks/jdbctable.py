@@ -46,6 +46,20 @@ class Target:
         """The table's name for a statement."""
         return self.names.quoted(self.name.qualifier, self.name.table)
 
+    @property
+    def found(self) -> str | None:
+        """The table's whole name where it is there; databases tell of nothing more in one way."""
+        return None if self.columns is None else self.qualified
+
+    @property
+    def qualified(self) -> str:
+        """The table's whole name, as shown to people."""
+        return ".".join(part for part in (self.name.qualifier, self.name.table) if part)
+
+    def declared(self, given: str) -> str:
+        """Return the name as it would be declared with its schema; `given` where none is known."""
+        return given if self.name.qualifier is None or not self.names.quote else self.spelled
+
     def beside(self, name: str) -> str:
         """Spell the name of a table of ours in the same schema."""
         return self.names.quoted(self.name.qualifier, self.names.folded(name))
@@ -78,6 +92,11 @@ def find_target(connection: JdbcConnection, sink: ReadySink) -> Target:
             message = f"{name.table} is there and is no table"
             raise SinkError("HF5005", message, at=sink.at, next_steps=(step,))
         return Target(names, name, tuple(_columns(connection, name)))
+
+
+def has_rows(connection: JdbcConnection, target: Target) -> bool:
+    """Return whether the table has a row, without looking for more than one."""
+    return bool(connection.rows(f"select 1 from {target.spelled}", most=1))
 
 
 def tables_like(

@@ -54,6 +54,11 @@ def moment_type(database: JdbcDatabase) -> str:
     return _by_dialect("timestamp", database) or "TIMESTAMP"
 
 
+def wall_clock_type(database: JdbcDatabase) -> str | None:
+    """Give the database's type of a moment without a time zone, where it has one."""
+    return _by_dialect("timestamp_ntz", database)
+
+
 def _column(name: str, data_type: DataType, database: JdbcDatabase, sink: ReadySink) -> JdbcColumn:
     kind = data_type.simpleString()
     if data_type.typeName() in ("array", "map", "struct", "variant"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
+from holdfast.plurals import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -88,8 +89,8 @@ def _greatest(batch: DataFrame, key: Sequence[str], order_by: str) -> DataFrame:
 
 
 def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
+    return counted(count, "row")
 
 
 def _keys(count: int, key: Sequence[str]) -> str:
-    return f"{'1 key' if count == 1 else f'{count} keys'} ({', '.join(key)})"
+    return f"{counted(count, 'key')} ({', '.join(key)})"

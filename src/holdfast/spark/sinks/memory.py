@@ -9,6 +9,7 @@ from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.sinksight import SinkSight
 from holdfast.spark.sinks.keys import one_row_a_key
 from holdfast.spark.sinks.sink import Delivery, cannot_take_back
 from holdfast.spark.sinks.skipping import skip
@@ -47,10 +48,8 @@ class MemorySink:
         """Take the batch into the view, or skip it."""
         held = self._held.get(identity.query_id)
         if held is not None and held.batch_id >= identity.batch_id:
-            if (held.batch_id, held.offsets_digest) == (
-                identity.batch_id,
-                identity.offsets_digest,
-            ):
+            same = identity.has_offsets(held.offsets_digest)
+            if held.batch_id == identity.batch_id and same:
                 return skip(batch)
             message = f"the view {self._view} holds batch {identity.batch_id} with other offsets"
             raise SinkError("HF5003", message, at=self._view)
@@ -66,18 +65,22 @@ class MemorySink:
         """Give the newest batch of this session."""
         held = self._held.get(query_id)
         if held is None:
-            return LastCommitted(None, "the view is new in this session")
-        return LastCommitted(held.batch_id, "the view of this session")
+            return LastCommitted.unknown("the view is new in this session")
+        return LastCommitted.batch(held.batch_id, "the view of this session")
+
+    def sight(self, query_id: str | None) -> SinkSight:
+        """Return what this session holds; nothing of it outlives the session."""
+        return SinkSight(self.last_committed(query_id or ""), is_for_development=True)
 
     def queries(self) -> frozenset[str]:
         """Name the queries of this session."""
         return frozenset(self._held)
 
-    def rewind(self, query_id: str, batch_id: int) -> None:  # noqa: ARG002 - of any batch
+    def rewind(self, query_id: str, batch_id: int, *, generation: int) -> None:  # noqa: ARG002 - of any batch
         """Refuse: nothing is taken back."""
         raise cannot_take_back(self.kind, self.identity)
 
-    def clear(self) -> None:
+    def clear(self, *, generation: int) -> None:  # noqa: ARG002 - of any batch
         """Refuse: nothing is taken back."""
         raise cannot_take_back(self.kind, self.identity)
 

@@ -78,7 +78,7 @@ def _memory(session: SparkSession, job: ReadyJob) -> BatchSink:
     return MemorySink(session, job.sink, job.name)
 
 
-def _postgres(_: SparkSession, job: ReadyJob) -> BatchSink:
+def _postgres(session: SparkSession, job: ReadyJob) -> BatchSink:
     sink = job.sink
     _check_mode(sink)
     if sink.url is None or sink.table is None:
@@ -86,7 +86,7 @@ def _postgres(_: SparkSession, job: ReadyJob) -> BatchSink:
     if sink.batch_column is not None and sink.mode != "append":
         raise _undeclared(sink, "batch_column is for mode append")
     address = postgres_address(sink.url, sink.table, sink.options, sink.at)
-    return PostgresSink(sink, address)
+    return PostgresSink(sink, address, session)
 
 
 def _jdbc(session: SparkSession, job: ReadyJob) -> BatchSink:

@@ -10,25 +10,15 @@ from holdfast.crashpoints import reach
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.postgresconnection import psycopg_here
+from holdfast.ledgers.postgresconnection import execute, psycopg_here
 from holdfast.spark.sinks.heldbatch import HeldBatch
-from holdfast.spark.sinks.postgresledger import LedgerTable
+from holdfast.spark.sinks.postgresledger import LedgerTable, set_up
 from holdfast.spark.sinks.postgrestable import CAST, Target
 from holdfast.spark.sinks.postgrestypes import WrittenColumn
 from holdfast.spark.sinks.staged import ATTEMPT, Staged
 
 if TYPE_CHECKING:
     import psycopg
-
-_ISOLATION = "set transaction isolation level read committed"
-# What others committed while we waited for a lock has to be seen.
-_SETTINGS = """
-select set_config('lock_timeout', case current_setting('lock_timeout') when '0' then '60s'
-                  else current_setting('lock_timeout') end, true),
-       set_config('synchronous_commit', case current_setting('synchronous_commit')
-                  when 'off' then 'on' else current_setting('synchronous_commit') end, true)
-"""
-# A server that answers before the transaction is on disk may forget it, while Spark does not.
 
 
 @dataclass(frozen=True)
@@ -46,8 +36,7 @@ class Move:
     def commit(self, connection: psycopg.Connection[Any]) -> HeldBatch | None:
         """Commit rows and ledger row together; give the batch instead where it is held already."""
         with connection.transaction():
-            connection.execute(_ISOLATION)
-            connection.execute(_SETTINGS)
+            set_up(connection)
             held = self._claimed(connection)
             if held is not None:
                 return held
@@ -74,20 +63,22 @@ class Move:
         sql = psycopg_here().sql
         table = sql.Identifier(self.target.schema, self.target.table)
         if self.sink.mode == "complete":
-            connection.execute(sql.SQL("delete from {}").format(table))
+            execute(connection, "delete from {}", table)
         if not self.staged.rows:
             return
         given, values = self._given()
-        statement = sql.SQL("insert into {} ({}) select {} from {} where {} = any(%s){}").format(
+        moved = execute(
+            connection,
+            "insert into {} ({}) select {} from {} where {} = any(%s){}",
             table,
             sql.SQL(", ").join(given),
             sql.SQL(", ").join(values),
             sql.Identifier(self.target.schema, self.staging),
             sql.Identifier(ATTEMPT),
             self._on_conflict(),
+            values=(list(self.staged.attempts),),
         )
-        moved = connection.execute(statement, (list(self.staged.attempts),)).rowcount
-        if moved != self.staged.rows:
+        if moved.rowcount != self.staged.rows:
             self._refuse_lost(connection)
 
     def _given(self) -> tuple[list[Any], list[Any]]:
@@ -126,10 +117,13 @@ class Move:
         Where they are all there, a trigger of the table's owner wanted fewer of them.
         """
         sql = psycopg_here().sql
-        statement = sql.SQL("select count(*) from {} where {} = any(%s)").format(
-            sql.Identifier(self.target.schema, self.staging), sql.Identifier(ATTEMPT)
-        )
-        row = connection.execute(statement, (list(self.staged.attempts),)).fetchone()
+        row = execute(
+            connection,
+            "select count(*) from {} where {} = any(%s)",
+            sql.Identifier(self.target.schema, self.staging),
+            sql.Identifier(ATTEMPT),
+            values=(list(self.staged.attempts),),
+        ).fetchone()
         there = 0 if row is None else row[0]
         if there != self.staged.rows:
             message = f"{there} of {self.staged.rows} staged rows are left"

@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.postgresconnection import column_of, connected, psycopg_here, words_of
+from holdfast.plurals import counted
 from holdfast.redaction import redact
 from holdfast.spark.sinks.postgrestypes import JSON, WrittenColumn, as_written
 from holdfast.spark.sinks.staged import ATTEMPT, Staged
@@ -185,4 +186,4 @@ def _told(error: Exception, at: str | None) -> SinkError | None:
 
 
 def _rows(count: int) -> str:
-    return "1 value" if count == 1 else f"{count} values"
+    return counted(count, "value")

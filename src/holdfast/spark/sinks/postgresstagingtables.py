@@ -7,20 +7,24 @@ Their names tell table and query, generation and batch:
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.crashpoints import reach
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.postgresconnection import connected, psycopg_here
+from holdfast.ledgers.postgresconnection import connected, execute, psycopg_here
 from holdfast.spark.sinks.postgrestable import create_table
 from holdfast.spark.sinks.postgrestypes import WrittenColumn
 from holdfast.spark.sinks.staged import ATTEMPT
 
 if TYPE_CHECKING:
     import psycopg
+
+_BEGINNING = "holdfast_staging_"
+_NAME = re.compile(rf"({_BEGINNING}[0-9a-f]{{12}}_)(\d+)_.*")
 
 
 class StagingTables:
@@ -40,9 +44,14 @@ class StagingTables:
         schema: str,
         columns: Sequence[WrittenColumn],
         identity: BatchIdentity,
+        fences: Callable[[], Mapping[str, int]] = dict,
     ) -> Iterator[str]:
-        """Give a staging table, gone afterwards; what is left of older ones goes first."""
-        self._sweep(connection, schema, identity)
+        """Give a staging table, gone afterwards; what is left of older ones goes first.
+
+        `fences` gives, for each query that was taken back from, the oldest generation that may
+        still commit: a cleared table gets a new query, which nobody else sweeps for.
+        """
+        self._sweep(connection, schema, identity, fences)
         name = f"{prefix_of(self._table, identity.query_id)}{identity.generation}_"
         name += f"{identity.batch_id}_{secrets.token_hex(4)}"
         every = (WrittenColumn(ATTEMPT, "bigint"), *columns)
@@ -57,18 +66,24 @@ class StagingTables:
             self._drop_later(schema)
 
     def _sweep(
-        self, connection: psycopg.Connection[Any], schema: str, identity: BatchIdentity
+        self,
+        connection: psycopg.Connection[Any],
+        schema: str,
+        identity: BatchIdentity,
+        fences: Callable[[], Mapping[str, int]],
     ) -> None:
         """Drop what drivers of older generations left behind, once for each driver."""
         prefix = prefix_of(self._table, identity.query_id)
         if self._swept == prefix:
             return
+        oldest = {**fences(), identity.query_id: identity.generation}
+        by_prefix = {prefix_of(self._table, one): oldest[one] for one in oldest}
         query = (
             "select tablename from pg_tables where schemaname = %s and starts_with(tablename, %s)"
         )
-        for (name,) in connection.execute(query, (schema, prefix)).fetchall():
-            generation = name[len(prefix) :].partition("_")[0]
-            if generation.isdigit() and int(generation) < identity.generation:
+        for (name,) in connection.execute(query, (schema, _BEGINNING)).fetchall():
+            match = _NAME.fullmatch(name)
+            if match is not None and int(match[2]) < by_prefix.get(match[1], 0):
                 self._left.add(name)
         self._swept = prefix
 
@@ -90,7 +105,7 @@ class StagingTables:
         try:
             with connection.transaction():
                 connection.execute("set local lock_timeout = '2s'")
-                connection.execute(library.sql.SQL("drop table if exists {}").format(table))
+                execute(connection, "drop table if exists {}", table)
         except library.errors.LockNotAvailable:
             return False
         return True
@@ -99,4 +114,4 @@ class StagingTables:
 def prefix_of(table: str, query_id: str) -> str:
     """Give how the names of all staging tables begin that a query fills for a table."""
     digest = hashlib.sha256(f"{table}\0{query_id}".encode()).hexdigest()
-    return f"holdfast_staging_{digest[:12]}_"
+    return f"{_BEGINNING}{digest[:12]}_"

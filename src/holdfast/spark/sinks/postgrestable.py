@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
-from holdfast.ledgers.postgresconnection import psycopg_here
+from holdfast.ledgers.postgresconnection import execute, psycopg_here
 from holdfast.spark.sinks.postgrestypes import WrittenColumn
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class Target:
     schema: str
     table: str
     columns: tuple[TableColumn, ...]
+    incarnation: str
+    """Its oid: another one is another table of the same name."""
 
     def type_of(self, column: str) -> str:
         """Give the type of a column that is there."""
@@ -91,7 +93,8 @@ def find_table(
     if sink.mode == "upsert":
         _check_unique(connection, oid, sink)
     rows = connection.execute(_COLUMNS, (oid,)).fetchall()
-    return Target(schema, table, tuple(TableColumn(*row) for row in rows))
+    columns = tuple(TableColumn(*row) for row in rows)
+    return Target(schema, table, columns, f"oid {oid}")
 
 
 def create_table(
@@ -110,12 +113,13 @@ def create_table(
     if key:
         names = sql.SQL(", ").join(map(sql.Identifier, key))
         parts.append(sql.SQL("primary key ({})").format(names))
-    statement = sql.SQL("create {}table if not exists {} ({})").format(
+    execute(
+        connection,
+        "create {}table if not exists {} ({})",
         sql.SQL("unlogged " if unlogged else ""),
         sql.Identifier(schema, table),
         sql.SQL(", ").join(parts),
     )
-    connection.execute(statement)
 
 
 def check_fit(columns: Sequence[WrittenColumn], target: Target, sink: ReadySink) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import SinkError
@@ -11,10 +12,11 @@ from holdfast.ledgers.postgresaddress import LONGEST_NAME
 from holdfast.spark.sinks.keys import quoted
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructType
 
 JSON = "jsonb"
+WALL_CLOCK = "timestamp without time zone"
 _SCALARS = {
     "tinyint": "smallint",
     "smallint": "smallint",
@@ -25,7 +27,7 @@ _SCALARS = {
     "boolean": "boolean",
     "date": "date",
     "timestamp": "timestamp with time zone",
-    "timestamp_ntz": "timestamp without time zone",
+    "timestamp_ntz": WALL_CLOCK,
     "binary": "bytea",
 }
 _TEXT = ("string", "char(", "varchar(")
@@ -43,6 +45,8 @@ class WrittenColumn:
     name: str
     type: str
     """As PostgreSQL spells it."""
+    zone: str | None = None
+    """Moments are written as what the clock on the wall shows in this time zone."""
 
 
 def written_columns(schema: StructType, sink: ReadySink) -> tuple[WrittenColumn, ...]:
@@ -61,19 +65,33 @@ def check_name(name: str, sink: ReadySink) -> None:
 
 
 def as_written(batch: DataFrame, columns: tuple[WrittenColumn, ...]) -> DataFrame:
-    """Give the rows with nested values as JSON."""
+    """Give the rows with nested values as JSON, and moments that lose their zone in it."""
+    if all(column.type != JSON and column.zone is None for column in columns):
+        return batch
+    return batch.select(*map(_column_as_written, columns))
+
+
+def in_zone(
+    columns: Sequence[WrittenColumn], there: Mapping[str, str], zone: Callable[[], str]
+) -> tuple[WrittenColumn, ...]:
+    """Give the columns as the table has them; `there` are its types, `zone` is asked on demand."""
+    return tuple(
+        replace(one, type=WALL_CLOCK, zone=zone())
+        if one.type == _SCALARS["timestamp"] and there.get(one.name) == WALL_CLOCK
+        else one
+        for one in columns
+    )
+
+
+def _column_as_written(column: WrittenColumn) -> Column:
     from pyspark.sql import functions
 
-    if all(column.type != JSON for column in columns):
-        return batch
-    return batch.select(
-        *(
-            functions.to_json(functions.col(quoted(one.name)), _JSON_OPTIONS).alias(one.name)
-            if one.type == JSON
-            else functions.col(quoted(one.name))
-            for one in columns
-        )
-    )
+    value = functions.col(quoted(column.name))
+    if column.type == JSON:
+        return functions.to_json(value, _JSON_OPTIONS).alias(column.name)
+    if column.zone is not None:
+        return functions.from_utc_timestamp(value, column.zone).alias(column.name)
+    return value
 
 
 def _written(name: str, data_type: DataType, sink: ReadySink) -> WrittenColumn:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from holdfast.errors import SinkError
+from holdfast.ledgers.heldoffsets import UNKNOWN, HeldOffsets
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.sinksight import SinkSight
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,8 +26,8 @@ class Delivery:
     """How many rows were written, where the sink tells."""
 
 
-class BatchSink(Protocol):
-    """Takes batches. The same batch twice is one; the same id with other offsets is refused."""
+class Sink(Protocol):
+    """Where the rows of a query go: what is promised of it, and what it holds."""
 
     kind: str
     identity: str | None
@@ -39,20 +41,50 @@ class BatchSink(Protocol):
         `begun`: a batch was planned before, so that an attempt may have left files behind.
         """
 
-    def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
-        """Commit the batch's rows and its identity in one act, or skip it."""
-
     def last_committed(self, query_id: str) -> LastCommitted:
         """Give the newest batch that the sink holds of this query; never raises."""
+
+    def sight(self, query_id: str | None) -> SinkSight:
+        """Return what is there before a start, for a query that may have no id yet; write nothing.
+
+        Raise SinkError where the place can't be looked at.
+        """
 
     def queries(self) -> frozenset[str]:
         """Name every query whose batches the sink knows; empty where it can't tell."""
 
-    def rewind(self, query_id: str, batch_id: int) -> None:
-        """Take back every batch of a query after this one, or raise HF5011 and change nothing."""
+    def rewind(self, query_id: str, batch_id: int, *, generation: int) -> None:
+        """Take back every batch of a query after this one, or raise HF5011 and change nothing.
 
-    def clear(self) -> None:
-        """Remove every row and the whole memory of batches, or raise HF5011 and change nothing."""
+        `generation` is that of the lease under which it happens: afterwards no commit of an older
+        one is accepted, however late it comes.
+        """
+
+    def clear(self, *, generation: int) -> None:
+        """Remove every row and the whole memory of batches, or raise HF5011 and change nothing.
+
+        Fenced by `generation` like `rewind`.
+        """
+
+
+class BatchSink(Sink, Protocol):
+    """Takes batches. The same batch twice is one; the same id with other offsets is refused."""
+
+    def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
+        """Commit the batch's rows and its identity in one act, or skip it."""
+
+
+@runtime_checkable
+class TellsOffsets(Protocol):
+    """A sink whose ledger can be asked cheaply for the offsets that it stored with one batch."""
+
+    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+        """Return what the ledger has of the batch; never raises."""
+
+
+def offsets_told_by(sink: Sink, query_id: str, batch_id: int) -> HeldOffsets:
+    """Return what a sink has of a batch, unknown where it keeps no such ledger; never raises."""
+    return sink.offsets_of(query_id, batch_id) if isinstance(sink, TellsOffsets) else UNKNOWN
 
 
 def cannot_take_back(kind: str, at: str | None) -> SinkError:

@@ -9,6 +9,7 @@ from tests.diagnosis.sparkerrors.provocations import (
     evolving,
     kafka,
     logs,
+    processes,
     sinks,
     sources,
     starting,
@@ -34,6 +35,7 @@ SUBJECTS = (
     delta,
     kafka,
     topics,
+    processes,
 )
 
 __all__ = ["PROVOCATIONS", "SUBJECTS", "Provocation", "provokes"]

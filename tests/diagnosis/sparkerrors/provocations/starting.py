@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.diagnosis.sparkerrors.provocations.provocation import provokes
-from tests.diagnosis.sparkerrors.provocations.queries import copied, lines, run, texts
+from tests.diagnosis.sparkerrors.provocations.queries import copied, having, lines, run, texts
 
 
 @provokes("checkpoint-location-not-given")
@@ -34,6 +34,25 @@ def complete_without_aggregation(spark: Any, folder: Path) -> None:
 def outer_join(spark: Any, folder: Path) -> None:
     left, right = texts(spark, lines(folder)), texts(spark, lines(folder, "other"))
     run(left.join(right, "value", "left"), folder)
+
+
+FORMAT_ONE = {"spark.sql.streaming.join.stateFormatVersion": "1"}
+
+
+@provokes("join-state-format-one")
+def outer_join_in_format_one(spark: Any, folder: Path) -> None:
+    left, right = texts(spark, lines(folder)), texts(spark, lines(folder, "other"))
+    left = left.selectExpr("value", "timestamp_seconds(1) as at").withWatermark("at", "1 minute")
+    right = right.selectExpr("value", "timestamp_seconds(1) as at").withWatermark("at", "1 minute")
+    with having(spark, FORMAT_ONE):
+        run(left.join(right, ["value", "at"], "left"), folder)
+
+
+@provokes("join-schema-writer", since="4.1")
+def inner_join_in_format_one(spark: Any, folder: Path) -> None:
+    left, right = texts(spark, lines(folder)), texts(spark, lines(folder, "other"))
+    with having(spark, FORMAT_ONE):
+        run(left.join(right, "value"), folder)
 
 
 @provokes("join-without-equality")

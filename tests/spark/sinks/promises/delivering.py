@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import pytest
 
 from holdfast import crashpoints
 from holdfast.errors import SinkError
+from tests.drawing import draw_one_per_group
 from tests.spark.sinks.deliveries import identity
 from tests.spark.sinks.plainreading import Place, Rows
 from tests.spark.sinks.subjects import SUBJECTS, Subject
@@ -23,13 +25,17 @@ BATCHES: tuple[tuple[tuple[int, str], ...], ...] = (
 )
 """No two rows of one key: appended or upserted, they make the same table."""
 
-every_subject = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda one: one.name)
 
-
-def subjects_with(wanted: Callable[[Subject], object]) -> pytest.MarkDecorator:
-    """Run a test over some of the sinks."""
+def subjects_with(
+    wanted: Callable[[Subject], object],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test over some of the sinks, or over one of each family where it is drawn."""
     some = [subject for subject in SUBJECTS if wanted(subject)]
-    return pytest.mark.parametrize("subject", some, ids=lambda one: one.name)
+    name: Callable[[Any], str] = attrgetter("name")
+    return draw_one_per_group("subject", some, ids=name, group=attrgetter("family"))
+
+
+every_subject = subjects_with(lambda _: True)
 
 
 @dataclass

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.ledgers.lastcommitted import Answer
+from holdfast.ledgers.sinksight import Contents
 from tests.parts.ports import free_port
 from tests.spark.sinks.deliveries import QUERY
 from tests.spark.sinks.promises.delivering import Tried, every_subject
@@ -27,6 +29,31 @@ def test_last_committed_has_value_and_basis(tried: Tried) -> None:
     assert asked.last_committed(QUERY).basis and asked.last_committed("another").basis
     if tried.subject.outlives:
         _ask_broken(tried)
+
+
+@every_subject
+def test_a_sink_is_seen_before_a_start(tried: Tried) -> None:
+    """Absent, then with its batches; without them it is not ours; looking writes nothing."""
+    sink = tried.opened()
+    for query in (QUERY, None):
+        fresh = sink.sight(query)
+        assert fresh.held.value is None and fresh.newest_delivered is None
+    if not tried.subject.outlives:
+        assert (fresh.place, fresh.contents) == (None, Contents.UNKNOWN)
+        return
+    assert fresh.place and fresh.contents.is_without_rows and fresh.held.answer is Answer.NOTHING
+    tried.filled(2)
+    seen = tried.seen()
+    asked = tried.opened()
+    asked.prepare(tried.batch(0).schema, begun=True)
+    here, other = asked.sight(QUERY), asked.sight("another")
+    assert (here.held.value, here.newest_delivered, here.doubt) == (1, 1, None)
+    assert {fresh.place, other.place} == {here.place}
+    assert (here.incarnation is None) == (tried.subject.family not in ("delta", "postgres"))
+    is_function = tried.subject.family == "custom"
+    assert other.contents is (Contents.EMPTY if is_function else Contents.ROWS)
+    assert other.held.answer is Answer.NOTHING
+    assert tried.seen() == seen
 
 
 def _ask_broken(tried: Tried) -> None:

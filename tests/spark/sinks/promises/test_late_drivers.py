@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pytest
 
-from tests.spark.sinks.deliveries import identity
+from tests.spark.sinks.deliveries import QUERY, identity
 from tests.spark.sinks.promises.delivering import (
     Tried,
     at_point,
     outcome,
+    refused,
     subjects_with,
 )
 
@@ -16,6 +20,8 @@ pytestmark = pytest.mark.spark
 
 OLDER_DRIVER = {"HF5042", "HF5090"}
 """With these a sink refuses a driver of an older generation."""
+REFUSED = {*OLDER_DRIVER, "HF5003", "HF5004", "HF5010", "HF5025", "HF5047"}
+"""With these a sink refuses a commit that comes after batches were taken back."""
 
 with_rivals = subjects_with(lambda one: one.beaten_at is not None and not one.is_sibling)
 # A function of the user's replaces what it wrote: its ledger can refuse only afterwards.
@@ -79,3 +85,96 @@ def test_two_versions_of_a_batch_never_meet(tried: Tried, monkeypatch: pytest.Mo
     assert told in {"HF5003", *OLDER_DRIVER}
     assert tried.rows() == tried.state(0, 2)
     assert sorted(tried.subject.ledger(tried.place)) == [0, 1]
+
+
+fenced = subjects_with(
+    lambda one: one.beaten_at is not None and one.takes_back and not one.is_sibling
+)
+BEFORE_COMMIT = {
+    "postgres": ("postgres.staging-made", "postgres.staged"),
+    "jdbc": ("jdbc.staging-made", "jdbc.staged"),
+}
+"""Where a driver of a database can sleep while others act; a transaction is waited for instead."""
+
+
+def late_points(tried: Tried) -> tuple[str, ...]:
+    """Name the moments before its commit at which a driver of this sink falls asleep."""
+    subject = tried.subject
+    return BEFORE_COMMIT.get(subject.family, (str(subject.beaten_at),))
+
+
+def take_back(tried: Tried, sink: Any, act: str) -> None:
+    """Take back all batches but the first, or all of them, under generation 3."""
+    if act == "rewind":
+        sink.rewind(QUERY, 0, generation=3)
+    else:
+        sink.clear(generation=3)
+
+
+def check_ledger(tried: Tried, batches: list[int]) -> None:
+    """Compare the batches that the sink holds; files and Delta keep what is void beside them."""
+    newest = tried.opened().last_committed(QUERY).value
+    assert newest == (batches[-1] if batches else None)
+    if tried.subject.needs_database:
+        assert sorted(tried.subject.ledger(tried.place)) == batches
+
+
+@fenced
+@pytest.mark.parametrize("act", ["rewind", "clear"])
+@pytest.mark.parametrize("replanned", [True, False], ids=["planned-anew", "same-offsets"])
+def test_an_old_driver_commits_nothing_after_batches_were_taken_back(
+    tried: Tried, monkeypatch: pytest.MonkeyPatch, act: str, replanned: bool
+) -> None:
+    """It sleeps before its commit of batch 2, and is refused; the batches are delivered again."""
+    if act not in tried.subject.takes_back:
+        assert refused(lambda: take_back(tried, tried.filled(2), act)) == "HF5011"
+        return
+    old, new = tried.opened(), tried.opened()
+    for number in range(2):
+        assert outcome(partial(old.write, tried.batch(number), identity(number))) == "written"
+    at_point(monkeypatch, late_points(tried)[0], partial(take_back, tried, new, act))
+    assert outcome(lambda: old.write(tried.batch(2), identity(2))) in REFUSED
+    kept = [0] if act == "rewind" else []
+    assert tried.rows() == tried.state(*kept)
+    check_ledger(tried, kept)
+    digest = "new" if replanned else "d"
+    for number in range(len(kept), 3):
+        known = identity(number, digest, generation=4)
+        assert outcome(partial(new.write, tried.batch(number), known)) == "written"
+        late = outcome(partial(old.write, tried.batch(number), identity(number)))
+        assert late in {"skipped", *REFUSED}
+    assert tried.rows() == tried.state(0, 1, 2)
+    check_ledger(tried, [0, 1, 2])
+
+
+@subjects_with(lambda one: one.needs_database)
+@pytest.mark.parametrize("act", ["rewind", "clear"])
+def test_an_old_driver_of_a_database_sleeps_after_staging(
+    tried: Tried, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    """The first batch of a query that the ledger does not know yet; nothing is there to lock."""
+    if act not in tried.subject.takes_back:
+        assert refused(lambda: take_back(tried, tried.filled(2), act)) == "HF5011"
+        return
+    old, new = tried.opened(), tried.opened()
+    at_point(monkeypatch, late_points(tried)[-1], partial(take_back, tried, new, act))
+    assert outcome(lambda: old.write(tried.batch(0), identity(0))) in REFUSED
+    assert (tried.rows().total(), tried.subject.ledger(tried.place)) == (0, [])
+    known = identity(0, generation=4)
+    assert outcome(lambda: new.write(tried.batch(0), known)) == "written"
+    assert tried.rows() == tried.state(0)
+
+
+@subjects_with(lambda one: one.needs_database)
+@pytest.mark.parametrize("act", ["rewind", "clear"])
+def test_whoever_takes_back_late_changes_nothing(tried: Tried, act: str) -> None:
+    """A newer driver has committed since."""
+    if act not in tried.subject.takes_back:
+        assert refused(lambda: take_back(tried, tried.filled(2), act)) == "HF5011"
+        return
+    late, new = tried.opened(), tried.opened()
+    late.write(tried.batch(0), identity(0, generation=3))
+    new.write(tried.batch(1), identity(1, generation=4))
+    seen = tried.seen()
+    assert refused(lambda: take_back(tried, late, act)) == "HF5042"
+    assert tried.seen() == seen

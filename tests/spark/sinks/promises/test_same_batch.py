@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.ledgers.heldoffsets import NOT_HELD, held_with
+from holdfast.ledgers.identity import OffsetRange
+from holdfast.spark.sinks.sink import offsets_told_by
 from tests.spark.sinks.deliveries import QUERY, identity
 from tests.spark.sinks.promises.delivering import Tried, every_subject, refused, subjects_with
 
@@ -46,6 +49,49 @@ def test_other_offsets_stop_the_job(tried: Tried) -> None:
     assert tried.seen() == seen
     assert not sink.write(tried.batch(2), identity(2)).skipped
     assert tried.rows() == tried.state(0, 1, 2)
+
+
+@every_subject
+def test_another_beginning_stops_the_job(tried: Tried) -> None:
+    """The batch ends where it did, and would hold other rows all the same."""
+    sink = tried.opened()
+    sink.write(tried.batch(0), OffsetRange(0, b"", b"zero").identity(QUERY, 1))
+    same = OffsetRange(1, b"zero", b"one").identity(QUERY, 1)
+    other = OffsetRange(1, b"other", b"one").identity(QUERY, 1)
+    assert not sink.write(tried.batch(1), same).skipped
+    seen = tried.seen()
+    assert refused(lambda: sink.write(tried.batch(1), other)) == "HF5003"
+    assert refused(lambda: tried.opened().write(tried.batch(1), other)) == "HF5003"
+    assert sink.write(tried.batch(1), same).skipped
+    assert tried.seen() == seen
+
+
+@every_subject
+def test_what_an_older_release_stored_is_the_same_batch(tried: Tried) -> None:
+    """It stored the digest of the entry alone: compared as that, and a new batch as a range."""
+    sink = tried.opened()
+    new = OffsetRange(0, b"", b"zero").identity(QUERY, 1)
+    older = replace(new, offsets_digest=str(new.entry_digest), entry_digest=None)
+    assert not sink.write(tried.batch(0), older).skipped
+    seen = tried.seen()
+    assert sink.write(tried.batch(0), new).skipped
+    other = OffsetRange(0, b"", b"other").identity(QUERY, 1)
+    assert refused(lambda: tried.opened().write(tried.batch(0), other)) == "HF5003"
+    assert tried.seen() == seen
+    following = OffsetRange(1, b"zero", b"one").identity(QUERY, 1)
+    assert not tried.opened().write(tried.batch(1), following).skipped
+    assert tried.rows() == tried.state(0, 1)
+
+
+@subjects_with(lambda one: one.outlives)
+def test_one_batch_is_told_with_its_digest(tried: Tried) -> None:
+    """Without Spark where the ledger can; not there is another answer than unknown."""
+    sink = tried.opened()
+    assert offsets_told_by(sink, QUERY, 0) == NOT_HELD
+    sink.write(tried.batch(0), identity(0))
+    again = tried.opened()
+    assert offsets_told_by(again, QUERY, 0) == held_with("d0")
+    assert offsets_told_by(again, QUERY, 1) == offsets_told_by(again, "another", 0) == NOT_HELD
 
 
 @every_subject

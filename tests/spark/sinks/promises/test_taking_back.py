@@ -18,10 +18,10 @@ def test_a_rewind_takes_later_batches_back(tried: Tried) -> None:
     sink = tried.filled(3)
     if "rewind" not in tried.subject.takes_back:
         seen = tried.seen()
-        assert refused(lambda: sink.rewind(QUERY, 0)) == "HF5011"
+        assert refused(lambda: sink.rewind(QUERY, 0, generation=1)) == "HF5011"
         assert (tried.seen(), tried.opened().last_committed(QUERY).value) == (seen, 2)
         return
-    sink.rewind(QUERY, 0)
+    sink.rewind(QUERY, 0, generation=1)
     assert tried.rows() == tried.state(0)
     assert tried.opened().last_committed(QUERY).value == 0
     assert not sink.write(tried.batch(2), identity(1, "new")).skipped
@@ -35,10 +35,10 @@ def test_clear_removes_rows_and_memory(tried: Tried) -> None:
     sink = tried.filled(2)
     if "clear" not in tried.subject.takes_back:
         seen = tried.seen()
-        assert refused(sink.clear) == "HF5011"
+        assert refused(lambda: sink.clear(generation=1)) == "HF5011"
         assert (tried.seen(), tried.opened().last_committed(QUERY).value) == (seen, 1)
         return
-    sink.clear()
+    sink.clear(generation=1)
     assert tried.rows().total() == 0
     assert tried.opened().last_committed(QUERY).value is None
     again = tried.opened()

@@ -1,0 +1,105 @@
+"""HF2357 to HF2365, HF2371 to HF2374: a declared job against its checkpoint and its last run."""
+
+from __future__ import annotations
+
+from holdfast.codes.code import Code
+
+DECLARED_CHANGE_CODES: tuple[Code, ...] = (
+    Code(
+        "HF2357",
+        "the output mode changed since the last run",
+        "Spark does not store the output mode and accepts the new one silently. Rows that are "
+        "already in the sink stay as the old mode wrote them: from now on the sink gets whole "
+        "results (complete), changed rows (update) or final rows (append)",
+        ("check that the sink can take rows of both modes",),
+    ),
+    Code(
+        "HF2358",
+        "a start option has no effect: the checkpoint decides where to read on",
+        "Spark reads startingOffsets, startingVersion and similar options only when a query has no "
+        "checkpoint. After that it continues from the stored offsets and ignores the option",
+        ("declare the option as it was, so that nobody relies on the new value",),
+    ),
+    Code(
+        "HF2359",
+        "Spark or its jars changed since the last run",
+        "a new jar or a newer Spark release does not need a new checkpoint: newer releases read "
+        "the checkpoints of older ones. An older release may not be able to read what a newer one "
+        "wrote",
+        ("start the job with its checkpoint; a new one would lose the position and the state",),
+    ),
+    Code(
+        "HF2361",
+        "the sources are in another order than in the checkpoint",
+        "Spark assigns the stored offsets by position. It gives each source the offsets of another "
+        "one: files are read again and their rows are duplicated, or the query fails",
+        ("write the sources in the query in the order of the checkpoint",),
+    ),
+    Code(
+        "HF2362",
+        "the declared query has other stateful operators than the checkpoint",
+        "Spark 4 stops with STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA or "
+        "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY. Spark 3.5 reads the state of another "
+        "operator as its own",
+        ("declare the operators that the checkpoint has state of",),
+    ),
+    Code(
+        "HF2363",
+        "the declared query groups by other columns than the state",
+        "Spark stops with STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE where number or types differ. "
+        "Where only the names differ it starts, and mixes the values of different keys",
+        ("declare the columns that the state was written with",),
+    ),
+    Code(
+        "HF2364",
+        "the declared query has other aggregates than the state",
+        "Spark compares types, not functions: with equal types it starts without an error and "
+        "continues, for example, a maximum from stored sums. Otherwise it stops with "
+        "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE",
+        ("declare the aggregates that the state was written with",),
+    ),
+    Code(
+        "HF2365",
+        "the kind of sink changed since the last run",
+        "Spark does not store the sink and accepts another one silently. Committed batches stay in "
+        "the old sink only, and a pending batch may be in both",
+        ("compare the declared sink with the one of the last run before the start",),
+    ),
+    Code(
+        "HF2371",
+        "a batch is pending, and the sink cannot recognize it",
+        "the batch was planned and not committed. Spark runs it again at the next start: if the "
+        "last run had already written its rows, they are in the sink twice after that",
+        ("check whether the rows of the batch are in the sink: holdfast inspect TARGET",),
+    ),
+    Code(
+        "HF2372",
+        "a job streams a Delta table in which another job changes rows",
+        "a Delta stream reads commits that add rows. The first commit of the upstream job that "
+        "changes or replaces a row stops the query with DELTA_SOURCE_TABLE_IGNORE_CHANGES, and "
+        "every start after that as well",
+        (
+            "add `skipChangeCommits: true` to the options of the source, if the job needs only "
+            "commits that add rows",
+            "if the upserts only insert rows, start despite it: holdfast run JOB --accept "
+            "changing-source",
+        ),
+        exit_status=30,
+    ),
+    Code(
+        "HF2373",
+        "a job does not see every change of the Delta table that it streams",
+        "skipChangeCommits skips a commit that changes rows as a whole, also the new rows in it; "
+        "ignoreChanges delivers unchanged rows of the same files again. The job does not fail, but "
+        "its output differs from the table",
+        ("compare what the job needs with what the option leaves out or repeats",),
+    ),
+    Code(
+        "HF2374",
+        "a source reads another path than in the last run",
+        "the stored offsets are of the old path. Spark assigns them to the new one: it fails, or "
+        "it reads everything at the new path, and what was not yet read at the old one is missing",
+        ("declare the path that was read before",),
+        exit_status=30,
+    ),
+)

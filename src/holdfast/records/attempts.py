@@ -1,0 +1,156 @@
+"""Remembers starts that failed before a run began: one small document per attempt, written once.
+
+An attempt takes no generation and touches no lease, so that it never fences the driver that holds
+one. The names sort by time: what was attempted since a moment is known without reading the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from holdfast.errors import CheckpointError, NotFoundError, StorageError
+from holdfast.records.documents import (
+    UnreadableError,
+    decode_document,
+    document_of,
+    encode_document,
+)
+from holdfast.records.folder import RecordsFolder
+from holdfast.records.pruning import prune
+from holdfast.records.run import Ended
+from holdfast.records.runfile import LONGEST_MESSAGE
+from holdfast.redaction import redact_value
+from holdfast.storage.location import Location
+
+KEPT_ATTEMPTS = 20
+PART = "attempts"
+_NAME = re.compile(r"(\d{8}T\d{9}Z)-[0-9a-f]{8}\.json")
+_NOT_IN_NAMES = re.compile(r"[-:.]")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A start that an error ended before its run was recorded."""
+
+    at: str
+    """When it failed, in UTC by the clock of its machine."""
+    job: str
+    project: str | None
+    ended: Ended
+    """`refused` or `failed`."""
+    code: str
+    message: str
+    exit_status: int
+    page: str
+    """What `holdfast explain` shows the page of: a page about an error of Spark, or the code."""
+    why: str
+    next: tuple[str, ...]
+    """The next steps that were given with the error."""
+    place: str | None
+    """Where the error is, such as a line of the project file."""
+    host: str
+    process: int
+    user: str
+    holdfast: str
+    spark: str | None = None
+    """The Spark that was to run it; None where Spark was not started yet."""
+
+    def is_of(self, job: str, project: str | None) -> bool:
+        """Return whether this job attempted it; a program names no project."""
+        two_projects = None not in (self.project, project) and self.project != project
+        return self.job == job and not two_projects
+
+
+class Attempts:
+    """The attempts to start a job on one checkpoint."""
+
+    def __init__(self, folder: RecordsFolder) -> None:
+        self.damages: tuple[CheckpointError | StorageError, ...] = ()
+        """Why records could not be read when the attempts were asked for last."""
+        self.failure: StorageError | None = None
+        """Why old records could not be removed."""
+        self._folder = folder
+        self._reader = folder.reader(PART)
+
+    def write(self, attempt: Attempt) -> None:
+        """Keep an attempt, and the newest 20 of all; raise StorageError.
+
+        Nothing is written where the folder around the checkpoint does not exist: a mistyped path
+        must not make folders at a foreign place.
+        """
+        if not self._has_place():
+            return
+        bounded = replace(attempt, message=attempt.message[:LONGEST_MESSAGE])
+        document = redact_value(document_of(bounded))
+        assert isinstance(document, dict)
+        writer = self._folder.writer(PART)
+        writer.create(_name_of(attempt), encode_document(document))
+        writer.settle()
+        names = self._reader.names()
+        outlived = _newest_first(names)[KEPT_ATTEMPTS:]
+        self.failure = prune(writer, names, outlived, lambda: self._folder.place(PART))
+
+    def since(self, moment: str | None = None) -> tuple[Attempt, ...]:
+        """Return the attempts after a moment, or all, newest first; `damages` has the unreadable.
+
+        Only documents after that moment are read.
+        """
+        names = _newest_first(self._reader.names())
+        if moment is not None:
+            stamp = _stamp(moment)
+            names = [name for name in names if name[: len(stamp)] > stamp]
+        content = self._reader.read_many(names)
+        decoded = [self._decoded(name, content[name]) for name in names]
+        self.damages = tuple(
+            one
+            for one in decoded
+            if not isinstance(one, Attempt) and not isinstance(one, NotFoundError)
+        )
+        return tuple(one for one in decoded if isinstance(one, Attempt))
+
+    def _decoded(
+        self, name: str, content: bytes | StorageError
+    ) -> Attempt | CheckpointError | StorageError:
+        if isinstance(content, StorageError):
+            return content
+        at = f"{self._reader.location}/{name}"
+        try:
+            attempt = decode_document(Attempt, content)
+        except UnreadableError as error:
+            message = f"the record of an attempt can't be read: {error}"
+            return CheckpointError("HF2603", message, at=at)
+        if not name.startswith(f"{_stamp(attempt.at)}-"):
+            message = f"the record of an attempt is another one's: {attempt.at}"
+            return CheckpointError("HF2603", message, at=at)
+        return attempt
+
+    def _has_place(self) -> bool:
+        """Whether the folder that the checkpoint is in, or would be in, exists."""
+        around = _two_up(self._folder.location)
+        if around.is_local:
+            return os.path.isdir(around.url)  # noqa: PTH112 - a Path raises where access is denied
+        # A bucket has no folders: what nothing is in does not exist, apart from the bucket itself.
+        is_root = "/" not in around.url.partition("://")[2].rstrip("/")
+        return is_root or bool(self._folder.open_reader(around, self._folder.settings).names(""))
+
+
+def _two_up(records: Location) -> Location:
+    """Return the folder around a checkpoint; its records are in `.holdfast` there."""
+    url = records.url.rsplit("/", 2)[0] or "/"
+    return Location(url, records.scheme, url, records.shown.rsplit("/", 2)[0] or "/")
+
+
+def _name_of(attempt: Attempt) -> str:
+    return f"{_stamp(attempt.at)}-{uuid.uuid4().hex[:8]}.json"
+
+
+def _stamp(moment: str) -> str:
+    return _NOT_IN_NAMES.sub("", moment)
+
+
+def _newest_first(names: Iterable[str]) -> list[str]:
+    return sorted((name for name in names if _NAME.fullmatch(name)), reverse=True)

@@ -1,0 +1,120 @@
+"""Calls what a job names under `on_failure`, with the JSON document of the job's failure.
+
+A hook never changes how the job ended. It has ten seconds, and what is wrong with it is a finding.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from contextlib import suppress
+from http.client import HTTPException
+
+from holdfast.findings import Finding, Place, Severity
+from holdfast.jobs.ready import FailureHook, ReadyJob
+from holdfast.redaction import excerpt
+
+HOOK_SECONDS = 10.0
+_LONGEST = 300
+
+
+class HookError(Exception):
+    """The hook could not be called, or did not take the document."""
+
+
+def call_hook(
+    job: ReadyJob, document: Mapping[str, object], *, seconds: float = HOOK_SECONDS
+) -> Finding | None:
+    """Give a job's hook the document on its standard input, or as the body of a POST.
+
+    Return a warning where that failed, None where it was taken or the job has no hook.
+    """
+    hook = job.on_failure
+    if hook is None:
+        return None
+    body = json.dumps(document, ensure_ascii=False).encode()
+    try:
+        if hook.webhook is not None:
+            _post(hook.webhook, body, seconds)
+        else:
+            _run(hook, body, job, seconds)
+    except HookError as error:
+        message = f"on_failure of {job.name} was not notified: {excerpt(str(error), _LONGEST)}"
+        return Finding("HF5314", Severity.WARNING, message, Place("", root=hook.at))
+    return None
+
+
+def _run(hook: FailureHook, body: bytes, job: ReadyJob, seconds: float) -> None:
+    """Run the command in the project's folder, without a shell; end it when its time is over."""
+    program = hook.command[0]
+    try:
+        process = subprocess.Popen(
+            hook.command,
+            cwd=job.folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            # Ctrl-C on the terminal is for the driver; the notification still goes out.
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise HookError(f"{program} cannot be run: {reason}") from error
+    try:
+        _, errors = process.communicate(body, timeout=seconds)
+    except subprocess.TimeoutExpired as error:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise HookError(f"{program} did not end within {seconds:g} s and was killed") from error
+    finally:
+        for pipe in (process.stdin, process.stderr):
+            if pipe is not None:
+                pipe.close()
+    if process.returncode:
+        lines = errors.decode(errors="replace").strip().splitlines()
+        said = f": {lines[-1]}" if lines else ""
+        raise HookError(f"{program} ended with exit status {process.returncode}{said}")
+
+
+def _post(url: str, body: bytes, seconds: float) -> None:
+    """Post the document; the whole exchange has the given time, however slowly it answers."""
+    failures: list[HookError] = []
+    thread = threading.Thread(
+        target=_exchange, args=(url, body, seconds, failures), name="holdfast-webhook", daemon=True
+    )
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise HookError(f"the webhook did not answer within {seconds:g} s")
+    if failures:
+        raise failures[0]
+
+
+def _exchange(url: str, body: bytes, seconds: float, failures: list[HookError]) -> None:
+    headers = {"Content-Type": "application/json", "User-Agent": "holdfast"}
+    try:
+        request = urllib.request.Request(url, data=body, headers=headers, method="POST")
+        # urllib would follow a redirect with a GET, which carries no document.
+        opener = urllib.request.build_opener(_NoRedirect)
+        with opener.open(request, timeout=seconds):
+            return
+    except urllib.error.HTTPError as error:
+        error.close()
+        failures.append(HookError(f"the webhook answered with status {error.code}"))
+    except (OSError, HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        failures.append(HookError(f"the webhook cannot be reached: {reason}"))
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Takes a redirect for an answer that is not the wanted one."""
+
+    def redirect_request(self, *_arguments: object, **_named: object) -> None:
+        """Follow none."""

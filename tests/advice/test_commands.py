@@ -1,0 +1,69 @@
+"""Commands that steps name exist with these options, and end without an error."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from holdfast.codes import CODES
+from tests.advice.table import steps
+from tests.cli.running import holdfast
+from tests.corpus.loading import sample
+
+_NAMED = re.compile(
+    r"holdfast (?!run\b)((?:--help|[a-z]+)(?: (?:--[a-z-]+|[A-Z]{3,}|B\b|-(?!\S)|[0-9]+))*)"
+)
+NAMED = sorted({words for code in CODES for step in steps(code) for words in _NAMED.findall(step)})
+IN_PROSE = {"diff", "doctor", "explain", "inspect", "inspect --verify", "status"}
+"""Named without the target, which the sentence around says."""
+ELSEWHERE = {"explain -", "inspect JOB", "restore --finish TARGET", "restore --undo TARGET"}
+"""With a pipe, a project or an interrupted restore: tests/cli and tests/backup run them."""
+WELL = (0, 3)
+"""Without findings, and with some."""
+
+
+def typed(words: str, folder: Path) -> list[str]:
+    """Fill in what a person would."""
+    real = {
+        "TARGET": str(folder / "checkpoint"),
+        "ONE": str(folder / "checkpoint"),
+        "OTHER": str(folder / "other/checkpoint"),
+        "PATH": str(folder / "output"),
+        "DIR": str(folder / "new"),
+        "CODE": "HF2204",
+        "B": "1",
+    }
+    return [real.get(word, word) for word in words.split()]
+
+
+@pytest.mark.parametrize("words", [one for one in NAMED if one not in IN_PROSE | ELSEWHERE])
+def test_a_command_of_a_step_runs(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a checkpoint with state and a file sink."""
+    monkeypatch.chdir(tmp_path)
+    name = "aggregation-hdfs-lz4" if words.startswith("state") else "stateless"
+    sample(name, "4.3.0").extract(tmp_path)
+    sample(name, "4.3.0").extract(tmp_path / "other")
+    shown = holdfast(*typed(words, tmp_path))
+    assert shown.status in WELL, shown.err
+
+
+def test_what_is_named_in_prose_is_a_command() -> None:
+    """And takes the options that are named."""
+    for words in IN_PROSE:
+        command, *options = words.split()
+        shown = holdfast(command, "--help")
+        assert shown.status == 0
+        assert all(option in shown.out for option in options)
+
+
+def test_run_takes_what_steps_accept() -> None:
+    """`holdfast run JOB --accept NAME` and `--pending WORD`."""
+    shown = holdfast("run", "--help").out
+    for code in CODES:
+        for step in steps(code):
+            for option in re.findall(r"holdfast run JOB (--[a-z]+)", step):
+                assert option in shown

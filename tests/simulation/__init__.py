@@ -1,0 +1,1 @@
+"""Deterministic simulation: real code, and one scheduler that decides who goes on."""

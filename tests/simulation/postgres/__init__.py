@@ -1,0 +1,1 @@
+"""Runs the PostgreSQL sink's real code over a real server, one statement at a time."""

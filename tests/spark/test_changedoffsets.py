@@ -1,0 +1,128 @@
+"""A start on changed offsets is refused, with a message that fits what is kept and what is held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.diagnosis.inspecting import inspect_checkpoint
+from holdfast.errors import RefusedError
+from holdfast.ledgers.heldoffsets import HeldOffsets, held_with
+from holdfast.ledgers.identity import OffsetRange
+from holdfast.spark.changedoffsets import refuse_changed_offsets
+from holdfast.storage.local import LocalReader
+from tests.spark.test_gate import Around, Keeping
+
+
+class Telling(Keeping):
+    """A sink whose ledger has one batch."""
+
+    def __init__(self, batch_id: int, answer: HeldOffsets) -> None:
+        super().__init__()
+        self.batch_id, self.answer = batch_id, answer
+
+    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+        """Tell what it was made with."""
+        return self.answer if batch_id == self.batch_id else HeldOffsets(False)
+
+
+class Changed(Around):
+    """A checkpoint whose two newest entries were kept by a run."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.query_id = str(inspect_checkpoint(LocalReader(str(self.checkpoint))).result.query_id)
+        for back in (1, 0):
+            self.copies.keep(self.query_id, self.batch_id - back, self.entry(back))
+        self.whole = OffsetRange(self.batch_id, self.entry(1), self.entry())
+
+    def change(self, *back: int) -> None:
+        """Change entries."""
+        for one in back:
+            self.file(one).write_bytes(self.entry(one) + b" ")
+
+    def copy(self, back: int = 0) -> Path:
+        """Give where the copy of an entry is."""
+        (found,) = (self.checkpoint.parent / ".holdfast").rglob(f"{self.batch_id - back}.*")
+        return found
+
+    def start(self, sink: Keeping | None = None) -> None:
+        """Look at the offsets as a start does."""
+        reader = LocalReader(str(self.checkpoint))
+        inspection = inspect_checkpoint(reader).result
+        refuse_changed_offsets(inspection, reader, self.records, sink or self.sink)
+
+    def start_refused(self, sink: Keeping | None = None) -> RefusedError:
+        """Give the error that forbids the start."""
+        with pytest.raises(RefusedError) as told:
+            self.start(sink)
+        assert (told.value.code.number, told.value.exit_status) == ("HF2604", 30)
+        return told.value
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Changed:
+    """Give a checkpoint with copies of its two newest entries."""
+    return Changed(tmp_path)
+
+
+def test_unchanged_offsets_forbid_nothing(changed: Changed) -> None:
+    """Nor do those that no run kept: an adopted checkpoint."""
+    changed.start()
+    changed.change(2)
+    changed.start()
+    for back in (0, 1):
+        changed.copy(back).unlink()
+    changed.change(0, 1)
+    changed.start()
+
+
+@pytest.mark.parametrize("back", [(0,), (1,), (1, 0)], ids=["newest", "before", "both"])
+def test_both_the_entry_and_its_copy_are_named(changed: Changed, back: tuple[int, ...]) -> None:
+    changed.change(*back)
+    told = changed.start_refused()
+    for one in back:
+        assert f"offsets/{changed.batch_id - one}" in told.message
+        assert str(changed.copy(one)) in told.message
+        put = f"{changed.copy(one)} back as offsets/{changed.batch_id - one}"
+        assert told.next_steps[0].startswith("do not put") and put in told.next_steps[0]
+    assert "is unknown" in told.next_steps[0], "this sink has no ledger to ask"
+
+
+def test_the_copy_may_be_put_back_where_the_ledger_has_it(changed: Changed) -> None:
+    changed.change(0)
+    for digest in changed.whole.digests:
+        told = changed.start_refused(Telling(changed.batch_id, held_with(digest)))
+        assert told.next_steps[0].startswith("a byte-identical copy is kept: put ")
+    told = changed.start_refused(Telling(changed.batch_id, HeldOffsets(False)))
+    assert told.next_steps[0].startswith("a byte-identical copy is kept: put ")
+
+
+def test_against_the_ledger_it_is_forbidden(changed: Changed) -> None:
+    changed.change(0)
+    told = changed.start_refused(Telling(changed.batch_id, held_with("range1:other")))
+    assert told.next_steps[0].startswith("do not put ")
+    assert f"the sink has batch {changed.batch_id} with other offsets" in told.next_steps[0]
+    assert not any(step.startswith("a byte-identical") for step in told.next_steps)
+
+
+def test_a_damaged_or_doubled_copy_is_never_advised(changed: Changed) -> None:
+    changed.change(0)
+    changed.copy().write_bytes(b"")
+    told = changed.start_refused(Telling(changed.batch_id, HeldOffsets(False)))
+    assert "is damaged" in told.message and str(changed.copy()) in told.message
+    assert not any("put" in step and "back as" in step for step in told.next_steps)
+    changed.copy().with_name(f"{changed.batch_id}.{'0' * 64}").write_bytes(b"")
+    told = changed.start_refused(Telling(changed.batch_id, HeldOffsets(False)))
+    assert not any("put" in step and "back as" in step for step in told.next_steps)
+
+
+def test_only_a_difference_asks_the_sink(changed: Changed) -> None:
+    """An ordinary start costs a listing and two small reads."""
+
+    class Silent(Keeping):
+        def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+            raise AssertionError
+
+    changed.start(Silent())

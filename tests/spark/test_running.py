@@ -1,0 +1,112 @@
+"""Sessions around a run, and one life of a job, as far as they need no Spark."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from holdfast.errors import HoldfastError, SparkStartError
+from holdfast.jobs.registry import remember_checkpoint
+from holdfast.records.run import Ended
+from holdfast.spark import running
+from holdfast.spark.events import Event, RunStep
+from holdfast.spark.running import _acknowledging, _run_in_sessions, run_once
+from holdfast.spark.stopping import Stopping
+from holdfast.spark.surroundings import Surroundings
+from tests.spark.test_runner import DIED, Act, Stage, ended, left
+
+RELEASE = cast(Any, SimpleNamespace(spark="4.2.0"))
+
+
+class Sessions:
+    """Opens one session after another; some do not open."""
+
+    def __init__(self, stage: Stage, *opens: bool) -> None:
+        self._stage = stage
+        self._opens = list(opens)
+
+    def __call__(self) -> AbstractContextManager[Surroundings]:
+        return self._opened()
+
+    @contextmanager
+    def _opened(self) -> Iterator[Surroundings]:
+        if not self._opens.pop(0):
+            raise SparkStartError("HF5213", "Spark did not start")
+        yield replace(self._stage.around(keep_running=True), versions=RELEASE)
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """Two jobs that lose their JVM once, in a process that has no session of its own."""
+    monkeypatch.setattr(running, "has_session", lambda: False)
+    stage = Stage(tmp_path, {"raw": "1 second", "gold": None}, "raw>gold")
+    stage.acts["raw"] = [Act(batches=0, error=DIED), Act()]
+    return stage
+
+
+def test_a_new_session_is_opened_after_a_jvm_ended(stage: Stage) -> None:
+    """Also where it takes two tries."""
+    runner = stage.runner(keep_running=True)
+    assert _run_in_sessions(runner, Sessions(stage, True, False, True)) == "4.2.0"
+    outcomes = runner.outcomes()
+    assert ended(outcomes) == {"raw": "finished", "gold": "finished"}
+    assert outcomes["raw"].report.restarts == 2
+
+
+def test_a_first_session_that_does_not_open_concerns_all(stage: Stage) -> None:
+    with pytest.raises(SparkStartError):
+        _run_in_sessions(stage.runner(keep_running=True), Sessions(stage, False))
+
+
+def test_no_session_is_opened_where_nothing_is_left(stage: Stage) -> None:
+    stage.stop()
+    runner = stage.runner()
+    assert _run_in_sessions(runner, Sessions(stage)) is None
+    assert not left(runner)
+
+
+def test_a_restart_is_admitted_like_a_first_start(tmp_path: Path) -> None:
+    """The place of its checkpoint is compared before Spark is asked for anything."""
+    (job,) = Stage(tmp_path, {"orders": None}).jobs
+    job.folder.mkdir()
+    remember_checkpoint(job.folder, "orders", "file:///another/place")
+    around = Stage(tmp_path, {}).around()
+    outcome = run_once(job, replace(around, wishes=around.wishes.for_restart()))
+    assert outcome.report.ended is Ended.REFUSED
+    assert outcome.error is not None and outcome.error.code.number == "HF1114"
+
+
+def test_a_watcher_may_ask_to_stop_while_it_holds_its_own_lock() -> None:
+    """The event that acknowledges it comes from another thread, and before the run is over."""
+    lock, seen, stopping = threading.Lock(), [], Stopping()
+
+    def watch(event: Event) -> None:
+        with lock:
+            seen.append(event)
+
+    def body() -> None:
+        with _acknowledging(stopping, watch), lock:
+            stopping.ask()
+
+    thread = threading.Thread(target=body, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert seen == [RunStep("stopping; no job is running")]
+
+
+def test_what_nobody_foresaw_ends_one_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a code, and not the others with it."""
+    stage = Stage(tmp_path, {"orders": None})
+    monkeypatch.setattr(running, "JobRun", int)
+    outcome = run_once(stage.jobs[0], stage.around())
+    assert isinstance(outcome.error, HoldfastError)
+    assert (outcome.report.ended, outcome.error.code.number) == (Ended.FAILED, "HF5303")
+    assert "TypeError" in outcome.error.message and "Traceback" in (outcome.error.trace or "")
