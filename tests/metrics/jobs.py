@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.request
 from collections.abc import Mapping
 
+from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from holdfast.metrics.figures import Counted, JobFigures, LastRun
@@ -33,11 +34,16 @@ EVERYTHING = JobFigures(
 Scraped = Mapping[tuple[str, frozenset[tuple[str, str]]], float]
 
 
+def families_in(text: str) -> list[Metric]:
+    """Return what the real parser of OpenMetrics reads."""
+    return [*text_string_to_metric_families(text)]  # type: ignore[no-untyped-call]
+
+
 def parsed(text: str) -> Scraped:
-    """Return every sample by its name and labels, as the real parser reads them."""
+    """Return every sample by its name and labels."""
     return {
         (sample.name, frozenset(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(text)
+        for family in families_in(text)
         for sample in family.samples
     }
 

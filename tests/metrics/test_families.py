@@ -6,13 +6,12 @@ import re
 from dataclasses import replace
 
 import pytest
-from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as classic_families
 
 from holdfast.metrics.exposition import metrics_text
 from holdfast.metrics.families import FAMILIES, Face, families_of
 from holdfast.metrics.figures import JobFigures
-from tests.metrics.jobs import EVERYTHING, names_of, parsed, value
+from tests.metrics.jobs import EVERYTHING, families_in, names_of, parsed, value
 
 
 def text_of(face: Face, *figures: JobFigures) -> str:
@@ -59,7 +58,7 @@ def test_what_is_unknown_is_absent_and_zero_is_not() -> None:
 
 def test_types_and_units_are_declared() -> None:
     text = text_of(Face.RUN, EVERYTHING)
-    found = {one.name: (one.type, one.unit) for one in text_string_to_metric_families(text)}
+    found = {one.name: (one.type, one.unit) for one in families_in(text)}
     assert found["holdfast_rows"] == ("counter", "")
     assert found["holdfast_state_memory_bytes"] == ("gauge", "bytes")
     assert found["holdfast_batch_duration_seconds"] == ("gauge", "seconds")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import UsageError
+from holdfast.metrics.figures import JobFigures
 from holdfast.metrics.serving import LOOPBACK, metrics_served
 from tests.cli.running import holdfast
 from tests.metrics.jobs import EVERYTHING, scrape, value
@@ -25,7 +26,7 @@ jobs:
 
 
 def test_each_scrape_shows_what_is_known_at_that_moment() -> None:
-    figures = []
+    figures: list[JobFigures] = []
     with metrics_served(LOOPBACK, 0, lambda: figures) as url:
         assert url.startswith("http://127.0.0.1:")
         assert scrape(url) == {}

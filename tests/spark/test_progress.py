@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.records.run import OperatorState, SourceLag, SourceProgress
+from holdfast.records.run import Measures, OperatorState, SourceLag, SourceProgress
 from holdfast.spark.progress import Notes, behind
 
 KAFKA = {"orders": {"0": 7, "1": 9}}
@@ -52,32 +52,32 @@ def test_a_source_that_tells_its_newest_offset_tells_how_far_behind_we_are() -> 
     assert behind(report(4, endOffset="{", latestOffset="}"), {0: "kafka"}) is None
 
 
+def measured(told: dict[str, Any], taken: Notes | None = None) -> Measures:
+    """Return what is measured after a report."""
+    taken = taken or notes()
+    taken.take(told)
+    assert taken.measures is not None
+    return taken.measures
+
+
 def test_what_spark_measured_in_the_newest_batch_is_kept() -> None:
     taken = notes()
-    assert taken.measures is None
     operator = {"operatorName": "stateStoreSave", "numRowsTotal": 12, "memoryUsedBytes": 4096}
     newest = {"orders": {"0": 17, "1": 9}}
-    taken.take({**report(4, endOffset=KAFKA, latestOffset=newest), "stateOperators": [operator]})
-    measures = taken.measures
-    assert measures is not None and measures.batch_id == 4
-    assert measures.phase_seconds == {"triggerExecution": 0.12}
-    assert measures.state == (OperatorState(0, "stateStoreSave", 12, 4096),)
-    assert measures.lag == (SourceLag("orders", 10, "records"),)
-    taken.take(report(4))
-    assert taken.measures is measures, "nothing happened"
-    taken.take(report(5, endOffset=KAFKA, latestOffset=KAFKA))
-    assert taken.measures is not None
-    assert (taken.measures.state, taken.measures.lag) == ((), (SourceLag("orders", 0, "records"),))
+    first = report(4, endOffset=KAFKA, latestOffset=newest) | {"stateOperators": [operator]}
+    assert measured(first, taken) == Measures(
+        4,
+        {"triggerExecution": 0.12},
+        (OperatorState(0, "stateStoreSave", 12, 4096),),
+        (SourceLag("orders", 10, "records"),),
+    )
+    assert measured(report(4), taken).lag, "nothing happened since"
+    up_to_date = measured(report(5, endOffset=KAFKA, latestOffset=KAFKA), taken)
+    assert (up_to_date.state, up_to_date.lag) == ((), (SourceLag("orders", 0, "records"),))
 
 
 def test_a_source_s_own_metrics_say_what_it_has_left() -> None:
-    taken = notes()
     own = {"numFilesOutstanding": "3", "numBytesOutstanding": "512", "avgOffsetsBehind": "1.5"}
-    taken.take(report(4, metrics=own))
-    assert taken.measures is not None
-    assert taken.measures.lag == (
-        SourceLag("orders", 3, "files"),
-        SourceLag("orders", 512, "bytes"),
-    )
-    taken.take(report(5, metrics={"numFilesOutstanding": "many"}))
-    assert taken.measures.lag == ()
+    files, size = SourceLag("orders", 3, "files"), SourceLag("orders", 512, "bytes")
+    assert measured(report(4, metrics=own)).lag == (files, size)
+    assert measured(report(4, metrics={"numFilesOutstanding": "many"})).lag == ()
