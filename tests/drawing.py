@@ -19,10 +19,9 @@ Test = Callable[..., None]
 Group = Callable[[object], str]
 
 
-def draw(*names: str) -> Callable[[Test], Test]:
+def draw(*names: str) -> pytest.MarkDecorator:
     """Of the values of these parameters together, run one; with `--whole` all of them."""
-    mark: Callable[[Test], Test] = pytest.mark.drawn(names, None)
-    return mark
+    return pytest.mark.drawn(names, None)
 
 
 def draw_one_per_group(
@@ -70,7 +69,7 @@ def _drawn(items: Sequence[pytest.Item]) -> set[pytest.Item]:
 
 def _cell(item: pytest.Function, names: Sequence[str], group: Group | None) -> tuple[Hashable, ...]:
     """Name the test, its other parameters, and the group that one value is drawn from."""
-    parameters = item.callspec.params
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
     others = {key: str(value) for key, value in parameters.items() if key not in names}
     turn = (str(item.path), *names) if group is None else group(parameters[names[0]])
     return (item.path, item.originalname, *others.items(), turn)
