@@ -1,4 +1,7 @@
-"""Write docs/reference from the code: `python -m docs.generate`; `--check` exits 1 when stale."""
+"""Write docs/reference and the picture of the README: `python -m docs.generate`.
+
+`--check` writes nothing and exits with 1 if something is stale.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from docs.generating.results import results_page
 from docs.generating.schemas import schema_files
 from docs.generating.sparkerrors import spark_errors_pages
 from docs.generating.storage import storage_page
+from docs.generating.terminal import PICTURE, is_stale, write_picture
 from holdfast.jobs.schema import schema_text
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
@@ -75,10 +79,12 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; 1 when stale")
     if not parser.parse_args().check:
         write()
+        write_picture()
         return 0
-    names = stale()
+    names = [f"reference/{name}" for name in stale()]
+    names += [f"images/{PICTURE.name}"] if is_stale() else []
     for name in names:
-        print(f"docs/reference/{name} is stale: run `make docs`", file=sys.stderr)
+        print(f"docs/{name} is stale: run `make docs`", file=sys.stderr)
     return 1 if names else 0
 
 
