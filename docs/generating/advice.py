@@ -37,14 +37,16 @@ def advice_page() -> str:
         f"Holdfast prints {everything} next steps with its codes. {len(acted)} of them act on a "
         f"checkpoint, a sink or a job: each was executed word for word in the situations below, "
         f"and no run ended with lost or duplicated rows. {len(reading)} change no data: they "
-        f"read, wait, or change the project file or the installation. {len(UNPROVED)} have not been "
+        f"read, wait, or change the project file or the installation. {len(UNPROVED)} have "
+        f"not been "
         "executed yet. What a step that begins with *do not* warns about was executed too; its "
         "outcome shows the harm. `…` stands for a value that is filled in when the step is "
         "printed."
     )
     how = (
         "*Run on Spark 4.2.0*: a program created the situation, executed the step, started the "
-        "query again and counted the rows (`tests/advice/programs`). *Put back*: a real checkpoint was "
+        "query again and counted the rows (`tests/advice/programs`). *Put back*: a real "
+        "checkpoint was "
         "backed up, damaged and restored, and every byte is what Spark wrote. *Recorded start*: a "
         "record of `tests/restarts` or `tests/diagnosis/trials`. *Test*: a test does exactly this."
     )

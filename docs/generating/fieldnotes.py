@@ -63,7 +63,8 @@ NOTES: dict[str, dict[str, str]] = {
         "job": "Its name.",
         "query_id": "Query id of the checkpoint; null if the query never started.",
         "run_id": "Spark's id of this start; null if the query never started.",
-        "generation": "Lease generation, which increases with every start; null if no lease was taken.",
+        "generation": "Lease generation, which increases with every start; null if no lease "
+        "was taken.",
         "batches": "Number of batches that reached the sink in this run, including skipped ones.",
         "rows": "Number of source rows in these batches.",
         "ended": "How it ended.",

@@ -53,7 +53,8 @@ def project_file_page() -> str:
         "[Choose a sink](../how-to/choose-a-sink.md) compares them."
     )
     profiles = (
-        "`--profile NAME`, `HOLDFAST_PROFILE=NAME` or `profile=` in Python applies a profile to the "
+        "`--profile NAME`, `HOLDFAST_PROFILE=NAME` or `profile=` in Python applies a "
+        "profile to the "
         "rest of the file. Mappings merge by key; strings, lists and triggers replace; `null` "
         "removes a key. All profiles are checked whenever the file is read. [Use one project in "
         "dev and prod](../how-to/use-profiles.md) has examples."

@@ -52,7 +52,8 @@ KEYS: dict[str, dict[str, str]] = {
     "Job": {
         "source": "single source, see [a source](#a-source)",
         "sources": "several sources by name, instead of `source`",
-        "transform": "`module:function` in the project directory; takes DataFrames, returns a DataFrame",
+        "transform": "`module:function` in the project directory; takes DataFrames, returns "
+        "a DataFrame",
         "sql": "SQL query instead of a function, with one view per source",
         "sink": "where the rows go, see [a sink](#a-sink)",
         "output_mode": "Spark's output mode; default: the one that fits the mode of the sink",
@@ -60,7 +61,8 @@ KEYS: dict[str, dict[str, str]] = {
         "conf": "Spark settings for this job alone",
         "checkpoint": "only to adopt an existing checkpoint at another location",
         "restart": "how `run --keep-running` restarts the job, see [a restart](#a-restart)",
-        "on_failure": "what to call when the job has failed for good, see [on failure](#on-failure)",
+        "on_failure": "what to call when the job has failed for good, see [on "
+        "failure](#on-failure)",
     },
     "Restart": {
         "limit": "restarts in a row without a committed batch in between; default `10`",
@@ -98,10 +100,12 @@ KEYS: dict[str, dict[str, str]] = {
         "checkpoints": "replaces `checkpoints`",
         "spark": "merged into `spark`",
         "storage": "merged into `storage`",
-        "jobs": "merged into the jobs, by name: every key except `transform`, `sql` and `output_mode`",
+        "jobs": "merged into the jobs, by name: every key except `transform`, `sql` and "
+        "`output_mode`",
     },
     "Trigger": {
-        "available_now": "`true`: process the available data, then end; `availableNow` and `once` mean "
+        "available_now": "`true`: process the available data, then end; `availableNow` and "
+        "`once` mean "
         "the same",
         "processing_time": "an interval such as `10 seconds`: start a batch at this interval; "
         "`processingTime` means the same",

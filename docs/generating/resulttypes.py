@@ -55,7 +55,7 @@ def names_within(cls: type) -> list[str]:
 
 
 def attribute_docs(cls: type) -> dict[str, str]:
-    """Return the docstring under each attribute of a class, on one line and in the words of JSON."""
+    """Return the docstring under each attribute of a class, on one line and in JSON terms."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     body = tree.body[0]
     assert isinstance(body, ast.ClassDef)

@@ -63,7 +63,7 @@ def _is_generated(page: Path) -> bool:
 
 def retired_in(text: str) -> list[str]:
     """Return the retired expressions in the prose of a page, each with what to write instead."""
-    prose = _CODE.sub("", _FENCED.sub("", text)).replace("’", "'")
+    prose = _CODE.sub("", _FENCED.sub("", text))
     prose = re.sub(r"\s+", " ", re.sub(r"\n\s*\n", " ¶ ", prose))
     return [
         f"…{prose[max(0, match.start() - 30) : match.end() + 20]}…: write {instead}"
