@@ -35,7 +35,7 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --editable ".[demo]"
 	@touch $@
 
-demo: $(VENV)/.demo ## Run the sensor pipeline on real Spark, kill it twice, count: nothing lost or doubled
+demo: $(VENV)/.demo ## Run the sensor pipeline on real Spark, kill it twice, count the rows
 	@$(BIN)/holdfast demo
 
 # Two lanes side by side: one needs a JVM, the other needs none. Each keeps one of two cores busy.
@@ -79,17 +79,17 @@ bench: $(STAMP) ## Measure the ratios and write docs/benchmarks.md
 fuzz: $(STAMP) ## Damage real checkpoints by the ten thousand and judge what is said of them
 	$(BIN)/python -m tests.fuzz --count $(FUZZ_COUNT) --seed $(FUZZ_SEED) --processes 2 --report build/fuzz.md
 
-docs: $(STAMP) ## Write the generated reference and the shown outputs anew
+docs: $(STAMP) ## Regenerate the reference pages and the outputs shown in the docs
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m tests.docs.refresh
 
-lock: $(STAMP) ## Resolve the Java libraries anew and write the lock
+lock: $(STAMP) ## Resolve the Java libraries again and write the lock
 	$(BIN)/python -m holdfast.spark.jars.locking
 
-corpus: $(STAMP) ## Make the real checkpoints of tests/corpus anew, with five Sparks (an hour)
+corpus: $(STAMP) ## Create the real checkpoints of tests/corpus again, with five Spark releases (an hour)
 	$(BIN)/python tests/corpus/make.py --environments $(CORPUS_ENVIRONMENTS)
 
-restarts: $(STAMP) ## Ask five Sparks anew what they do with damaged checkpoints, and follow all advice (an hour)
+restarts: $(STAMP) ## Record again what five Spark releases do with damaged checkpoints, and execute all advice (an hour)
 	for spark in $(RESTARTED_SPARKS); do \
 	  $(BIN)/python tests/restarts/make.py --environments $(CORPUS_ENVIRONMENTS) --spark $$spark || exit 1; \
 	done
