@@ -1,4 +1,7 @@
-"""Writes docs/reference from the code: `python -m docs.generate`; `--check` exits 1 when stale."""
+"""Write docs/reference and the picture of the README: `python -m docs.generate`.
+
+`--check` writes nothing and exits with 1 if something is stale.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,9 @@ from docs.generating.metrics import metrics_page
 from docs.generating.projectfile import project_file_page
 from docs.generating.results import results_page
 from docs.generating.schemas import schema_files
-from docs.generating.sparkerrors import spark_errors_page
+from docs.generating.sparkerrors import spark_errors_pages
 from docs.generating.storage import storage_page
+from docs.generating.terminal import PICTURE, is_stale, write_picture
 from holdfast.jobs.schema import schema_text
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
@@ -31,11 +35,11 @@ WRITTEN_BY_HAND = frozenset(
         "storage-support.md",
     }
 )
-"""Formats of files that others may read; tests hold them against the code."""
+"""Formats of files that others may read; tests compare them with the code."""
 
 
 def pages() -> dict[str, str]:
-    """Give every generated file: its path below docs/reference, and its text."""
+    """Return every generated file: its path below docs/reference, and its text."""
     return {
         "commands.md": commands_page(),
         "results.md": results_page(),
@@ -43,7 +47,7 @@ def pages() -> dict[str, str]:
         "advice.md": advice_page(),
         "field-cases.md": field_cases_page(),
         "exit-statuses.md": exit_statuses_page(),
-        "spark-errors.md": spark_errors_page(),
+        **spark_errors_pages(),
         "metrics.md": metrics_page(),
         "storage.md": storage_page(),
         "project-file.md": project_file_page(),
@@ -53,7 +57,7 @@ def pages() -> dict[str, str]:
 
 
 def stale(folder: Path = REFERENCE) -> list[str]:
-    """Name the files that differ from what the code says now, and those that nothing writes."""
+    """Return the files that differ from the code, and those that no generator writes."""
     wanted = pages()
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     differing = [
@@ -72,15 +76,17 @@ def write(folder: Path = REFERENCE) -> None:
 
 
 def main() -> int:
-    """Write the reference, or tell whether it is current."""
+    """Write the reference, or check that it is current."""
     parser = argparse.ArgumentParser(prog="docs.generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; 1 when stale")
     if not parser.parse_args().check:
         write()
+        write_picture()
         return 0
-    names = stale()
+    names = [f"reference/{name}" for name in stale()]
+    names += [f"images/{PICTURE.name}"] if is_stale() else []
     for name in names:
-        print(f"docs/reference/{name} is stale: run `make docs`", file=sys.stderr)
+        print(f"docs/{name} is stale: run `make docs`", file=sys.stderr)
     return 1 if names else 0
 
 

@@ -1,7 +1,8 @@
 """Draws the part of a matrix that every change has to pass; `pytest --whole` runs all of it.
 
-A matrix runs one promise over many subjects. Of each group of subjects one is drawn for every test,
-in turn, so that over the tests of a run each subject is met.
+A matrix runs one test over many values. For every test one of them is drawn, or one of each group,
+in turn, so that over the tests of a run each value is met. What only repeats a promise at one more
+place, at a price, is marked `whole`.
 """
 
 from __future__ import annotations
@@ -12,16 +13,25 @@ from collections.abc import Callable, Hashable, Sequence
 import pytest
 
 _MARK = "drawn"
+_WHOLE = "whole"
+
+Test = Callable[..., None]
+Group = Callable[[object], str]
+
+
+def draw(*names: str) -> pytest.MarkDecorator:
+    """Of the values of these parameters together, run one; with `--whole` all of them."""
+    return pytest.mark.drawn(names, None)
 
 
 def draw_one_per_group(
     name: str, values: Sequence[object], *, ids: Callable[[object], str], group: Callable[..., str]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+) -> Callable[[Test], Test]:
     """Run a test over one value of each group, or with `--whole` over all of them."""
 
-    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+    def decorate(test: Test) -> Test:
         parametrized = pytest.mark.parametrize(name, values, ids=ids)(test)
-        decorated: Callable[..., None] = pytest.mark.drawn(name, group)(parametrized)
+        decorated: Test = pytest.mark.drawn((name,), group)(parametrized)
         return decorated
 
     return decorate
@@ -32,10 +42,16 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("whole") or any("::" in argument for argument in config.args):
         return
     drawn = _drawn(items)
-    left_out = [item for item in items if item.get_closest_marker(_MARK) and item not in drawn]
-    items[:] = [item for item in items if not item.get_closest_marker(_MARK) or item in drawn]
+    left_out = [item for item in items if not _is_run(item, drawn)]
+    items[:] = [item for item in items if _is_run(item, drawn)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
+
+
+def _is_run(item: pytest.Item, drawn: set[pytest.Item]) -> bool:
+    if item.get_closest_marker(_WHOLE):
+        return False
+    return item.get_closest_marker(_MARK) is None or item in drawn
 
 
 def _drawn(items: Sequence[pytest.Item]) -> set[pytest.Item]:
@@ -51,7 +67,9 @@ def _drawn(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     return drawn
 
 
-def _cell(item: pytest.Function, name: str, group: Callable[[object], str]) -> tuple[Hashable, ...]:
+def _cell(item: pytest.Function, names: Sequence[str], group: Group | None) -> tuple[Hashable, ...]:
     """Name the test, its other parameters, and the group that one value is drawn from."""
-    others = {key: str(value) for key, value in item.callspec.params.items() if key != name}
-    return (item.path, item.originalname, *others.items(), group(item.callspec.params[name]))
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    others = {key: str(value) for key, value in parameters.items() if key not in names}
+    turn = (str(item.path), *names) if group is None else group(parameters[names[0]])
+    return (item.path, item.originalname, *others.items(), turn)

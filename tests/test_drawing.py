@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 MATRIX = """
-from tests.drawing import draw_one_per_group
+import pytest
+from tests.drawing import draw, draw_one_per_group
 
 over_all = draw_one_per_group("word", ["a1", "a2", "a3", "b1"], ids=str, group=lambda w: w[0])
 
@@ -56,6 +57,32 @@ def test_each_test_meets_each_group_and_each_value_is_met(matrix: Path) -> None:
     words = Counter(name.partition("[")[2] for name in found)
     assert words == {"": 1, "a1]": 2, "a2]": 2, "a3]": 2, "b1]": 6}
     assert len({name.partition("[")[0] for name in found}) == 7
+
+
+TWO_PARAMETERS = """
+@draw("mode", "ahead")
+@pytest.mark.parametrize("mode", ["append", "upsert"])
+@pytest.mark.parametrize("ahead", [1, 2])
+@pytest.mark.parametrize("point", ["before", "between", "after"])
+def test_late(mode, ahead, point): ...
+
+@pytest.mark.whole
+def test_once_more(): ...
+"""
+
+
+def test_parameters_are_drawn_together_and_what_is_for_the_whole_is_left_out(matrix: Path) -> None:
+    """Every point is met, each with other values; nothing is left out when all is asked for."""
+    with (matrix / "test_matrix.py").open("a") as file:
+        file.write(TWO_PARAMETERS)
+    found = [name for name in collected(matrix) if "late" in name or "once" in name]
+    assert [name.partition("[")[2] for name in found] == [
+        "before-1-append]",
+        "between-1-upsert]",
+        "after-2-append]",
+    ]
+    whole = collected(matrix, "--whole")
+    assert sum("late" in name for name in whole) == 12 and "test_once_more" in whole
 
 
 def test_all_of_it_runs_when_asked(matrix: Path) -> None:

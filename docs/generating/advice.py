@@ -1,4 +1,4 @@
-"""The page of advice: each next step, the situation it was followed in, what came of it."""
+"""The page of advice: each next step, the situation it was executed in, and the outcome."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.advice.unproved import UNPROVED
 from tests.diagnosis.trials.loading import record_named
 
 _MOST = 4
-"""Situations that are named for one step."""
+"""Situations listed per step."""
 _KINDS = {
     Kind.SPARK: "run on Spark 4.2.0",
     Kind.FILES: "put back",
@@ -28,34 +28,36 @@ _KINDS = {
 
 
 def advice_page() -> str:
-    """Give the page: every step that acts, then what only reads, then the wrong fixes."""
+    """Return the page: every step that acts, then what only reads, then the wrong fixes."""
     acting = [one for one in followed_steps() if one.kind is not Kind.READS]
     acted = {(one.code, one.step) for one in acting}
     reading = {(one.code, one.step) for one in followed_steps()} - acted
     everything = sum(len(steps(code)) for code in CODES)
     intro = (
         f"Holdfast prints {everything} next steps with its codes. {len(acted)} of them act on a "
-        f"checkpoint, a sink or a job: each was followed word for word in the situations below, "
-        f"and no run ended in lost or duplicated rows. {len(reading)} change nothing: they look, "
-        f"ask, wait, or change the project file or the installation. {len(UNPROVED)} have not been "
-        "followed yet. Where the table has a step that begins with *do not*, that was executed "
-        "too, and the outcome is the harm that it does. `…` stands for what is filled in when a "
-        "step is printed."
+        f"checkpoint, a sink or a job: each was executed word for word in the situations below, "
+        f"and no run ended with lost or duplicated rows. {len(reading)} change no data: they "
+        f"read, wait, or change the project file or the installation. {len(UNPROVED)} have "
+        f"not been "
+        "executed yet. What a step that begins with *do not* warns about was executed too; its "
+        "outcome shows the harm. `…` stands for a value that is filled in when the step is "
+        "printed."
     )
     how = (
-        "*Run on Spark 4.2.0*: a program made the situation, followed the step, started the query "
-        "again and counted the rows (`tests/advice/programs`). *Put back*: a real checkpoint was "
+        "*Run on Spark 4.2.0*: a program created the situation, executed the step, started the "
+        "query again and counted the rows (`tests/advice/programs`). *Put back*: a real "
+        "checkpoint was "
         "backed up, damaged and restored, and every byte is what Spark wrote. *Recorded start*: a "
-        "record of `tests/restarts` or `tests/diagnosis/trials`. *Test*: the test does this."
+        "record of `tests/restarts` or `tests/diagnosis/trials`. *Test*: a test does exactly this."
     )
     head = ("code", "step", "situation", "proof", "outcome")
     rows = [row for _, group in _by_step(acting) for row in _rows(list(group))]
     wrong = table(("fix", "situation", "outcome"), _wrong_fixes())
     parts = [intro, how, "## Steps that act", table(head, rows)]
-    parts += ["## Fixes that do harm", "Findings name these as wrong fixes.", wrong]
+    parts += ["## Fixes that do harm", "Findings list these as wrong fixes.", wrong]
     if UNPROVED:
         left = ((_linked(code), sentence(step)) for code, step in sorted(UNPROVED))
-        parts += ["## Not followed yet", table(("code", "step"), left)]
+        parts += ["## Not executed yet", table(("code", "step"), left)]
     return page("Advice", *parts)
 
 

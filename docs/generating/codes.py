@@ -8,14 +8,14 @@ from holdfast.codes import CODES, Code
 FAMILIES = {
     "HF10": "Usage",
     "HF11": "Project file",
-    "HF20": "What a place is",
-    "HF21": "One file of a checkpoint",
-    "HF22": "Across the files of a checkpoint",
-    "HF23": "A checkpoint, its place and its project",
-    "HF24": "A checkpoint and its sink",
-    "HF25": "Evidence and its bundle",
-    "HF26": "The lease on a checkpoint, and its records",
-    "HF27": "The state of stateful operators",
+    "HF20": "Location",
+    "HF21": "Single checkpoint files",
+    "HF22": "Consistency of a checkpoint",
+    "HF23": "Checkpoint, location and project",
+    "HF24": "Checkpoint and sink",
+    "HF25": "Evidence",
+    "HF26": "Lease and records",
+    "HF27": "State",
     "HF30": "Before a start",
     "HF45": "Backups and restores",
     "HF50": "Writing sinks",
@@ -44,17 +44,22 @@ FINDINGS = (
     "HF4515",
     "HF4517",
 )
-"""What is only ever reported as a finding: it stops no command and no job."""
+"""Codes that are only ever reported as findings: they stop no command and no job."""
+
+
+IN_ORDER = tuple(sorted(CODES, key=lambda one: one.number))
+"""All codes by number."""
 
 
 def codes_page() -> str:
-    """Give the page: every code with its meaning, why it matters and what to do next."""
+    """Return the page: every code with its meaning, why it matters and what to do next."""
     intro = (
-        "Every error and every finding has a code. Its number never changes meaning and is never "
-        "used again. `holdfast explain HF2204` prints the same page offline."
+        "Every error and every finding has a code. The meaning of a code never changes, and its "
+        "number is never reused. `holdfast explain HF2204` prints the same text offline."
     )
     overview = table(
-        ("code", "what"), ((f"[{one.number}](#{one.number.lower()})", one.title) for one in CODES)
+        ("code", "what"),
+        ((f"[{one.number}](#{one.number.lower()})", one.title) for one in IN_ORDER),
     )
     return page("Codes", intro, overview, *_sections())
 
@@ -62,7 +67,7 @@ def codes_page() -> str:
 def _sections() -> list[str]:
     parts: list[str] = []
     for prefix, title in FAMILIES.items():
-        family = [one for one in CODES if one.number.startswith(prefix)]
+        family = [one for one in IN_ORDER if one.number.startswith(prefix)]
         parts.append(f"## {title} ({prefix}xx)")
         parts += [_entry(one) for one in family]
     return parts
@@ -71,9 +76,9 @@ def _sections() -> list[str]:
 def _entry(code: Code) -> str:
     steps = "\n".join(f"- {sentence(step)}" for step in code.next_steps)
     status = (
-        "Reported as a finding; the exit status is 3 where it is of warning or worse."
+        "Reported as a finding; the exit status is 3 if its severity is warning or higher."
         if code.number.startswith(FINDINGS)
-        else f"Exit status {code.exit_status} where it stops a command or a job."
+        else f"Exit status {code.exit_status} if it stops a command or a job."
     )
     return (
         f"### {code.number}\n\n**{sentence(code.title)}** {sentence(code.why)}\n\n"

@@ -12,24 +12,24 @@ from holdfast.cli.main import holdfast
 
 
 def commands_page() -> str:
-    """Give the page: every command with its arguments and options."""
+    """Return the page: every command with its arguments and options."""
     context = click.Context(holdfast, info_name="holdfast", **holdfast.context_settings)
     summary = table(
         ("command", "does"),
         ((f"[`{name}`](#holdfast-{name})", text) for name, text in COMMANDS.items()),
     )
     everywhere = (
-        "`holdfast --version` tells the version; `-h` or `--help` stands behind `holdfast` and "
-        "behind every command. Results go to standard output, everything else to standard error. "
-        "The JSON is described in [results](results.md), the exit status in "
-        "[exit statuses](exit-statuses.md)."
+        "`holdfast --version` prints the version. `holdfast` and every command accept `-h` and "
+        "`--help`. Results go to standard output, everything else to standard error. "
+        "[Results](results.md) describes the JSON, [exit statuses](exit-statuses.md) the exit "
+        "status."
     )
     target = (
-        "A `TARGET` is the path or URL of a checkpoint, or a job's name in `holdfast.yaml`. "
-        "Commands that look (`status`, `inspect`, `evidence`, `doctor`, `diff`, `backups`, "
-        "`explain`) write nothing, neither to a checkpoint nor beside it. `run` lets Spark write "
-        "to checkpoints and sinks and keeps its records beside each checkpoint; `backup` writes "
-        "beside the checkpoint; `restore` writes to it; `init` and `demo` write new folders."
+        "A `TARGET` is the path or URL of a checkpoint, or the name of a job in `holdfast.yaml`. "
+        "`status`, `inspect`, `evidence`, `doctor`, `diff`, `state`, `backups` and `explain` are "
+        "read-only: they write neither to a checkpoint nor next to it. `run` lets Spark write to "
+        "checkpoints and sinks and keeps its records next to each checkpoint; `backup` writes next "
+        "to the checkpoint; `restore` writes to it; `init` and `demo` create new directories."
     )
     sections = [_section(context, name) for name in COMMANDS]
     return page("Commands", summary, target, everywhere, *sections)

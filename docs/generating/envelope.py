@@ -11,28 +11,28 @@ TEXT: dict[str, object] = {"type": "string"}
 TEXTS: dict[str, object] = {"type": "array", "items": TEXT}
 
 ENVELOPE: dict[str, Field] = {
-    "schema": (TEXT, "`holdfast.<command>/1`; the number changes only if a field had to change"),
-    "holdfast": (TEXT, "the version that printed this"),
+    "schema": (TEXT, "`holdfast.<command>/1`; the number changes only with an incompatible change"),
+    "holdfast": (TEXT, "version of Holdfast"),
     "command": (TEXT, "the command's name"),
     "status": (
         {"enum": ["ok", "findings", "error"]},
-        "`findings` where something is of warning or worse; `error` where there is no result",
+        "`findings` if a finding has severity warning or higher; `error` if there is no result",
     ),
-    "result": ({"type": ["object", "null"]}, "what the command computed; null with an error"),
-    "findings": ({"type": "array"}, "what the checks found, the worst first"),
-    "next": (TEXTS, "commands or steps that help next"),
-    "error": ({"type": ["object", "null"]}, "what stopped the command, else null"),
+    "result": ({"type": ["object", "null"]}, "the result; null with an error"),
+    "findings": ({"type": "array"}, "findings, most severe first"),
+    "next": (TEXTS, "what to do next"),
+    "error": ({"type": ["object", "null"]}, "the error that stopped the command, otherwise null"),
 }
 
 FINDING: dict[str, Field] = {
     "code": (TEXT, "one of the [codes](codes.md)"),
     "severity": (
         {"enum": [one.value for one in Severity]},
-        "`fatal` means: the next start fails, or corrupts",
+        "`fatal`: the next start fails or corrupts data",
     ),
-    "message": (TEXT, "what was found here, in one sentence"),
-    "at": (TEXT, "the file, with line (from 1) and byte (from 0) where they are known"),
-    "evidence": ({"type": "object"}, "the numbers and names that the finding rests on"),
+    "message": (TEXT, "what was found, in one sentence"),
+    "at": (TEXT, "the file, with line (from 1) and byte (from 0) if known"),
+    "evidence": ({"type": "object"}, "the numbers and names behind the finding"),
     "why": (TEXT, "why it matters"),
     "next": (TEXTS, "what to do next, the safest first"),
 }
@@ -40,7 +40,7 @@ FINDING: dict[str, Field] = {
 ERROR: dict[str, Field] = {
     "code": (TEXT, "one of the [codes](codes.md)"),
     "message": (TEXT, "what went wrong"),
-    "at": ({"type": ["string", "null"]}, "where, if it is known"),
+    "at": ({"type": ["string", "null"]}, "where, if known"),
     "why": (TEXT, "why it matters"),
     "next": (TEXTS, "what to do next, the safest first"),
 }

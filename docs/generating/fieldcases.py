@@ -16,16 +16,16 @@ def field_cases_page() -> str:
     brought = sum(case.brought_by is not None for case in FIELD_CASES)
     untold = len(FIELD_CASES) - len(told) - brought
     intro = (
-        f"{len(FIELD_CASES)} cases that people met around checkpoints, state, restarts and sinks. "
-        f"Holdfast reports {len(told)} of them before a start; {executed} of these were made and "
-        f"started on real Spark. {brought} need something that is still to come, and {untold} "
+        f"{len(FIELD_CASES)} reported problems with checkpoints, state, restarts and sinks. "
+        f"Holdfast reports {len(told)} of them before a start; {executed} of these were "
+        f"reproduced on real Spark. {brought} need a command that does not exist yet, and {untold} "
         "cannot be reported, for the reason given."
     )
     legend = (
-        "*Needs* says what has to be known besides the checkpoint, and where only a part of such "
-        "cases is reported. *Executed* names the recorded starts by release: those with two "
+        "*Needs* lists what is required besides the checkpoint, and which of these cases are not "
+        "covered. *Executed* lists the recorded starts by release: those with two "
         "slashes are in `tests/restarts`, the others in `tests/diagnosis/trials` and, where "
-        "`holdfast` was run on the very situation before the start, in `tests/fieldcases`."
+        "`holdfast` was run on the same situation before the start, in `tests/fieldcases`."
     )
     rows = (
         (str(case.number), sentence(case.symptom), _answer(case), _needs(case), _executed(case))
@@ -40,7 +40,7 @@ def _answer(case: FieldCase) -> str:
         told = f"`{case.command}`: {codes}" if codes else f"`{case.command}`"
         return f"{told}; `run` refuses: {_linked(case.refused)}" if case.refused else told
     if case.brought_by is not None:
-        return f"To come: {case.brought_by}."
+        return f"Not available yet: {case.brought_by}."
     return f"Cannot be reported: {case.untold_because}."
 
 

@@ -8,12 +8,12 @@ NOTICE = "<!-- Written by `python -m docs.generate`; do not edit. -->"
 
 
 def page(title: str, *parts: str) -> str:
-    """Give a whole page: the notice, the title, the parts with a blank line between."""
+    """Return a whole page: the notice, the title, the parts with a blank line between."""
     return "\n\n".join([NOTICE, f"# {title}", *parts]) + "\n"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Give a table; a bar inside of a cell is escaped."""
+    """Return a table; a bar inside of a cell is escaped."""
     lines = [_row(head), _row(["---"] * len(head)), *(_row(one) for one in rows)]
     return "\n".join(lines)
 

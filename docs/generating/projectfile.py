@@ -26,40 +26,42 @@ MODELS: dict[str, type[Declaration]] = {
     "A restart": Restart,
     "On failure": OnFailure,
 }
-"""Heading to the model whose keys stand below it."""
+"""Heading to the model whose keys are listed below it."""
 
 
 def project_file_page() -> str:
-    """Give the page: an example, the rules, then every key."""
+    """Return the page: an example, the rules, then every key."""
     intro = (
-        "A project is a folder with `holdfast.yaml`; it is looked for from the working directory "
-        "upward, or given with `--project`. `run` runs its jobs; the other commands take from it "
-        "the place of a job's checkpoint, the formats of its sources, its sink and the settings "
-        "of the storage. [Declare jobs](../how-to/declare-jobs.md) shows it by example."
+        "A project is a directory with a `holdfast.yaml`. Commands use the nearest one in the "
+        "working directory or a parent directory, or the one given with `--project`. `run` runs "
+        "its jobs; the other commands read from it where a job's checkpoint is, the formats of "
+        "its sources, its sink and the storage settings. [Declare "
+        "jobs](../how-to/declare-jobs.md) has examples."
     )
     rules = (
-        "- Relative paths are relative to the file's folder.\n"
-        "- A key that is not known is an error that names the line and the nearest key.\n"
-        "- A key that stands twice is an error.\n"
-        "- `${env:NAME}` and `${file:PATH}` are the only substitutions, looked up when they are "
-        "used. What comes from them is a secret and is never shown, except in a path, in the name "
-        "of a table or topic, in a host and as a number; urls and other options of sources and "
-        "sinks are always secrets.\n"
-        "- The checkpoint of a job is `<checkpoints>/<job>`, a fixed text: no substitution may "
-        "stand in it, and no two jobs may share one.\n"
-        "- `run` writes every sink but `kafka`, which it refuses before anything is touched unless "
-        "it is `native`; "
+        "- Relative paths are relative to the directory of the file.\n"
+        "- An unknown key is an error; the message shows the line and the nearest known key.\n"
+        "- A duplicate key is an error.\n"
+        "- `${env:NAME}` and `${file:PATH}` are the only substitutions. They are resolved when "
+        "they are used. Their values are secrets and are never shown, except in a path, in the "
+        "name of a table or topic, in a host and as a number; URLs and other options of sources "
+        "and sinks are always secrets.\n"
+        "- The checkpoint of a job is `<checkpoints>/<job>`, a fixed path: it cannot contain a "
+        "substitution, and two jobs cannot share one.\n"
+        "- `run` writes to every sink except `kafka`, which it refuses before it changes anything "
+        "unless the sink is `native`. "
         "[Choose a sink](../how-to/choose-a-sink.md) compares them."
     )
     profiles = (
-        "`--profile NAME`, `HOLDFAST_PROFILE=NAME` or `profile=` in Python lays a profile over the "
-        "rest of the file. Mappings merge by key; text, lists and triggers replace; `null` removes "
-        "a key. All profiles are checked whenever the file is read. [Use one project in dev and "
-        "prod](../how-to/use-profiles.md) shows it by example."
+        "`--profile NAME`, `HOLDFAST_PROFILE=NAME` or `profile=` in Python applies a "
+        "profile to the "
+        "rest of the file. Mappings merge by key; strings, lists and triggers replace; `null` "
+        "removes a key. All profiles are checked whenever the file is read. [Use one project in "
+        "dev and prod](../how-to/use-profiles.md) has examples."
     )
     schema = (
         "Editors can use the [JSON Schema](schemas/project.json); `holdfast init` writes it "
-        "beside a new project, `holdfast init --schema` beside one that exists."
+        "to a new project, `holdfast init --schema` to an existing one."
     )
     parts = [part for title, model in MODELS.items() for part in _section(title, model)]
     example = f"```yaml\n{EXAMPLE}```"
@@ -67,7 +69,7 @@ def project_file_page() -> str:
 
 
 def keys_of(model: type[Declaration]) -> list[str]:
-    """Give the keys as they stand in the file."""
+    """Return the keys as the file spells them."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
@@ -89,7 +91,7 @@ def _value(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return ", ".join(code(one) for one in schema["enum"])
     if schema.get("type") == "array":
-        return "list of text"
+        return "list of strings"
     if schema.get("type") == "object" or "$ref" in schema:
         return "mapping"
-    return {"boolean": "true or false", "integer": "number"}.get(schema.get("type", ""), "text")
+    return {"boolean": "boolean", "integer": "number"}.get(schema.get("type", ""), "string")

@@ -30,18 +30,18 @@ jobs:
 
 KEYS: dict[str, dict[str, str]] = {
     "Project": {
-        "project": "the project's name: small letters, digits and hyphens",
-        "checkpoints": "the folder or URL below which each job has its checkpoint; "
-        "`./checkpoints` unless told",
+        "project": "project name: lowercase letters, digits and hyphens",
+        "checkpoints": "directory or URL that contains the checkpoint of each job; default "
+        "`./checkpoints`",
         "spark": "how Spark is started, see [spark](#spark)",
-        "storage": "how places are reached, see [storage](#storage)",
+        "storage": "storage endpoints and credentials, see [storage](#storage)",
         "jobs": "the jobs by name, see [a job](#a-job)",
         "profiles": "what differs between environments, by name, see [a profile](#a-profile)",
     },
     "Spark": {
-        "master": "Spark's master; `local[*]` unless told",
-        "conf": "Spark settings; numbers and truths are written as Spark's text",
-        "jars": "jars beside those that the jobs need",
+        "master": "Spark's master; default `local[*]`",
+        "conf": "Spark settings; numbers and booleans are converted to strings",
+        "jars": "additional jars, besides those that the jobs need",
     },
     "Storage": {
         "s3": "[options](storage.md#options-s3)",
@@ -50,60 +50,64 @@ KEYS: dict[str, dict[str, str]] = {
         "azure": "[options](storage.md#options-azure)",
     },
     "Job": {
-        "source": "the only source, see [a source](#a-source)",
-        "sources": "several sources by name; either this or `source`",
-        "transform": "`module:function` in the project's folder: DataFrames in, a DataFrame out",
-        "sql": "a query instead of a function, over a view for each source",
+        "source": "single source, see [a source](#a-source)",
+        "sources": "several sources by name, instead of `source`",
+        "transform": "`module:function` in the project directory; takes DataFrames, returns "
+        "a DataFrame",
+        "sql": "SQL query instead of a function, with one view per source",
         "sink": "where the rows go, see [a sink](#a-sink)",
-        "output_mode": "Spark's output mode; follows the sink's mode unless told",
-        "trigger": "when a batch starts, see [a trigger](#a-trigger); available-now unless told",
+        "output_mode": "Spark's output mode; default: the one that fits the mode of the sink",
+        "trigger": "when a batch starts, see [a trigger](#a-trigger); default available-now",
         "conf": "Spark settings for this job alone",
-        "checkpoint": "only to adopt a checkpoint that exists already at another place",
-        "restart": "how `run --keep-running` restarts it, see [a restart](#a-restart)",
-        "on_failure": "what to call when it failed for good, see [on failure](#on-failure)",
+        "checkpoint": "only to adopt an existing checkpoint at another location",
+        "restart": "how `run --keep-running` restarts the job, see [a restart](#a-restart)",
+        "on_failure": "what to call when the job has failed for good, see [on "
+        "failure](#on-failure)",
     },
     "Restart": {
         "limit": "restarts in a row without a committed batch in between; default `10`",
-        "backoff": "the first pause, doubled with each further restart up to 5 minutes; default "
+        "backoff": "the first delay, doubled with each further restart up to 5 minutes; default "
         "`5 seconds`",
     },
     "OnFailure": {
-        "command": "a program with its arguments, run without a shell in the project's folder; it "
+        "command": "a program with its arguments, run without a shell in the project directory; it "
         "gets the JSON document on standard input",
         "webhook": "a URL that gets the JSON document in a POST; always a secret",
     },
     "Source": {
         "format": "any format that Spark can stream",
-        "path": "the folder or table, for formats that take one",
-        "schema": "columns as in DDL, such as `id string, at timestamp`",
+        "path": "directory or table, for formats that take one",
+        "schema": "columns in DDL syntax, such as `id string, at timestamp`",
         "options": "options of the reader",
     },
     "Sink": {
         "native": "`true`: Spark's own sink of this format writes, under Holdfast's lease, guards "
         "and records, with what that sink promises",
-        "format": "what kind of sink; with `native`, any that Spark can load",
-        "mode": "how a batch is taken in; `append` unless told",
-        "key": "the columns that name a row, for `upsert`",
-        "order_by": "which of two rows of one key in a batch wins",
-        "batch_column": "databases, append: where the batch is kept with the rows",
-        "path": "the folder or table, for Delta and files",
-        "url": "the database",
+        "format": "kind of sink; with `native`, any that Spark can load",
+        "mode": "how a batch is written; default `append`",
+        "key": "columns that identify a row, for `upsert`",
+        "order_by": "column that decides which row wins if a batch has several with the same key",
+        "batch_column": "for databases in mode append: column that stores the batch id",
+        "path": "directory or table, for Delta and files",
+        "url": "URL of the database",
         "table": "the table in the database; with `native`, the name of a catalog table in place "
         "of `path`",
         "function": "`module:function` of a custom sink",
-        "partition_by": "columns that the output is partitioned by",
+        "partition_by": "columns to partition the output by",
         "options": "options of the writer",
     },
     "Profile": {
         "checkpoints": "replaces `checkpoints`",
-        "spark": "laid over `spark`",
-        "storage": "laid over `storage`",
-        "jobs": "laid over the jobs, by name: every key but `transform`, `sql` and `output_mode`",
+        "spark": "merged into `spark`",
+        "storage": "merged into `storage`",
+        "jobs": "merged into the jobs, by name: every key except `transform`, `sql` and "
+        "`output_mode`",
     },
     "Trigger": {
-        "available_now": "`true`: take what is there, then end; `availableNow` and `once` mean "
+        "available_now": "`true`: process the available data, then end; `availableNow` and "
+        "`once` mean "
         "the same",
-        "processing_time": "an interval such as `10 seconds`: start a batch that often; "
+        "processing_time": "an interval such as `10 seconds`: start a batch at this interval; "
         "`processingTime` means the same",
     },
 }

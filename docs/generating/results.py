@@ -13,21 +13,21 @@ from docs.generating.markdown import code, page, table
 from docs.generating.resulttypes import RESULTS, meanings, types_within
 
 _PLAIN = {
-    str: "text",
-    int: "whole number",
+    str: "string",
+    int: "integer",
     float: "number",
-    bool: "true or false",
-    object: "anything that JSON knows",
+    bool: "boolean",
+    object: "any JSON value",
     type(None): "null",
 }
 
 
 def results_page() -> str:
-    """Give the page: the document around every result, then the result of each command."""
+    """Return the page: the document around every result, then the result of each command."""
     intro = (
         "`--json` prints exactly one document on standard output, also when an error stops the "
-        "command. Fields are only ever added. Numbers are numbers with their unit in the name, "
-        "`…_ms` is milliseconds since 1970 in UTC. A JSON Schema stands beside this page for "
+        "command. Fields are added, never renamed or removed. Numbers have their unit in the field "
+        "name; `…_ms` is milliseconds since 1970 in UTC. There is a JSON Schema for "
         + ", ".join(f"[{name}](schemas/{name}.json)" for name in RESULTS)
         + "."
     )
@@ -76,7 +76,7 @@ def _fields(cls: type) -> str:
 
 
 def type_text(hint: object) -> str:
-    """Say in words which JSON values a field can hold."""
+    """Describe the JSON values that a field can have."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(type_text(one) for one in arguments)

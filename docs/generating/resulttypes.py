@@ -42,12 +42,12 @@ RESULTS: dict[str, type] = {
 
 
 def meanings(cls: type) -> dict[str, str]:
-    """Give what each field or value of a class means: its docstring, else our note."""
+    """Return what each field or value of a class means: its docstring, else our note."""
     return {**NOTES.get(cls.__name__, {}), **attribute_docs(cls)}
 
 
 def names_within(cls: type) -> list[str]:
-    """Give the names of an enum's values, or of a dataclass's fields."""
+    """Return the names of an enum's values, or of a dataclass's fields."""
     if issubclass(cls, Enum):
         return [one.name for one in cls]
     assert dataclasses.is_dataclass(cls)
@@ -55,7 +55,7 @@ def names_within(cls: type) -> list[str]:
 
 
 def attribute_docs(cls: type) -> dict[str, str]:
-    """Give the docstring under each attribute of a class, on one line and in the words of JSON."""
+    """Return the docstring under each attribute of a class, on one line and in JSON terms."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     body = tree.body[0]
     assert isinstance(body, ast.ClassDef)
@@ -77,7 +77,7 @@ def attribute_docs(cls: type) -> dict[str, str]:
 
 
 def types_within(cls: type) -> list[type]:
-    """Give a dataclass and every dataclass or enum that its fields lead to, in reading order."""
+    """Return a dataclass and every dataclass or enum that its fields lead to, in reading order."""
     found: list[type] = []
     _collect(cls, found)
     return found

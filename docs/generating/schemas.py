@@ -15,7 +15,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_files() -> dict[str, str]:
-    """Give the text of `<command>.json` for every command."""
+    """Return the text of `<command>.json` for every command."""
     return {f"{name}.json": _text(document_schema(name)) for name in RESULTS}
 
 

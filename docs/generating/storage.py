@@ -11,12 +11,12 @@ EXTRAS = {"s3": "s3", "gcs": "gcs", "azure": "azure", "hdfs": "hdfs"}
 
 
 def storage_page() -> str:
-    """Give the page: schemes, then the options of each family, then what can't be read."""
+    """Return the page: schemes, then the options of each family, then what cannot be read."""
     intro = (
-        "A location is a local path or a URL. Options are given on the command line as "
-        "`--storage-option key=value`, which may be repeated, or under `storage:` in the "
+        "A location is a local path or a URL. Give options on the command line as "
+        "`--storage-option key=value` (repeatable) or under `storage:` in the "
         "[project file](project-file.md). Values of secrets are never shown. "
-        "A URL of another scheme that fsspec knows is opened by fsspec, with options under "
+        "Other URL schemes that fsspec supports are opened with fsspec; their options have "
         "fsspec's own names."
     )
     schemes = table(("URL", "storage", "extra"), _schemes())
@@ -41,7 +41,7 @@ def _schemes() -> list[tuple[str, str, str]]:
 
 def _family(name: str) -> list[str]:
     rows = (
-        (code(key), "true or false" if kind is bool else "text", "yes" if key in SECRETS else "")
+        (code(key), "boolean" if kind is bool else "string", "yes" if key in SECRETS else "")
         for key, kind in KNOWN_OPTIONS[name].items()
     )
     return [f"## Options: {name}", table(("option", "value", "secret"), rows)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from pathlib import Path
 
@@ -59,11 +58,11 @@ def test_every_moment_of_the_fault_model_is_hit() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_drawn_part_meets_every_pair(seed: int) -> None:
-    """Every family at every kind of moment, in every mode that it has, on every occasion."""
+    """Every family in every mode that it has, every kind of moment on every occasion."""
     drawn, every = drawn_cases(seed), every_case()
     assert len(drawn) == len(set(drawn)) < len(every) / 5
     assert drawn == drawn_cases(seed) != drawn_cases(seed + 1)
-    for first, second in itertools.combinations(("family", "moment", "mode", "occasion"), 2):
+    for first, second in (("family", "mode"), ("moment", "occasion")):
 
         def pairs(cases: object, first: str = first, second: str = second) -> set[object]:
             return {

@@ -1,4 +1,4 @@
-"""`make docs` writes the output of every shown command anew, where it is shown in full."""
+"""`make docs` updates the output of every command that is shown in full."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def main() -> int:
         if shown and not remote:
             by_hand += [f"{name_of(page)}: {command}" for command in refresh(page)]
     for line in by_hand:
-        sys.stderr.write(f"mend by hand: {line}\n")
+        sys.stderr.write(f"update by hand: {line}\n")
     return 1 if by_hand else 0
 
 

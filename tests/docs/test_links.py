@@ -10,6 +10,8 @@ import pytest
 from tests.docs.pages import name_of, pages
 
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+SPARK_ERRORS = "reference/spark-errors/"
+"""These pages have an index of their own."""
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -47,4 +49,13 @@ def test_every_page_of_docs_is_in_the_index() -> None:
     docs = next(page for page in pages() if name_of(page) == "docs/README.md")
     text = docs.read_text(encoding="utf-8")
     names = [name_of(page).removeprefix("docs/") for page in pages() if docs.parent in page.parents]
-    assert [name for name in names if name != "README.md" and f"({name})" not in text] == []
+    listed = [one for one in names if one != "README.md" and not one.startswith(SPARK_ERRORS)]
+    assert [name for name in listed if f"({name})" not in text] == []
+
+
+def test_every_page_about_spark_errors_is_in_their_index() -> None:
+    index = next(page for page in pages() if name_of(page) == "docs/reference/spark-errors.md")
+    text = index.read_text(encoding="utf-8")
+    names = [page.name for page in (index.parent / "spark-errors").iterdir()]
+    assert [name for name in names if f"(spark-errors/{name})" not in text] == []
+    assert len(names) > 10

@@ -67,7 +67,7 @@ def test_every_step_that_acts_is_on_the_page_of_advice() -> None:
     for one in followed_steps():
         if one.kind is not Kind.READS:
             assert f"[{one.code}](codes.md#{one.code.lower()}) | {sentence(one.step)} |" in text
-    assert ("## Not followed yet" in text) == bool(UNPROVED)
+    assert ("## Not executed yet" in text) == bool(UNPROVED)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -89,7 +89,7 @@ def test_every_code_has_its_page() -> None:
 def test_every_exit_status_is_described() -> None:
     text = text_of("exit-statuses.md")
     assert {one.exit_status for one in CODES} | {0, 3, 60, 130, 143} == {
-        int(line.split("|")[1]) for line in _rows(text.partition("## Kept")[0])
+        int(line.split("|")[1]) for line in _rows(text.partition("## Reserved")[0])
     }
 
 

@@ -1,4 +1,4 @@
-"""Writes what was explored into docs/simulation.md, between its marks."""
+"""Writes what was explored into docs/reports/simulation.md, between its marks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.simulation.auditing import Tally, every_place
 from tests.simulation.hunting import Hunted
 from tests.simulation.scenarios import SCENARIOS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "simulation.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "simulation.md"
 
 
 def scenario_table() -> str:

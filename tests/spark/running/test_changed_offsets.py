@@ -15,10 +15,11 @@ from holdfast.ledgers.identity import OffsetRange, digest_of_offsets
 from holdfast.spark.sinks.delta import DeltaSink
 from holdfast.spark.sinks.files import FileSink
 from holdfast.spark.sinks.postgres import PostgresSink
+from tests.drawing import draw
 from tests.parts.postgres import rows_in
 from tests.spark.running.projects import Made, expected, ingest, table
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, draw("job")]
 
 SINKS: dict[str, type[Any]] = {"parquet": FileSink, "delta": DeltaSink, "postgres": PostgresSink}
 

@@ -31,6 +31,7 @@ def rows(folder: Path) -> Counter[Any]:
     return Counter((row["n"], row["k"]) for row in table.select(["n", "k"]).to_pylist())
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("point", ["files.staged:2", "files.published-one:5"])
 def test_a_kill_at_a_point_loses_and_doubles_nothing(tmp_path: Path, point: str) -> None:
     """A plain reader sees no row twice in between, and each once at the end."""
@@ -55,6 +56,7 @@ def test_a_kill_at_a_point_loses_and_doubles_nothing(tmp_path: Path, point: str)
     assert seen["value"]["last_committed"] == 2
 
 
+@pytest.mark.whole
 def test_a_kill_while_a_batch_is_published_on_s3(tmp_path: Path, server: S3Server) -> None:
     """Copied, not renamed: the files of the batch are all there once after the next run."""
     storage = {

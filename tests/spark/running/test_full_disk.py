@@ -16,6 +16,7 @@ import pytest
 
 import holdfast
 from holdfast.spark.jvm import Jvm
+from tests.drawing import draw
 from tests.parts.fulldisk import files_end_at
 from tests.parts.postgres import fresh_database, rows_in, running_server, start_again
 from tests.spark.running.projects import Made, expected, ingest
@@ -53,6 +54,7 @@ def finish(made: Made) -> None:
     assert [job.ended.value for job in answer.result.jobs] == ["finished"], answer.findings
 
 
+@draw("kind", "read")
 @pytest.mark.parametrize(
     ("kind", "read"), [("delta", delta_rows), ("parquet", parquet_rows)], ids=["delta", "parquet"]
 )
@@ -93,6 +95,7 @@ def there(uri: str) -> Counter[Any]:
     return Counter(rows_in(uri, "select n, k from raw"))
 
 
+@draw("kind", "batches", "code")
 @pytest.mark.parametrize(
     ("kind", "batches", "code"),
     [

@@ -18,6 +18,7 @@ from tests.spark.sinks.jdbcplaces import h2_place
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.whole
 def test_a_kill_in_the_transaction_loses_and_doubles_nothing(
     spark: Any, tmp_path: Path, h2: str
 ) -> None:

@@ -20,6 +20,7 @@ from holdfast.jobs.discovery import load_project
 from holdfast.jobs.readying import ready_job
 from holdfast.spark.sinks.opening import open_sink
 from tests.docs.pages import REPOSITORY, blocks
+from tests.drawing import draw
 from tests.parts.kafka import create_topic
 from tests.spark.running.processes import call
 from tests.spark.running.projects import Made, expected, ingest, table
@@ -176,6 +177,7 @@ def dying(source):
 '''
 
 
+@draw("sink")
 @pytest.mark.parametrize("sink", [PARQUET, DELTA], ids=lambda sink: sink["format"])
 def test_a_kill_in_a_batch_loses_and_doubles_nothing(
     spark: Any, tmp_path: Path, sink: dict[str, Any]
@@ -262,6 +264,7 @@ def test_a_file_sink_s_log_has_to_fit_the_checkpoint(spark: Any, tmp_path: Path)
     assert "Holdfast's own file sink" in refusing.messages
 
 
+@draw("format_")
 @pytest.mark.parametrize("format_", ["nowhere", "jdbc"])
 def test_a_format_that_spark_has_no_sink_of_is_named(
     spark: Any, tmp_path: Path, format_: str

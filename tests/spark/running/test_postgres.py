@@ -29,6 +29,7 @@ def raw(uri: str) -> Counter[Any]:
     return Counter(rows_in(uri, "select n, k from raw"))
 
 
+@pytest.mark.whole
 def test_a_kill_after_the_commit_leaves_nothing_to_do_twice(
     spark: Any, tmp_path: Path, database: str
 ) -> None:

@@ -68,6 +68,13 @@ class Subject:
         """It writes to a database."""
         return self.family in ("postgres", "jdbc")
 
+    @property
+    def kin(self) -> str:
+        """What `make test` draws one sink of: databases, folders, and each of the others."""
+        if self.needs_database:
+            return "databases"
+        return "folders" if self.family in ("delta", "files") else self.family
+
     def declared(self, place: Place) -> dict[str, Any]:
         """Give the sink as a project file has it."""
         sink: dict[str, Any] = {"format": self.format, "mode": self.mode, **self.more}

@@ -12,12 +12,14 @@ import pytest
 from deltalake import write_deltalake
 
 from holdfast.spark.sinks import delta, deltacommits, keys
+from tests.drawing import draw
 from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
 from tests.spark.sinks.test_delta_conflicts import PATIENCE_SECONDS, SCHEMA, meanwhile, waiting
 
 pytestmark = pytest.mark.spark
 
 
+@draw("mode")
 @pytest.mark.parametrize("mode", ["append", "upsert", "complete"])
 def test_optimize_and_another_writer_in_between(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
@@ -98,6 +100,7 @@ def test_vacuum_beside_a_batch(spark: Any, tmp_path: Path) -> None:
     assert rows_of(spark, table) == [("a", 1), ("b", 2), ("c", 3)]
 
 
+@draw("mode")
 @pytest.mark.parametrize("mode", ["append", "upsert", "complete"])
 def test_a_commit_whose_answer_is_lost(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str

@@ -13,6 +13,7 @@ import pytest
 
 from holdfast.ledgers.deltalog import Commit
 from holdfast.spark.sinks import delta, keys
+from tests.drawing import draw
 from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
 from tests.spark.sinks.promises.delivering import outcome
 from tests.spark.sinks.test_delta_conflicts import meanwhile, waiting
@@ -87,6 +88,7 @@ def wake(monkeypatch: pytest.MonkeyPatch, point: str, act: Callable[[], object])
     monkeypatch.setattr(delta, "reach", reach)
 
 
+@draw("mode", "ahead")
 @MODES
 @AHEAD
 @pytest.mark.parametrize("point", ["delta.before-check", "sink.before-commit"])
@@ -111,6 +113,7 @@ def test_late_before_its_commit(
     race.judge(ahead + 1)
 
 
+@draw("mode", "ahead")
 @MODES
 @AHEAD
 def test_late_after_its_commit(
@@ -126,6 +129,7 @@ def test_late_after_its_commit(
     race.judge(2)
 
 
+@draw("mode", "ahead")
 @MODES
 @AHEAD
 def test_late_after_a_conflict(
@@ -146,6 +150,7 @@ def test_late_after_a_conflict(
     race.judge(ahead)
 
 
+@draw("mode", "ahead")
 @MODES
 @AHEAD
 def test_late_while_its_rows_are_computed(
@@ -170,6 +175,7 @@ def test_late_while_its_rows_are_computed(
     race.judge(ahead)
 
 
+@draw("mode")
 @MODES
 @pytest.mark.parametrize("point", ["delta.before-check", "sink.before-commit"])
 def test_another_plan_of_the_batch_is_refused(

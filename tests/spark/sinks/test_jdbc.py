@@ -14,10 +14,11 @@ import pytest
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.postgres import LEDGER
+from tests.drawing import draw
 from tests.spark.sinks.deliveries import QUERY, identity, postgres_sink
 from tests.spark.sinks.jdbcplaces import Place, h2_place, postgres_place
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, draw("place")]
 
 SCHEMA = "sensor string, value int"
 

@@ -19,11 +19,12 @@ from holdfast.spark.sinks.jdbcfailure import shown
 from holdfast.spark.sinks.jdbcledger import JdbcLedger
 from holdfast.spark.sinks.jdbctable import find_target
 from holdfast.spark.sinks.postgresstagingtables import prefix_of
+from tests.drawing import draw
 from tests.parts.ports import free_port
 from tests.spark.sinks.deliveries import QUERY, identity
 from tests.spark.sinks.jdbcplaces import Place, h2_place, postgres_place
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, draw("either")]
 
 MOVE, SINK = "holdfast.spark.sinks.jdbcmove.reach", "holdfast.spark.sinks.jdbc.reach"
 COMMIT = b"COMMIT\0"

@@ -29,10 +29,10 @@ BATCHES: tuple[tuple[tuple[int, str], ...], ...] = (
 def subjects_with(
     wanted: Callable[[Subject], object],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Run a test over some of the sinks, or over one of each family where it is drawn."""
+    """Run a test over some of the sinks, or over one of each kin where it is drawn."""
     some = [subject for subject in SUBJECTS if wanted(subject)]
     name: Callable[[Any], str] = attrgetter("name")
-    return draw_one_per_group("subject", some, ids=name, group=attrgetter("family"))
+    return draw_one_per_group("subject", some, ids=name, group=attrgetter("kin"))
 
 
 every_subject = subjects_with(lambda _: True)
