@@ -14,6 +14,7 @@ from docs.generating.codes import codes_page
 from docs.generating.commands import commands_page
 from docs.generating.exitstatuses import exit_statuses_page
 from docs.generating.fieldcases import field_cases_page
+from docs.generating.metrics import metrics_page
 from docs.generating.projectfile import project_file_page
 from docs.generating.results import results_page
 from docs.generating.schemas import schema_files
@@ -47,6 +48,7 @@ def pages() -> dict[str, str]:
         "field-cases.md": field_cases_page(),
         "exit-statuses.md": exit_statuses_page(),
         **spark_errors_pages(),
+        "metrics.md": metrics_page(),
         "storage.md": storage_page(),
         "project-file.md": project_file_page(),
         "schemas/project.json": schema_text(),

@@ -175,18 +175,24 @@ def status(
     *jobs: str,
     project: str | Path | None = None,
     profile: str | None = None,
+    metrics: str | Path | None = None,
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
 ) -> Answer[Status]:
-    """Tell how the jobs of a project stand: batches, lease, last runs; nothing is written.
+    """Return the state of the jobs of a project: batches, lease, last runs.
 
-    Without any job, all of the project are told. Raises HoldfastError.
+    Without any job, all jobs of the project. `metrics` is a file that is written as OpenMetrics
+    text, the only thing written. Raises HoldfastError.
     """
     from holdfast.diagnosis.status import status_of
 
     chosen = ProjectChoice.of(project, profile)
     name, places = job_places(jobs, chosen, storage_options, timeout)
-    return status_of(name, places)
+    if metrics is None:
+        return status_of(name, places)
+    from holdfast.metrics.reporting import status_with_metrics
+
+    return status_with_metrics(name, places, Path(metrics))
 
 
 def doctor(
@@ -411,6 +417,8 @@ def run(
     offline: bool = False,
     ui: bool = False,
     verbose: bool = False,
+    metrics_port: int | None = None,
+    metrics_host: str | None = None,
     stopping: Stopping | None = None,
     watch: Watcher | None = None,
     progress: Progress | None = None,
@@ -421,8 +429,9 @@ def run(
     of the project are run. A Spark session that this process has already is used and left open.
     With `keep_running` a job that failed for a reason that passes is started again; with
     `fail_fast` all jobs stop when one has failed for good. `stopping` is asked from another thread
-    to stop, `watch` is told what happens. What ends one job is in its report and among the
-    findings; raises HoldfastError for what concerns all.
+    to stop, `watch` is told what happens. With `metrics_port` metrics are served while the jobs
+    run, on the loopback address unless `metrics_host` is given. What ends one job is in its report
+    and among the findings; raises HoldfastError for what concerns all.
     """
     from holdfast.spark.release import installed_spark
     from holdfast.spark.stopping import Stopping
@@ -448,9 +457,12 @@ def run(
         keep_running=keep_running,
         fail_fast=fail_fast,
     )
+    from holdfast.metrics.reporting import reporting_metrics
+
     told = watch or (lambda _event: None)
     asked = stopping or Stopping()
-    return run_wanted(ready, session, wishes, stopping=asked, watch=told, progress=progress)
+    with reporting_metrics(ready, metrics_host, metrics_port, asked, told) as watched:
+        return run_wanted(ready, session, wishes, stopping=asked, watch=watched, progress=progress)
 
 
 def start(

@@ -103,6 +103,7 @@ def _job_place(
         return described(location=error.at or name, open_checkpoint=partial(_raise, error))
     return described(
         location=target.location.shown,
+        folder=local_folder(target.location),
         open_checkpoint=partial(opening.reader, target.location, target.settings),
         recall=recall_of(target, opening, runs=SHOWN_RUNS, lease=True),
         ledger=ledger_place(target, sink, opening.timeout),

@@ -80,7 +80,25 @@ _JVM_FULL = Test(
     f"{_RUNNING}/test_jvm_death.py::test_a_jvm_without_memory_under_jobs_side_by_side",
     "a task ran out of memory, and the jobs are started again with more",
 )
+_SERVING = "tests/metrics/test_serving.py::"
 TESTS: dict[tuple[str, str], Test] = {
+    ("HF1022", "choose another port with --metrics-port N, or --metrics-port 0 for any free "
+     "port"): Test(
+        f"{_SERVING}test_a_taken_port_is_refused_and_another_one_is_used",
+        "another process listens on the metrics port",
+        "metrics are served",
+    ),
+    ("HF1022", "if --metrics-host is given: use an address of this machine"): Test(
+        f"{_SERVING}test_an_address_that_is_not_ours_is_refused",
+        "--metrics-host is the address of another machine, then the default",
+        "metrics are served",
+    ),
+    ("HF1023", "give a file whose name ends in .prom, in the directory that the node exporter "
+     "reads (--collector.textfile.directory)"): Test(
+        "tests/metrics/test_textfile.py::test_a_place_that_is_not_for_metrics_is_refused",
+        "another suffix, no directory, inside a checkpoint, or over a foreign file",
+        "the file is written",
+    ),
     ("HF5304", "start the jobs again"): _JVM_KILLED,
     ("HF5306", "start the jobs again"): _JVM_KILLED,
     ("HF5305", "give the JVM more memory, spark.driver.memory under spark.conf (default 1g), and "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.records.run import SourceProgress
+from holdfast.records.run import Measures, OperatorState, SourceLag, SourceProgress
 from holdfast.spark.progress import Notes, behind
 
 KAFKA = {"orders": {"0": 7, "1": 9}}
@@ -50,3 +50,34 @@ def test_a_source_that_tells_its_newest_offset_tells_how_far_behind_we_are() -> 
     assert behind(report(4, endOffset=KAFKA, latestOffset=newest), {0: "kafka"}) == "10 records"
     assert behind(report(4, endOffset=KAFKA), {0: "kafka"}) is None
     assert behind(report(4, endOffset="{", latestOffset="}"), {0: "kafka"}) is None
+
+
+def measured(told: dict[str, Any], taken: Notes | None = None) -> Measures:
+    """Return what is measured after a report."""
+    taken = taken or notes()
+    taken.take(told)
+    assert taken.measures is not None
+    return taken.measures
+
+
+def test_what_spark_measured_in_the_newest_batch_is_kept() -> None:
+    taken = notes()
+    operator = {"operatorName": "stateStoreSave", "numRowsTotal": 12, "memoryUsedBytes": 4096}
+    newest = {"orders": {"0": 17, "1": 9}}
+    first = report(4, endOffset=KAFKA, latestOffset=newest) | {"stateOperators": [operator]}
+    assert measured(first, taken) == Measures(
+        4,
+        {"triggerExecution": 0.12},
+        (OperatorState(0, "stateStoreSave", 12, 4096),),
+        (SourceLag("orders", 10, "records"),),
+    )
+    assert measured(report(4), taken).lag, "nothing happened since"
+    up_to_date = measured(report(5, endOffset=KAFKA, latestOffset=KAFKA), taken)
+    assert (up_to_date.state, up_to_date.lag) == ((), (SourceLag("orders", 0, "records"),))
+
+
+def test_a_source_s_own_metrics_say_what_it_has_left() -> None:
+    own = {"numFilesOutstanding": "3", "numBytesOutstanding": "512", "avgOffsetsBehind": "1.5"}
+    files, size = SourceLag("orders", 3, "files"), SourceLag("orders", 512, "bytes")
+    assert measured(report(4, metrics=own)).lag == (files, size)
+    assert measured(report(4, metrics={"numFilesOutstanding": "many"})).lag == ()

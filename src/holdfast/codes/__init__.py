@@ -11,6 +11,7 @@ from holdfast.codes.evidence import EVIDENCE_CODES
 from holdfast.codes.explaining import EXPLAINING_CODES
 from holdfast.codes.guarding import GUARD_CODES
 from holdfast.codes.leases import LEASE_CODES
+from holdfast.codes.metrics import METRICS_CODES
 from holdfast.codes.project import PROJECT_CODES
 from holdfast.codes.running import RUNNING_CODES
 from holdfast.codes.sinkwriting import SINK_WRITING_CODES
@@ -22,6 +23,7 @@ from holdfast.codes.storage import STORAGE_CODES
 
 CODES: tuple[Code, ...] = (
     *PROJECT_CODES,
+    *METRICS_CODES,
     *EXPLAINING_CODES,
     *CHECKPOINT_CODES,
     *ENTRY_CODES,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.storage.outputfile import publish_new
+from holdfast.storage.outputfile import publish_new, write_new
 from holdfast.storage.showing import shown_path
 from holdfast.storage.walk import is_inside
 
@@ -32,7 +32,7 @@ def put_bundle(target: Path, data: bytes) -> None:
     at = shown_path(str(target))
     try:
         try:
-            _write(temporary, data)
+            write_new(temporary, data)
             publish_new(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
@@ -42,10 +42,3 @@ def put_bundle(target: Path, data: bytes) -> None:
         reason = (failure.strerror or "unknown reason").lower()
         message = f"the bundle can't be written: {reason}"
         raise HoldfastError("HF2503", message, at=at) from failure
-
-
-def _write(temporary: Path, data: bytes) -> None:
-    with temporary.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())

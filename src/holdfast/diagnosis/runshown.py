@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.records.attempts import Attempt
-from holdfast.records.run import Ended, Failure, Run
+from holdfast.records.moments import moment_after
+from holdfast.records.run import Ended, Failure, Measures, OperatorState, Run, SourceLag
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,30 @@ class RunShown:
     """The Spark that it ran on."""
     failure: Failure | None
     """Why it failed; null where it did not."""
+
+
+@dataclass(frozen=True)
+class BatchShown:
+    """The newest batch that a run recorded."""
+
+    batch_id: int
+    """Its id."""
+    rows: int
+    """How many rows the sources gave."""
+    started_at: str
+    """When it began, in UTC."""
+    committed_at: str | None
+    """When it was over, in UTC; null if the record has no readable start."""
+    seconds: float
+    """How long it took."""
+    skipped: bool
+    """Whether it was already in the sink."""
+    phase_seconds: Mapping[str, float]
+    """How long each phase took, by Spark's name of it; empty in records of older releases."""
+    state: tuple[OperatorState, ...]
+    """The stateful operators after it."""
+    lag: tuple[SourceLag, ...]
+    """What its sources had left to read, for sources that report it."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +108,27 @@ def attempt_shown(attempt: Attempt) -> AttemptShown:
         exit_status=attempt.exit_status,
         holder=f"{attempt.user} on {attempt.host} (process {attempt.process})",
         spark=attempt.spark,
+    )
+
+
+def newest_batch_shown(runs: Sequence[Run]) -> BatchShown | None:
+    """Show the newest batch that these runs recorded; the newest run is the first."""
+    run = next((one for one in runs if one.recent), None)
+    if run is None:
+        return None
+    note, measures = run.recent[-1], run.measures
+    if measures is None or measures.batch_id != note.batch_id:
+        measures = Measures(note.batch_id, {})
+    return BatchShown(
+        batch_id=note.batch_id,
+        rows=note.rows,
+        started_at=note.started_at,
+        committed_at=moment_after(note.started_at, note.seconds),
+        seconds=note.seconds,
+        skipped=note.skipped,
+        phase_seconds=measures.phase_seconds,
+        state=measures.state,
+        lag=measures.lag,
     )
 
 

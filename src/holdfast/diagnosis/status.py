@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.glance import Glance, glance_at
@@ -18,13 +19,14 @@ from holdfast.diagnosis.checks.records import interrupted_act, lost_batches, unr
 from holdfast.diagnosis.checks.runs import failed_attempt, failed_attempts, failed_run, killed_run
 from holdfast.diagnosis.lastrun import RunState, last_run_state
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
-from holdfast.diagnosis.runshown import attempt_shown, run_shown
+from holdfast.diagnosis.runshown import attempt_shown, newest_batch_shown, run_shown
 from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.statusresult import JobState, JobStatus, LeaseShown, Status
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity, rooted, worst_first
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.records.leasesight import LeaseState, Standing
+from holdfast.records.run import Run
 from holdfast.storage.reading import Reader
 from holdfast.storage.sidebyside import side_by_side
 
@@ -57,6 +59,8 @@ class JobPlace:
     """The output folder, where Holdfast's own file sink writes it."""
     native: bool = False
     """Spark's own sink writes."""
+    folder: Path | None = None
+    """The checkpoint's directory, None if it is not on this machine."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,13 @@ def _job_status(seen: _Seen) -> JobStatus:
         sink_basis=seen.held.basis if seen.held is not None else None,
         last_attempt=next(map(attempt_shown, seen.recorded.attempts_since_run), None),
         sink_native=place.native,
+        newest_batch=newest_batch_shown(_runs_of_query(seen)),
     )
+
+
+def _runs_of_query(seen: _Seen) -> list[Run]:
+    """Return the recorded runs of the query whose checkpoint this is, newest first."""
+    return [run for run in seen.recorded.runs if run.query_id == seen.glance.query_id]
 
 
 def _state(seen: _Seen) -> JobState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from holdfast.diagnosis.runshown import AttemptShown, RunShown
+from holdfast.diagnosis.runshown import AttemptShown, BatchShown, RunShown
 from holdfast.records.leasesight import Standing
 
 
@@ -103,6 +103,8 @@ class JobStatus:
     """The newest start that failed before its run began; null once a later run has begun."""
     sink_native: bool = False
     """Whether the project declares Spark's own sink of this format."""
+    newest_batch: BatchShown | None = None
+    """The newest batch that a run of this query recorded; null if none did."""
 
 
 @dataclass(frozen=True)
@@ -113,3 +115,5 @@ class Status:
     """The project's name."""
     jobs: tuple[JobStatus, ...]
     """In the order of the project file."""
+    metrics_file: str | None = None
+    """The file that the metrics were written to; null without `--metrics`."""

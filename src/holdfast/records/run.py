@@ -97,6 +97,46 @@ class BatchNote:
 
 
 @dataclass(frozen=True)
+class OperatorState:
+    """The state of one stateful operator after a batch, over all of its partitions."""
+
+    operator: int
+    """Its place among the stateful operators of the query, from 0."""
+    name: str
+    """Spark's name of it, such as `stateStoreSave`."""
+    rows: int
+    """How many rows it holds."""
+    memory_bytes: int
+    """How much memory the state store uses for it."""
+
+
+@dataclass(frozen=True)
+class SourceLag:
+    """How much a source had at the end of a batch that the batch did not read."""
+
+    source: str
+    """The name of the source in the project."""
+    amount: int
+    """How many of the unit."""
+    unit: str
+    """What is counted, such as `records`, `files` or `bytes`."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What Spark measured in one batch."""
+
+    batch_id: int
+    """Which batch that was."""
+    phase_seconds: Mapping[str, float]
+    """How long each phase took, by Spark's name of it; `triggerExecution` is the whole batch."""
+    state: tuple[OperatorState, ...] = ()
+    """The stateful operators, in Spark's order."""
+    lag: tuple[SourceLag, ...] = ()
+    """The lag of each source that reports its newest offset."""
+
+
+@dataclass(frozen=True)
 class Failure:
     """Why a run failed."""
 
@@ -141,6 +181,8 @@ class Run:
     last_batch: int | None = None
     recent: tuple[BatchNote, ...] = ()
     """The newest batches, bounded."""
+    measures: Measures | None = None
+    """What was measured in the newest batch; None in records of older releases."""
     updated_at: str | None = None
     ended_at: str | None = None
     seconds: float = 0.0

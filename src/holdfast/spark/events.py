@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from holdfast.findings import Finding
-from holdfast.records.run import BatchNote, Ended
+from holdfast.records.run import BatchNote, Ended, Measures
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class BatchDone:
     rows_per_second: float
     behind: str | None
     """How much the sources have more than this batch reached; None where they don't tell."""
+    measures: Measures | None = None
+    """What Spark measured in this batch."""
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,7 @@ class JobRun:
             BatchDone(
                 self._job.name, note, notes.batches, notes.rows,
                 float(report.get("processedRowsPerSecond", 0.0)), behind(report, started.kinds),
+                notes.measures,
             )
         )  # fmt: skip
 
@@ -204,6 +205,7 @@ class JobRun:
             first_batch=notes.first_batch,
             last_batch=notes.last_batch,
             recent=tuple(notes.recent),
+            measures=notes.measures,
             updated_at=moment_now(),
             ended_at=moment_now() if ended else None,
             seconds=self._seconds(),

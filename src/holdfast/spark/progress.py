@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from holdfast.errors import DecodeError
-from holdfast.format.sources import SourceEvidence, amount_between
+from holdfast.format.sources import Amount, SourceEvidence, amount_between
 from holdfast.plurals import measured
-from holdfast.records.run import BatchNote, SourceProgress
+from holdfast.records.run import BatchNote, Measures, OperatorState, SourceLag, SourceProgress
 from holdfast.redaction import redact
 from holdfast.spark.listening import Report
 
 RECENT_BATCHES = 20
 """How many of the newest batches a record keeps."""
+_OUTSTANDING = {"numFilesOutstanding": "files", "numBytesOutstanding": "bytes"}
+"""Metrics in which a source says what it has left to read, and what they count."""
 
 
 class Notes:
@@ -27,6 +29,7 @@ class Notes:
         self._lock = threading.Lock()
         self._skipped = skipped
         self.sources = sources
+        self.measures: Measures | None = None
         self.batches = 0
         self.rows = 0
         self.skipped_batches = 0
@@ -56,28 +59,67 @@ class Notes:
             self.last_batch = batch_id
             self.recent.append(note)
             self.sources = _moved(self.sources, report["sources"])
+            self.measures = _measures(report, self.sources)
             return note
 
 
 def behind(report: Report, kinds: Mapping[int, str]) -> str | None:
     """Say how much the sources have beyond this batch, as far as they tell it."""
-    parts = [
-        told
+    amounts = [
+        _distance(kinds.get(position, "unknown"), source)
         for position, source in enumerate(report["sources"])
-        if (told := _distance(kinds.get(position, "unknown"), source))
     ]
+    parts = [measured(one.total, one.unit) for one in amounts if one is not None and one.total]
     return ", ".join(parts) or None
 
 
-def _distance(kind: str, source: Report) -> str | None:
+def _measures(report: Report, sources: tuple[SourceProgress, ...]) -> Measures:
+    durations = report.get("durationMs") or {}
+    operators = enumerate(report.get("stateOperators") or ())
+    return Measures(
+        int(report["batchId"]),
+        {str(phase): int(spent) / 1000 for phase, spent in durations.items()},
+        tuple(
+            OperatorState(
+                position,
+                str(one.get("operatorName", "unknown")),
+                int(one.get("numRowsTotal", 0)),
+                int(one.get("memoryUsedBytes", 0)),
+            )
+            for position, one in operators
+        ),
+        tuple(_lags(report["sources"], sources)),
+    )
+
+
+def _lags(reported: Sequence[Report], sources: tuple[SourceProgress, ...]) -> Iterator[SourceLag]:
+    """Yield what each source has left to read, once per unit."""
+    if len(reported) != len(sources):
+        return
+    for source, told in zip(sources, reported, strict=True):
+        left = dict(_outstanding(told))
+        amount = _distance(source.format, told)
+        if amount is not None and amount.total is not None:
+            left.setdefault(amount.unit, amount.total)
+        yield from (SourceLag(source.name, total, unit) for unit, total in left.items())
+
+
+def _outstanding(source: Report) -> Iterator[tuple[str, int]]:
+    reported = source.get("metrics") or {}
+    for metric, unit in _OUTSTANDING.items():
+        text = str(reported.get(metric, ""))
+        if text.isdecimal():
+            yield unit, int(text)
+
+
+def _distance(kind: str, source: Report) -> Amount | None:
     end, latest = _offset(source.get("endOffset")), _offset(source.get("latestOffset"))
     if not end or not latest or kind == "unknown":
         return None
     try:
-        amount = amount_between(kind, SourceEvidence(end), SourceEvidence(latest))
+        return amount_between(kind, SourceEvidence(end), SourceEvidence(latest))
     except DecodeError:
         return None
-    return measured(amount.total, amount.unit) if amount.total else None
 
 
 def _moved(

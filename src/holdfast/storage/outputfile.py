@@ -1,4 +1,4 @@
-"""Gives a finished temporary file its final name, without replacing a file of that name."""
+"""Puts a finished file in its place: under a free name, or over the file of that name."""
 
 from __future__ import annotations
 
@@ -22,3 +22,21 @@ def publish_new(temporary: Path, target: Path) -> None:
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, "exists", str(target)) from failure
         temporary.rename(target)
+
+
+def replace_whole(target: Path, data: bytes) -> None:
+    """Write the bytes beside the target, then give them its name; raise OSError."""
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        write_new(temporary, data)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a new file and wait until the disk has it; raise FileExistsError if there is one."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -7,11 +7,14 @@ import signal
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
 
 import pytest
 
 import holdfast
-from holdfast.spark.events import BatchDone, Event, JobEnded
+from holdfast.spark.events import BatchDone, Event, JobEnded, RunStep
+from holdfast.spark.report import JobReport
+from tests.metrics.jobs import Scraped, names_of, scrape, value
 from tests.spark.running.projects import Made, expected, ingest, table
 
 pytestmark = pytest.mark.spark
@@ -25,12 +28,17 @@ class Watched:
         self._lock = threading.Lock()
         self.seen: list[Event] = []
         self.numbers: list[int] = []
+        self.url = ""
+        self.scraped: Scraped = {}
+        """The metrics after the last batch, just before the stop."""
 
     def __call__(self, event: Event) -> None:
         """Feed both jobs until one failed; then feed the other once more, and stop."""
         with self._lock:
             self.seen.append(event)
-            if isinstance(event, JobEnded) and event.job == "fails":
+            if isinstance(event, RunStep) and event.message.startswith("metrics: "):
+                self.url = event.message.removeprefix("metrics: ")
+            elif isinstance(event, JobEnded) and event.job == "fails":
                 self.numbers += self._made.arrive(2)
             elif isinstance(event, BatchDone) and event.job == "lives":
                 self._go_on(event)
@@ -41,6 +49,7 @@ class Watched:
     def _go_on(self, event: BatchDone) -> None:
         if any(isinstance(one, JobEnded) for one in self.seen):
             if event.total_rows == len(self.numbers):
+                self.scraped = scrape(self.url)
                 signal.raise_signal(signal.SIGTERM)
         elif event.total_rows == len(self.numbers) == 2:
             self.numbers += self._made.arrive(3)
@@ -81,7 +90,7 @@ def test_one_fails_after_some_batches_and_the_other_goes_on(spark: Any, tmp_path
     made = Made(tmp_path, jobs)
     watched = Watched(made)
     watched.numbers += made.arrive(2)
-    answer = holdfast.run(project=made.file, watch=watched)
+    answer = holdfast.run(project=made.file, watch=watched, metrics_port=0)
     fails, lives = answer.result.jobs
     assert (fails.ended.value, lives.ended.value) == ("failed", "stopped")
     assert (fails.batches, fails.last_batch) == (1, 0)
@@ -93,3 +102,34 @@ def test_one_fails_after_some_batches_and_the_other_goes_on(spark: Any, tmp_path
     assert ended == ["fails", "lives"]
     assert made.ids("fails", "offsets") == [0, 1] and made.ids("fails", "commits") == [0]
     assert made.ids("lives", "offsets") == made.ids("lives", "commits")
+    _assert_scraped(watched.scraped, lives)
+    with pytest.raises(URLError):
+        scrape(watched.url)
+
+
+def _assert_scraped(scraped: Scraped, lives: JobReport) -> None:
+    """The one that runs is measured; the one that failed is still there."""
+    numbers = {name: _number(scraped, name, "lives") for name in names_of(scraped, "lives")}
+    assert (numbers["holdfast_job_up"], numbers["holdfast_lease_held"]) == (1, 1)
+    assert numbers["holdfast_rows_total"] == lives.rows == 7
+    assert numbers["holdfast_batch_id"] == lives.last_batch
+    assert numbers["holdfast_lease_generation"] == lives.generation
+    assert 0 <= numbers["holdfast_last_commit_age_seconds"] < 60
+    phases = {
+        dict(labels)["phase"]: spent
+        for (name, labels), spent in scraped.items()
+        if name == "holdfast_batch_duration_seconds" and ("job", "lives") in labels
+    }
+    assert {"addBatch", "walCommit", "commitOffsets", "latestOffset", "queryPlanning"} <= set(
+        phases
+    )
+    assert phases["triggerExecution"] >= phases["addBatch"] > 0
+    failed = {name: _number(scraped, name, "fails") for name in names_of(scraped, "fails")}
+    assert (failed["holdfast_job_up"], failed["holdfast_job_failed"]) == (0, 1)
+    assert (failed["holdfast_batch_id"], failed["holdfast_rows_total"]) == (0, 2)
+    assert value(scraped, "holdfast_job_state", "fails", "test", state="failed") == 1
+
+
+def _number(scraped: Scraped, name: str, job: str) -> float:
+    """Return a sample of a job, of any labels."""
+    return next(one for (n, labels), one in scraped.items() if n == name and ("job", job) in labels)

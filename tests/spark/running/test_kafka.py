@@ -90,6 +90,8 @@ def test_a_job_that_lags_says_so_and_is_stopped_between_two_messages(
         assert process.returncode == 143
     told = [str(batch["behind"]) for batch in batches(events)]
     assert told[:2] == ["28 records", "26 records"]
+    lag = [one for batch in batches(events) for one in batch["measures"]["lag"]]
+    assert lag[0] == {"source": "source", "amount": 28, "unit": "records"}
     some = len(table(spark, tmp_path / "lake/messages"))
     assert 4 <= some < 30
     made = Made(tmp_path, {"messages": reading(kafka, "lagging", most=100)})

@@ -64,6 +64,17 @@ _STATED = {"delivered": True, "not-delivered": False}
     metavar="FILE",
     help="Append a line of JSON for every batch, and for every start and end.",
 )
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="Serve metrics for Prometheus on this port while the jobs run; 0 chooses a free port.",
+)
+@click.option(
+    "--metrics-host",
+    metavar="ADDRESS",
+    help="Address that --metrics-port listens on (default: 127.0.0.1, this machine only).",
+)
 @output_options
 def command(
     jobs: tuple[str, ...],
@@ -78,6 +89,8 @@ def command(
     ui: bool,
     trace: bool,
     events: Path | None,
+    metrics_port: int | None,
+    metrics_host: str | None,
     as_json: bool,
     quiet: bool,
     no_color: bool,
@@ -120,6 +133,8 @@ def command(
             offline=offline,
             ui=ui,
             verbose=trace,
+            metrics_port=metrics_port,
+            metrics_host=metrics_host,
             stopping=stopping,
             watch=watch,
             progress=progress.advance,

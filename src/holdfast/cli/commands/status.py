@@ -13,10 +13,18 @@ from holdfast.cli.options import Output, output_options, target_options
 
 @click.command("status")
 @click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_jobs)
+@click.option(
+    "--metrics",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write the state as OpenMetrics text to FILE, which must end in .prom: for a node "
+    "exporter's textfile collector. Each call replaces the file.",
+)
 @target_options
 @output_options
 def command(
     jobs: tuple[str, ...],
+    metrics: Path | None,
     project: Path | None,
     profile: str | None,
     storage_options: tuple[str, ...],
@@ -28,11 +36,16 @@ def command(
     """Show the state of the project's jobs, without Spark.
 
     For each JOB, or for all of them: its checkpoint's last and pending batch, who holds its lease,
-    its last runs, and a start that failed since. Nothing is written. The exit status is 3 if the
-    last run or start of a job failed, if a run was killed, if a restore was interrupted, or if a
-    checkpoint cannot be read or lacks an entry of a log.
+    its last runs, and a start that failed since. Nothing is written but the file of --metrics. The
+    exit status is 3 if the last run or start of a job failed, if a run was killed, if a restore was
+    interrupted, or if a checkpoint cannot be read or lacks an entry of a log.
     """
     answer = library.status(
-        *jobs, project=project, profile=profile, storage_options=storage_options, timeout=timeout
+        *jobs,
+        metrics=metrics,
+        project=project,
+        profile=profile,
+        storage_options=storage_options,
+        timeout=timeout,
     )
     return Output(as_json, quiet, no_color).give(answer, drawing="status")

@@ -29,6 +29,8 @@ def draw(answer: Answer[Status], console: Console) -> None:
     console.print(_table(status.jobs))
     _draw_holders(status.jobs, console)
     _draw_sinks(status.jobs, console)
+    if status.metrics_file is not None:
+        console.print(Text(f"metrics written to {status.metrics_file}"))
     if answer.findings:
         console.print()
         console.print(Text("Findings", "bold"))

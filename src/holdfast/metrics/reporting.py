@@ -1,0 +1,65 @@
+"""What a run and `status` do for metrics, beside what they do without them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.answers import Answer
+from holdfast.errors import UsageError
+from holdfast.spark.events import Event, RunStep, Watcher
+from holdfast.storage.showing import shown_path
+
+if TYPE_CHECKING:
+    from holdfast.diagnosis.status import JobPlace
+    from holdfast.diagnosis.statusresult import Status
+    from holdfast.jobs.ready import ReadyJob
+    from holdfast.spark.stopping import Stopping
+
+
+@contextmanager
+def reporting_metrics(
+    jobs: Sequence[ReadyJob],
+    host: str | None,
+    port: int | None,
+    stopping: Stopping,
+    watch: Watcher,
+) -> Iterator[Watcher]:
+    """Serve metrics of a run where a port is given; yield who is to hear what happens."""
+    if port is None:
+        if host is not None:
+            raise UsageError("HF1001", "--metrics-host needs --metrics-port")
+        yield watch
+        return
+    from holdfast.metrics.fromevents import LiveFigures
+    from holdfast.metrics.serving import LOOPBACK, metrics_served
+
+    live = LiveFigures(jobs, lambda: stopping.working)
+
+    def watched(event: Event) -> None:
+        live.take(event)
+        watch(event)
+
+    with metrics_served(host or LOOPBACK, port, live.now) as url:
+        watch(RunStep(f"metrics: {url}"))
+        yield watched
+
+
+def status_with_metrics(project: str, places: Sequence[JobPlace], path: Path) -> Answer[Status]:
+    """Look at the jobs and write the metrics file; a bad place is refused before the look."""
+    from holdfast.diagnosis.status import status_of
+    from holdfast.metrics.exposition import metrics_text, require_metrics_extra
+    from holdfast.metrics.families import Face
+    from holdfast.metrics.fromstatus import figures_of_status
+    from holdfast.metrics.textfile import refuse_bad_file, write_metrics
+
+    require_metrics_extra()
+    refuse_bad_file(path, [one.folder for one in places if one.folder is not None])
+    answer = status_of(project, places)
+    text = metrics_text(Face.STATUS, figures_of_status(answer.result, time.time()))
+    write_metrics(path, text)
+    return replace(answer, result=replace(answer.result, metrics_file=shown_path(str(path))))
