@@ -1,7 +1,7 @@
 """Lists what is audited: every sink and mode, at every moment that it can be killed, on occasions.
 
-`make audit` runs all of it, `make test` a part, drawn by a seed: each family of sinks in each of its
-modes, and every kind of moment on each occasion.
+`make audit` runs all of it, `make test` a part, drawn by a seed: each family of sinks in each of
+its modes, and every kind of moment on each occasion.
 """
 
 from __future__ import annotations
