@@ -73,9 +73,30 @@ def rooted(finding: Finding, root: str) -> Finding:
     return replace(finding, place=replace(finding.place, root=root))
 
 
+_CAUSES = frozenset({"HF2111", "HF2114", "HF2604"})
+"""The bytes of a file are not those that were written: whatever else is found in it follows."""
+
+
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Put the worst findings first; those of one severity keep their order."""
-    return tuple(sorted(findings, key=lambda finding: -finding.severity.rank))
+    """Put the worst findings first, and a cause before what follows from it.
+
+    That a file was changed counts as much as the worst that is found in that file. Findings that
+    are equal in this keep their order.
+    """
+    given = tuple(findings)
+    worst_of: dict[Place, int] = {}
+    for one in given:
+        worst_of[_file_of(one)] = max(worst_of.get(_file_of(one), 0), one.severity.rank)
+
+    def order(one: Finding) -> tuple[int, bool]:
+        is_cause = one.code in _CAUSES
+        return -(worst_of[_file_of(one)] if is_cause else one.severity.rank), not is_cause
+
+    return tuple(sorted(given, key=order))
+
+
+def _file_of(finding: Finding) -> Place:
+    return Place(finding.place.file, root=finding.place.root)
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:

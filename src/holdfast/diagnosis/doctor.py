@@ -24,6 +24,7 @@ from holdfast.diagnosis.deltacommits import look_at_history
 from holdfast.diagnosis.examination import Examination, Examined, SinkSeen, reported
 from holdfast.diagnosis.inspecting import VERIFIED_HISTORY
 from holdfast.diagnosis.keptoffsets import look_at_kept, with_kept_copy
+from holdfast.diagnosis.otheroffsets import other_offsets
 from holdfast.diagnosis.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.sourcesseen import NO_SOURCE_PLACES, SourcePlaces
@@ -189,6 +190,7 @@ def _subject(
         table=look_at_history(examinee.sink, sink, picture, verified=verified),
         planned_since=_planned_since(examinee.reader, picture, sink),
         sight=_sight(examinee, picture),
+        other_offsets=_other_offsets(examinee.reader, picture, sink),
         sources=examinee.sources.look(picture, recorded.run_of(picture)),
     )
 
@@ -196,6 +198,14 @@ def _subject(
 def _sight(examinee: Examinee, picture: Picture) -> SinkSight | None:
     query_id = None if picture.query is None else picture.query.id
     return None if examinee.sink is None else examinee.sink.see(query_id)
+
+
+def _other_offsets(reader: Reader, picture: Picture, sink: SinkMemory | None) -> Finding | None:
+    """Compare the newest batch of the sink with the checkpoint, as a start does."""
+    if sink is None or picture.query is None:
+        return None
+    newest = sink.last_committed(picture.query.id).value
+    return other_offsets(reader, picture.query.id, newest, sink.offsets_of)
 
 
 def _planned_since(reader: Reader, picture: Picture, sink: SinkMemory | None) -> int | None:
