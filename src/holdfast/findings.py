@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -64,6 +66,26 @@ class Finding:
             object.__setattr__(self, "why", registered.why)
         if not self.next_steps and not self.accepted:
             object.__setattr__(self, "next_steps", registered.next_steps)
+
+
+_TARGET = re.compile(r"\bTARGET\b")
+_JOB = re.compile(r"(?<![\w.])JOB\b(?!\.)")
+
+
+def named_steps(
+    steps: tuple[str, ...], target: str | None, job: str | None = None
+) -> tuple[str, ...]:
+    """Return next steps with the target and the job in place of TARGET and JOB, where known."""
+    for pattern, name in ((_TARGET, target), (_JOB, job)):
+        if name is not None:
+            quoted = shlex.quote(name)
+            steps = tuple(pattern.sub(lambda _: quoted, step) for step in steps)  # noqa: B023
+    return steps
+
+
+def named(finding: Finding, target: str | None, job: str | None = None) -> Finding:
+    """Return a finding whose next steps name the target and the job that it is about."""
+    return replace(finding, next_steps=named_steps(finding.next_steps, target, job))
 
 
 def rooted(finding: Finding, root: str) -> Finding:

@@ -437,7 +437,7 @@ def test_a_left_over_is_only_given_the_steps_of_its_folder() -> None:
 
 
 def test_an_empty_file_that_the_pending_batch_writes_again_is_not_reported() -> None:
-    """A driver that was killed in a batch leaves it; Spark replaces it when the batch runs again."""
+    """A killed driver leaves it; Spark replaces it when the batch runs again."""
     files = files_of("aggregation-hdfs-lz4")
     newest = max(int(path[8:]) for path in files if path[:8] == "commits/" and path[8:].isdigit())
     path = f"state/0/1/{newest + 1}.delta"

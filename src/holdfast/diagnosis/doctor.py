@@ -33,7 +33,7 @@ from holdfast.diagnosis.stateseen import with_loadable_batch
 from holdfast.diagnosis.subject import DeclaredJob, Subject
 from holdfast.diagnosis.wrongfixes import with_wrong_fixes
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
-from holdfast.findings import Finding, Place, Severity, rooted, worst, worst_first
+from holdfast.findings import Finding, Place, Severity, named, rooted, worst, worst_first
 from holdfast.ledgers.asking import SinkMemory
 from holdfast.ledgers.heldoffsets import unknown_offsets
 from holdfast.ledgers.outputsight import OutputSight
@@ -262,7 +262,10 @@ def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Findin
         found = [with_loadable_batch(finding, one.subject.state, picture) for finding in found]
         assert isinstance(one.examinee, Examinee)
         found = [judged_by_old_place(finding, one.examinee.exists_at) for finding in found]
-    return worst_first(with_wrong_fixes(one) for one in found if choice.takes(one.code))
+    target = one.examinee.target
+    job = one.examinee.job if isinstance(one.examinee, Examinee) else None
+    told = [with_wrong_fixes(finding) for finding in found if choice.takes(finding.code)]
+    return worst_first(named(finding, target, job.name if job else None) for finding in told)
 
 
 def _unreadable(error: HoldfastError) -> Finding:
