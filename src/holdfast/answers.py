@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
 
 from holdfast.errors import HoldfastError
-from holdfast.findings import Finding, Severity, worst
+from holdfast.findings import Finding, Severity, named, named_steps, worst
 from holdfast.redaction import redact, redact_value
 
 FINDINGS_STATUS = 3
@@ -43,6 +44,12 @@ class Answer(Generic[Result]):
             return self.ending
         return FINDINGS_STATUS if self.status == "findings" else 0
 
+    def named(self, target: str | None, job: str | None = None) -> Answer[Result]:
+        """Return the same answer with the target and the job named in every next step."""
+        findings = tuple(named(one, target, job) for one in self.findings)
+        steps = named_steps(self.next_steps, target, job)
+        return Answer(self.command, self.location, self.result, findings, steps, self.ending)
+
     def document(self, version: str) -> dict[str, object]:
         """Give the JSON document of this answer, without secrets."""
         return {
@@ -57,6 +64,16 @@ class Answer(Generic[Result]):
         """Give the same answer without secrets, for a face that draws from the typed result."""
         clean: Answer[Result] = _redacted(self)  # type: ignore[assignment]
         return clean
+
+
+@contextmanager
+def naming(target: str | None, job: str | None = None) -> Iterator[None]:
+    """Name the target and the job in the next steps of an error that is raised inside."""
+    try:
+        yield
+    except HoldfastError as error:
+        error.next_steps = named_steps(error.next_steps, target, job)
+        raise
 
 
 def error_document(command: str, version: str, error: HoldfastError) -> dict[str, object]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -66,6 +68,26 @@ class Finding:
             object.__setattr__(self, "next_steps", registered.next_steps)
 
 
+_TARGET = re.compile(r"\bTARGET\b")
+_JOB = re.compile(r"(?<![\w.])JOB\b(?!\.)")
+
+
+def named_steps(
+    steps: tuple[str, ...], target: str | None, job: str | None = None
+) -> tuple[str, ...]:
+    """Return next steps with the target and the job in place of TARGET and JOB, where known."""
+    for pattern, name in ((_TARGET, target), (_JOB, job)):
+        if name is not None:
+            quoted = shlex.quote(name)
+            steps = tuple(pattern.sub(lambda _: quoted, step) for step in steps)  # noqa: B023
+    return steps
+
+
+def named(finding: Finding, target: str | None, job: str | None = None) -> Finding:
+    """Return a finding whose next steps name the target and the job that it is about."""
+    return replace(finding, next_steps=named_steps(finding.next_steps, target, job))
+
+
 def rooted(finding: Finding, root: str) -> Finding:
     """Let a finding know its own checkpoint, among those of others."""
     if finding.place.root is not None:
@@ -73,9 +95,30 @@ def rooted(finding: Finding, root: str) -> Finding:
     return replace(finding, place=replace(finding.place, root=root))
 
 
+_CAUSES = frozenset({"HF2111", "HF2114", "HF2604"})
+"""The bytes of a file are not those that were written: whatever else is found in it follows."""
+
+
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Put the worst findings first; those of one severity keep their order."""
-    return tuple(sorted(findings, key=lambda finding: -finding.severity.rank))
+    """Put the worst findings first, and a cause before what follows from it.
+
+    That a file was changed counts as much as the worst that is found in that file. Findings that
+    are equal in this keep their order.
+    """
+    given = tuple(findings)
+    worst_of: dict[Place, int] = {}
+    for one in given:
+        worst_of[_file_of(one)] = max(worst_of.get(_file_of(one), 0), one.severity.rank)
+
+    def order(one: Finding) -> tuple[int, bool]:
+        is_cause = one.code in _CAUSES
+        return -(worst_of[_file_of(one)] if is_cause else one.severity.rank), not is_cause
+
+    return tuple(sorted(given, key=order))
+
+
+def _file_of(finding: Finding) -> Place:
+    return Place(finding.place.file, root=finding.place.root)
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from difflib import get_close_matches
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from holdfast.answers import Answer
+from holdfast.answers import Answer, naming
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.verification import Progress
 from holdfast.codes import CODES
@@ -53,6 +55,28 @@ COMPARED_BATCHES = 100
 SHOWN_ROWS = 20
 """How many rows that differ `diff` gives of each kind."""
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def _names_target(
+    act: Callable[Arguments, Answer[Result]],
+) -> Callable[Arguments, Answer[Result]]:
+    """Let the next steps of a function name its target; that of a backup is before the @."""
+
+    @wraps(act)
+    def naming_target(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer[Result]:
+        given = args[0] if args else kwargs.get("target", kwargs.get("backup"))
+        name = None if given is None else str(given)
+        if name is not None and "@" in name:
+            from holdfast.backup.naming import split_name
+
+            name = split_name(name)[0]
+        with naming(name):
+            return act(*args, **kwargs).named(name)
+
+    return naming_target
+
 
 def init_project(folder: str | Path = ".", *, schema_only: bool = False) -> Answer[NewProject]:
     """Write a new project that runs as it is, all of its files or none; existing ones stay.
@@ -64,6 +88,7 @@ def init_project(folder: str | Path = ".", *, schema_only: bool = False) -> Answ
     return write_schema(Path(folder)) if schema_only else write_project(Path(folder))
 
 
+@_names_target
 def inspect(
     target: str | Path,
     *,
@@ -97,9 +122,10 @@ def inspect(
         recall=recall,
         sink=asked,
         progress=progress,
-    )
+    ).named(None, found.job)
 
 
+@_names_target
 def diff(
     target: str | Path,
     other: str | Path | None = None,
@@ -134,6 +160,7 @@ def diff(
     return compare_checkpoints(left, right, asked, formats=found.source_formats, most=batches)
 
 
+@_names_target
 def evidence(
     target: str | Path,
     *,
@@ -168,7 +195,7 @@ def evidence(
         sink=place,
         bundle=None if bundle is None else BundlePlace(Path(bundle), kept, __version__),
         recall=recall,
-    )
+    ).named(None, found.job)
 
 
 def status(
@@ -228,9 +255,11 @@ def doctor(
     if sink is not None and len(examinees) > 1:
         message = f"--sink belongs to one checkpoint, and {len(examinees)} are asked about"
         raise UsageError("HF1001", message, next_steps=("examine them one by one",))
-    return examine(examinees, choice=choice, spark=spark, verified=verify, progress=progress)
+    with naming(texts[0]) if len(texts) == 1 else nullcontext():
+        return examine(examinees, choice=choice, spark=spark, verified=verify, progress=progress)
 
 
+@_names_target
 def read_state(
     target: str | Path,
     *,
@@ -298,6 +327,7 @@ def open_checkpoint(
     return OpenedCheckpoint(reader)
 
 
+@_names_target
 def back_up(
     target: str | Path,
     *,
@@ -344,6 +374,7 @@ def list_backups(
     return caller.list_backups(None if target is None else str(target))
 
 
+@_names_target
 def restore(
     backup: str,
     *,
@@ -384,6 +415,7 @@ def restore(
     )
 
 
+@_names_target
 def settle_restore(
     target: str | Path,
     *,

@@ -55,6 +55,15 @@ _FOREIGN = Test(
     f"{_RUNNING}/test_output_gone.py::test_a_table_with_rows_of_others_is_not_an_empty_one",
     "another table is at the path of the sink",
 )
+_OTHER_OFFSETS = Test(
+    f"{_RUNNING}/test_changed_offsets.py::"
+    "test_offsets_that_the_sink_does_not_have_are_refused_and_put_back",
+    "an offsets entry was replaced after its batch was delivered, and no copy of it is kept",
+)
+_OLDER = Test(
+    "tests/backup/test_restoring.py::test_the_steps_of_an_older_backup_are_followed",
+    "the backup is older than the checkpoint, with and without a newer backup",
+)
 _RAISED = Test(
     "tests/spark/test_starting.py::test_a_start_takes_a_generation_that_the_sink_accepts",
     "the sink knows a newer generation than the records",
@@ -143,10 +152,21 @@ TESTS: dict[tuple[str, str], Test] = {
         f"{_RUNNING}/test_changed_offsets.py::test_a_copy_is_not_to_be_put_back_against_the_sink",
         "the sink has the batch with the offsets that the checkpoint has now",
     ),
-    ("HF4502", "restore the newest backup, or single files with --file"): Test(
-        "tests/backup/test_restoring.py::"
-        "test_an_old_backup_gives_single_files_also_to_a_newer_checkpoint",
-        "the backup is older than the checkpoint",
+    ("HF3027", "move the checkpoint elsewhere as evidence, then restore the backup that has the "
+     "sink's newest batch: holdfast backups TARGET"): _OTHER_OFFSETS,
+    ("HF3027", "or start over as a new job: another name, with it a new checkpoint, and an empty "
+     "sink; it reads its sources from the beginning"): _OTHER_OFFSETS,
+    ("HF4502", "restore the newest backup instead: holdfast restore TARGET@newest"): _OLDER,
+    ("HF4502", "restore only the files that are missing or damaged: holdfast restore TARGET@ID "
+     "--file PATH"): _OLDER,
+    ("HF4502", "to look at the older backup: holdfast restore TARGET@ID --to DIR"): _OLDER,
+    ("HF2302", "declare it under a new name, with a lasting checkpoint and an empty lasting sink; "
+     "it reads its sources from the beginning"): _OTHER_OFFSETS,
+    ("HF2302", "do not move the checkpoint by hand: a job whose checkpoint is at another path does "
+     "not start (HF1114)"): Test(
+        "tests/diagnosis/test_declaredplace.py::test_a_job_in_a_temporary_folder_is_not_moved",
+        "the checkpoint of a job is moved by hand, and the project file names the new place",
+        "refused (HF1114)",
     ),
     ("HF5060", "call what took them back again: it finishes what was begun"): Test(
         "tests/spark/sinks/test_delta_takeback.py::"

@@ -18,7 +18,9 @@ _NAMED = re.compile(
 NAMED = sorted({words for code in CODES for step in steps(code) for words in _NAMED.findall(step)})
 IN_PROSE = {"diff", "doctor", "explain", "inspect", "inspect --verify", "status"}
 """Named without the target, which the sentence around says."""
-ELSEWHERE = {"explain -", "inspect JOB", "restore --finish TARGET", "restore --undo TARGET"}
+ELSEWHERE = {
+    "explain -", "inspect JOB", "restore --finish TARGET", "restore --undo TARGET", "restore TARGET"
+}  # fmt: skip
 """With a pipe, a project or an interrupted restore: tests/cli and tests/backup run them."""
 WELL = (0, 3)
 """Without findings, and with some."""

@@ -204,6 +204,39 @@ def test_an_old_backup_gives_single_files_also_to_a_newer_checkpoint(
     assert tree_of(root) == tree
 
 
+def advised(records: Records, backup: str) -> tuple[str, ...]:
+    """Return the steps of the refusal of an older backup."""
+    with pytest.raises(HoldfastError) as caught:
+        restore_now(records, backup, now_ms=LATER)
+    assert caught.value.code.number == "HF4502"
+    return caught.value.next_steps
+
+
+def test_the_steps_of_an_older_backup_are_followed(
+    root: Path, records: Records, backup: str, tmp_path: Path
+) -> None:
+    """Without a newer backup single files are the way; with one, that one is."""
+    older = tree_of(root)
+    next_batch(root)
+    tree = tree_of(root)
+    (root / "offsets/2").unlink()
+    aged(root)
+    single, look = advised(records, backup)
+    assert single.endswith("holdfast restore TARGET@ID --file PATH")
+    restore_now(records, backup, files=("offsets/2",), now_ms=LATER)
+    assert tree_of(root) == tree
+    assert look.endswith("holdfast restore TARGET@ID --to DIR")
+    restore_now(records, backup, target=records_of(tmp_path / "look" / "ckpt"))
+    assert tree_of(tmp_path / "look" / "ckpt") == older
+
+    newer = back_up_now(records, now_ms=LATER + 1).result.backups[0].id
+    shutil.rmtree(root)
+    newest, _ = advised(records, backup)
+    assert newest.endswith("holdfast restore TARGET@newest")
+    restore_now(records, newer, now_ms=LATER + 2)
+    assert tree_of(root) == tree
+
+
 def test_a_stale_checksum_goes_where_the_backup_has_none(tmp_path: Path) -> None:
     tree: Tree = {path: one for path, one in small().items() if not path.endswith(".crc")}
     root = make_tree(tmp_path / "ckpt", tree)

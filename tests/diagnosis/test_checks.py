@@ -434,3 +434,31 @@ def test_a_left_over_is_only_given_the_steps_of_its_folder() -> None:
         found = findings_of(read_picture(MemoryReader(files)))["HF2210"]
         assert found.next_steps[0].startswith(first), path
         assert len(found.next_steps) == 2
+
+
+def test_an_empty_file_that_the_pending_batch_writes_again_is_not_reported() -> None:
+    """A killed driver leaves it; Spark replaces it when the batch runs again."""
+    files = files_of("aggregation-hdfs-lz4")
+    newest = max(int(path[8:]) for path in files if path[:8] == "commits/" and path[8:].isdigit())
+    path = f"state/0/1/{newest + 1}.delta"
+    empty = replaced(files, path, b"")
+    assert "HF2239" in codes_of(empty)
+    assert "HF2239" not in codes_of(without(empty, f"commits/{newest}"))
+    older = replaced(without(files, f"commits/{newest}"), f"state/0/1/{newest}.delta", b"")
+    assert "HF2239" in codes_of(older), "the pending batch reads this one"
+
+
+def test_an_edited_entry_is_named_before_what_follows_from_it() -> None:
+    """The source's log lacks what the edited entry points to: Spark stops, but this is not why."""
+    files = files_of("stateless")
+    newest = max(int(path[8:]) for path in files if path[:8] == "offsets/" and path[8:].isdigit())
+    path = f"offsets/{newest}"
+    files[path] = files[path].replace(b'"logOffset":%d' % newest, b'"logOffset":9')
+    assert codes_of(files)[:2] == ["HF2111", "HF2216"]
+    others = replaced(files, "commits/0", b"v1\n{")
+    assert codes_of(others)[:2] == ["HF2111", "HF2216"], "and among others"
+
+
+def codes_of(files: Files) -> list[str]:
+    """Return the codes that are reported, in their order."""
+    return [one.code for one in check_picture(read_picture(MemoryReader(files)))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from holdfast.cli.drawing.evidence import draw
 from holdfast.diagnosis.evidence import Basis, Evidence
 from holdfast.diagnosis.evidencereport import markdown_report
 from holdfast.diagnosis.recorded import recall
+from holdfast.errors import NotFoundError
 from holdfast.findings import Finding, Severity
 from holdfast.ledgers.identity import OffsetRange
 from holdfast.ledgers.manifest import Manifest, encode_manifest
@@ -143,6 +145,45 @@ def test_evidence_is_ready_with_a_record(tmp_path: Path) -> None:
         (1, Ended.STOPPED),
     ]
     assert "run 2 of job orders" in found.sink.source
+
+
+def test_evidence_of_a_checkpoint_that_is_gone_says_what_its_records_know(tmp_path: Path) -> None:
+    """With the page that `run` refuses with; the target is named in the steps."""
+    root = checkpoint(tmp_path)
+    run = run_on(STATELESS)
+    write_runs(root, run)
+    shutil.rmtree(root)
+    answer = library.evidence(root, sink=tmp_path / "output")
+    finding = told(answer)["HF3025"]
+    assert finding.severity is Severity.FATAL
+    assert "the checkpoint is missing" in finding.message
+    assert f"run {run.generation} of job {run.job}" in finding.message
+    assert f"batches up to {run.last_batch} were delivered" in finding.message
+    assert "the sink holds batches up to" in finding.message
+    assert finding.next_steps[0].startswith(f"holdfast backups {root} ")
+    assert "HF2342" not in told(answer)
+    assert answer.result.query_id.value == run.query_id
+    assert "HF3025" in told(library.evidence(root)), "without the sink as well"
+
+
+def test_evidence_of_a_checkpoint_that_only_the_sink_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The declared sink is asked; a place that nobody knows is still not found."""
+    sample("delta", "4.2.0").extract(tmp_path)
+    (tmp_path / "holdfast.yaml").write_text(
+        "project: shop\ncheckpoints: ./checkpoints\njobs:\n  orders:\n"
+        "    source: {format: json, path: ./in, schema: n int}\n    sql: select * from source\n"
+        "    sink: {format: delta, path: ./output}\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    found = told(library.evidence("orders"))
+    assert found["HF2351"].severity is Severity.WARNING
+    assert any(one.severity is Severity.FATAL for one in found.values())
+    shutil.rmtree(tmp_path / "output")
+    with pytest.raises(NotFoundError):
+        library.evidence("orders")
 
 
 def test_starts_that_failed_early_are_listed_with_their_page(tmp_path: Path) -> None:

@@ -205,6 +205,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("edited",),
         lambda: (
             (preparing, "refuse_changed_offsets", _nothing),
+            (preparing, "refuse_other_offsets", _nothing),
             (OffsetRange, "digest", property(_entry_digest)),
             (OffsetCopies, "keep_previous", _nothing),
         ),

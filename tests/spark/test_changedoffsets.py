@@ -10,7 +10,8 @@ from holdfast.diagnosis.inspecting import inspect_checkpoint
 from holdfast.errors import RefusedError
 from holdfast.ledgers.heldoffsets import HeldOffsets, held_with
 from holdfast.ledgers.identity import OffsetRange
-from holdfast.spark.changedoffsets import refuse_changed_offsets
+from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.spark.changedoffsets import refuse_changed_offsets, refuse_other_offsets
 from holdfast.storage.local import LocalReader
 from tests.spark.test_gate import Around, Keeping
 
@@ -126,3 +127,46 @@ def test_only_a_difference_asks_the_sink(changed: Changed) -> None:
             raise AssertionError
 
     changed.start(Silent())
+
+
+def compare(changed: Changed, answer: HeldOffsets, held: LastCommitted | None = None) -> None:
+    """Compare the newest batch of the sink with the checkpoint, as a start does."""
+    reader = LocalReader(str(changed.checkpoint))
+    inspection = inspect_checkpoint(reader).result
+    newest = LastCommitted.batch(changed.batch_id, "told") if held is None else held
+    refuse_other_offsets(inspection, reader, Telling(changed.batch_id, answer), newest)
+
+
+def test_the_newest_batch_of_the_sink_has_to_be_that_of_the_checkpoint(changed: Changed) -> None:
+    """Also where no copy is kept and nothing runs again."""
+    digests = changed.whole.digests
+    for digest in digests:
+        compare(changed, held_with(digest))
+    changed.change(0)
+    for digest in digests:
+        with pytest.raises(RefusedError) as told:
+            compare(changed, held_with(digest))
+        assert (told.value.code.number, told.value.exit_status) == ("HF3027", 30)
+        assert f"batch {changed.batch_id}" in told.value.message
+        assert str(told.value.at).endswith(f"offsets/{changed.batch_id}")
+
+
+def test_the_entry_before_takes_part_in_the_range_alone(changed: Changed) -> None:
+    """A digest of the older kind is of the batch's own entry."""
+    changed.change(1)
+    of_range, of_entry = changed.whole.digests
+    with pytest.raises(RefusedError):
+        compare(changed, held_with(of_range))
+    compare(changed, held_with(of_entry))
+
+
+def test_what_is_unknown_is_not_refused_as_different(changed: Changed) -> None:
+    of_range, _ = changed.whole.digests
+    changed.change(0)
+    for answer in (HeldOffsets(None), HeldOffsets(False), held_with(None), held_with("range9:a")):
+        compare(changed, answer)
+    compare(changed, held_with(of_range), LastCommitted.nothing("told"))
+    compare(changed, held_with(of_range), LastCommitted.unknown("told"))
+    compare(changed, held_with(of_range), LastCommitted.batch(changed.batch_id + 9, "told"))
+    changed.file(1).unlink()
+    compare(changed, held_with(of_range))

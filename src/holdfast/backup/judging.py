@@ -8,26 +8,38 @@ from holdfast.backup.present import Present
 from holdfast.backup.purging import log_id, newest_id
 from holdfast.backup.snapshot import Root, Snapshot
 from holdfast.checkpoint.layout import checksum_name
+from holdfast.codes import code_of
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Place, Severity
+
+_OLDER = code_of("HF4502").next_steps
+_NEWEST_INSTEAD, _SINGLE_FILES, _TO_LOOK_AT = _OLDER[:1], _OLDER[1:2], _OLDER[2:]
 
 
 def refuse_older(snapshot: Snapshot, present: Present, others: Iterable[Snapshot]) -> None:
     """Raise HF4502 where batches are known that came after the snapshot."""
     now = present.names
+    planned, committed = newest_id(now, "offsets"), newest_id(now, "commits")
     known = [
-        ("planned", newest_id(now, "offsets"), snapshot.last_planned, "offsets/ holds"),
-        ("committed", newest_id(now, "commits"), snapshot.last_committed, "commits/ holds"),
+        ("planned", planned, snapshot.last_planned, "offsets/ holds"),
+        ("committed", committed, snapshot.last_committed, "commits/ holds"),
     ]
-    for other in others:
-        if other.query_id == snapshot.query_id:
-            where = f"backup {other.id} holds"
-            known.append(("planned", other.last_planned, snapshot.last_planned, where))
+    own_others = [other for other in others if other.query_id == snapshot.query_id]
+    for other in own_others:
+        where = f"backup {other.id} holds"
+        known.append(("planned", other.last_planned, snapshot.last_planned, where))
     for word, newest, own, where in known:
         if newest is not None and newest > _number(own):
             upto = "no batch" if own is None else f"batch {own}"
             message = f"the backup knows {upto} as the last {word} one, and {where} batch {newest}"
-            raise CheckpointError("HF4502", message, at=present.reader.location)
+            last = max(own_others, key=lambda one: one.made_ms, default=snapshot)
+            is_enough = _number(last.last_planned) >= _number(planned) and (
+                _number(last.last_committed) >= _number(committed)
+            )
+            steps = _NEWEST_INSTEAD if is_enough else _SINGLE_FILES
+            raise CheckpointError(
+                "HF4502", message, at=present.reader.location, next_steps=(*steps, *_TO_LOOK_AT)
+            )
 
 
 def refuse_other_query(snapshot: Snapshot, present: Present) -> None:

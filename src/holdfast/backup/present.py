@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from holdfast.backup.copying import digested
 from holdfast.backup.freshness import Freshness, freshness_of
 from holdfast.backup.snapshot import CopiedFile
-from holdfast.checkpoint.checksums import spark_checksum_damage
 from holdfast.checkpoint.decoding import decoder_of
-from holdfast.checkpoint.layout import checksum_name
+from holdfast.checkpoint.filelook import look_at_files
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES, decode_file, read_picture
+from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES, read_picture
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.reading import Kind, Reader
 
@@ -71,17 +70,13 @@ class Present:
         item = self.picture.layout.items[path]
         if item.size > ENTRY_LIMIT_BYTES:
             return None
-        data = self.reader.read(path)
-        sides = self.reader.read_many([checksum_name(path), f"{path}.crc"])
-        side, own = sides[checksum_name(path)], sides[f"{path}.crc"]
-        folder = path.split("/")[1] if path.startswith("sources/") else ""
-        decoder = decoder_of(path, folder in self.picture.source_logs)
-        _, damages = decode_file(path, data, side, decoder)
-        if isinstance(own, bytes):
-            damages += spark_checksum_damage(path, data, own)
-        if damages:
+        logs = self.picture.source_logs
+        look = look_at_files(self.reader, self.picture.layout, [path], logs)[path]
+        if isinstance(look, StorageError):
+            raise look
+        if look.damages:
             return True
-        told = decoder is not None or isinstance(side, bytes) or isinstance(own, bytes)
+        told = look.compared or decoder_of(path, logs) is not None
         return False if told else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from holdfast.format.commits import decode_commit
 from holdfast.format.filelog import decode_source_log
@@ -29,20 +29,20 @@ _DECODERS: tuple[tuple[re.Pattern[str], Decoder], ...] = (
         decode_spark_checksum,
     ),
 )
-_SOURCE_FILE = re.compile(r"sources/[^/]+/(\d+)(\.compact)?")
+_SOURCE_FILE = re.compile(r"sources/([^/]+)/(\d+)(\.compact)?")
 
 
-def decoder_of(path: str, is_file_log: bool) -> Decoder | None:
-    """Give the decoder of a file by its path, None where its content is not ours to read.
+def decoder_of(path: str, file_logs: Container[str]) -> Decoder | None:
+    """Return the decoder of a file by its path, None where its content is not ours to read.
 
-    A file below sources/ is private to its source; `is_file_log` tells that its folder holds
-    a file source's log, otherwise only the file `0` has a known form (Kafka's, rate's).
+    A file below sources/ is private to its source; `file_logs` are the folders there that hold
+    a file source's log. Elsewhere only the file `0` has a known form (Kafka's, rate's).
     """
     source_file = _SOURCE_FILE.fullmatch(path)
     if source_file is not None:
-        if is_file_log:
+        if source_file[1] in file_logs:
             return decode_source_log
-        return decode_initial if source_file[1] == "0" and not source_file[2] else None
+        return decode_initial if source_file[2] == "0" and not source_file[3] else None
     for pattern, decoder in _DECODERS:
         if pattern.fullmatch(path):
             return decoder

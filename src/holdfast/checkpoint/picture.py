@@ -20,6 +20,17 @@ StoreKey = tuple[int, str]
 """Operator id and store name."""
 
 
+def passed_over(committed: int | None, planned: int | None) -> int | None:
+    """Return the newest batch that Spark will not run again, also where its commit is missing.
+
+    A start runs the newest planned batch again and none before it: what was lost of `commits` below
+    that is never looked at.
+    """
+    if not planned or (committed is not None and planned <= committed):
+        return committed
+    return planned - 1 if committed is None else max(committed, planned - 1)
+
+
 @dataclass(frozen=True)
 class Damage:
     """One file, or one folder, that could not be read or is not as Spark wrote it."""
@@ -96,6 +107,11 @@ class Picture:
         if planned is None or (committed is not None and committed >= planned):
             return None
         return planned
+
+    @property
+    def passed_over(self) -> int | None:
+        """The newest batch that Spark will not run again."""
+        return passed_over(self.newest_commit_id, self.newest_offsets_id)
 
     @property
     def settings(self) -> Mapping[str, str]:

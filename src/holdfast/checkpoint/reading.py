@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from holdfast.checkpoint.checksums import checksum_damage
-from holdfast.checkpoint.decoding import Decoder, decoder_of
-from holdfast.checkpoint.layout import Layout, checksum_name, lay_out
+from holdfast.checkpoint.filelook import look_at_files
+from holdfast.checkpoint.layout import Layout, checked_name, lay_out
 from holdfast.checkpoint.picture import Damage, Picture, StoreKey
 from holdfast.checkpoint.sourcefolders import file_log_folders, wanted_log_ids
 from holdfast.errors import CheckpointError, DecodeError, NotFoundError, StorageError
@@ -62,7 +61,7 @@ class _Taking:
 
     def picture(self) -> Picture:
         listing = self.reader.list()
-        layout = lay_out(listing.items)
+        layout = self._without_passing(lay_out(listing.items))
         _raise_unlisted_logs(listing)
         if not self.any_folder:
             _refuse_foreign_folder(self.reader, layout)
@@ -89,6 +88,22 @@ class _Taking:
             unread=tuple(self.unread),
             moved=self.vanished or _has_grown(self.reader, layout),
         )
+
+    def _without_passing(self, layout: Layout) -> Layout:
+        """Leave out checksums without a file that the next look finds gone, or with their file.
+
+        Hadoop creates, renames and removes a file and its checksum one after the other.
+        """
+        folders = {path.rpartition("/")[0] for path in layout.orphan_checksums}
+        try:
+            now = {folder: self.reader.names(folder) for folder in folders}
+        except StorageError:
+            return layout
+        passing = {path for path in layout.orphan_checksums if not _is_orphan(path, now)}
+        if not passing:
+            return layout
+        self.vanished = True
+        return lay_out(item for path, item in layout.items.items() if path not in passing)
 
     def _log_paths(self, layout: Layout) -> list[str]:
         planned = layout.offsets.ids[-(self.history + 1) :]
@@ -123,21 +138,18 @@ class _Taking:
         self, layout: Layout, paths: list[str], file_logs: frozenset[str]
     ) -> dict[str, object]:
         wanted = [path for path in paths if not self._too_large(layout, path)]
-        sides = [side for path in wanted if (side := layout.checksum_beside(path)) is not None]
-        read = self.reader.read_many([*wanted, *sides])
         content: dict[str, object] = {}
-        for path in wanted:
-            data = self._bytes(read, path)
-            if data is None:
+        for path, look in look_at_files(self.reader, layout, wanted, file_logs).items():
+            if isinstance(look, StorageError):
+                self._take_failure(path, look)
                 continue
+            self.vanished |= look.moved
             folder = path.split("/")[1] if path.startswith("sources/") else ""
             if folder and folder not in file_logs:
-                self.initial_offsets[folder] = data
-            decoder = decoder_of(path, folder in file_logs)
-            entry, damages = decode_file(path, data, read.get(checksum_name(path)), decoder)
-            self.damages += damages
-            if entry is not None:
-                content[path] = entry
+                self.initial_offsets[folder] = look.data
+            self.damages += look.damages
+            if look.entry is not None:
+                content[path] = look.entry
         return content
 
     def _too_large(self, layout: Layout, path: str) -> bool:
@@ -148,30 +160,18 @@ class _Taking:
         self.damages.append(Damage(path, DecodeError("HF2108", message)))
         return True
 
-    def _bytes(self, read: Mapping[str, bytes | StorageError], path: str) -> bytes | None:
-        data = read[path]
-        if isinstance(data, NotFoundError):
+    def _take_failure(self, path: str, error: StorageError) -> None:
+        if isinstance(error, NotFoundError):
             self.vanished = True
-            return None
-        if isinstance(data, StorageError):
-            self.damages.append(Damage(path, data))
-            return None
-        return data
+        else:
+            self.damages.append(Damage(path, error))
 
 
-def decode_file(
-    path: str, data: bytes, side: bytes | StorageError | None, decoder: Decoder | None
-) -> tuple[object | None, list[Damage]]:
-    """Decode one file; one that decodes is compared with Hadoop's checksum, if there is one."""
-    entry: object | None = None
-    if decoder is not None:
-        try:
-            entry = decoder(data)
-        except DecodeError as error:
-            return None, [Damage(path, error)]
-    if isinstance(side, StorageError) and not isinstance(side, NotFoundError):
-        return entry, [Damage(checksum_name(path), side)]
-    return entry, checksum_damage(path, [data], side) if isinstance(side, bytes) else []
+def _is_orphan(path: str, names: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a checksum is there and its file is not."""
+    folder, _, name = path.rpartition("/")
+    checked = (checked_name(path) or "").rpartition("/")[2]
+    return name in names[folder] and checked not in names[folder]
 
 
 def _raise_unlisted_logs(listing: Listing) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
-from holdfast.checkpoint.checksums import checksum_damage, spark_checksum_damage
-from holdfast.checkpoint.decoding import decoder_of
-from holdfast.checkpoint.layout import checked_name, checksum_name
+from holdfast.checkpoint.checksums import checksum_damage
+from holdfast.checkpoint.filelook import FileLook, look_at_files
+from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.picture import Damage, Picture
-from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES, decode_file
-from holdfast.errors import NotFoundError, StorageError
+from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES
+from holdfast.errors import DecodeError, NotFoundError, StorageError
 from holdfast.storage.reading import Kind, Reader
 
 BATCH_FILES = 256
@@ -28,15 +28,14 @@ def verify(reader: Reader, picture: Picture, progress: Progress | None = None) -
     damages: list[Damage] = []
     known = {(damage.file, damage.error.code.number) for damage in picture.damages}
     total, done = picture.layout.size_bytes, 0
-    for paths, sides in _batches(picture):
-        read = reader.read_many(dict.fromkeys([*paths, *sides]))
-        for path in paths:
-            data = read[path]
-            if isinstance(data, bytes):
-                done += len(data)
-                damages += _file_damage(picture, path, data, read)
-            elif not isinstance(data, NotFoundError):
-                damages.append(Damage(path, data))
+    for paths in _batches(picture):
+        looks = look_at_files(reader, picture.layout, paths, picture.source_logs)
+        for path, look in looks.items():
+            if isinstance(look, FileLook):
+                done += len(look.data)
+                damages += look.damages
+            elif not isinstance(look, NotFoundError):
+                damages.append(Damage(path, look))
         if progress is not None:
             progress(done, total)
     damages += _large_file_damage(reader, picture)
@@ -44,53 +43,59 @@ def verify(reader: Reader, picture: Picture, progress: Progress | None = None) -
     return picture.with_damages(tuple(fresh))
 
 
-def _file_damage(
-    picture: Picture, path: str, data: bytes, read: Mapping[str, bytes | StorageError]
-) -> list[Damage]:
-    folder = path.split("/")[1] if path.startswith("sources/") else ""
-    decoder = decoder_of(path, folder in picture.source_logs)
-    _, damages = decode_file(path, data, read.get(checksum_name(path)), decoder)
-    own = read.get(f"{path}.crc")
-    return damages + (spark_checksum_damage(path, data, own) if isinstance(own, bytes) else [])
-
-
-def _batches(picture: Picture) -> Iterator[tuple[list[str], list[str]]]:
-    """Give files to verify with the checksums beside them, within a bound of number and bytes."""
-    layout = picture.layout
+def _batches(picture: Picture) -> Iterator[list[str]]:
+    """Yield the files to verify, within a bound of number and bytes."""
     paths: list[str] = []
-    sides: list[str] = []
     size = 0
-    for path, item in layout.items.items():
-        if item.kind is not Kind.FILE or checked_name(path) or item.size > ENTRY_LIMIT_BYTES:
+    for path, length in _to_verify(picture):
+        if length > ENTRY_LIMIT_BYTES:
             continue
         paths.append(path)
-        sides += [one for one in (checksum_name(path), f"{path}.crc") if layout.has_file(one)]
-        size += item.size
+        size += length
         if len(paths) >= BATCH_FILES or size >= BATCH_BYTES:
-            yield paths, sides
-            paths, sides, size = [], [], 0
+            yield paths
+            paths, size = [], 0
     if paths:
-        yield paths, sides
+        yield paths
+
+
+def _to_verify(picture: Picture) -> Iterator[tuple[str, int]]:
+    """Yield each file with its size; no checksum, and no file that a writer has not finished."""
+    unfinished = frozenset(picture.layout.temporary)
+    for path, item in picture.layout.items.items():
+        if item.kind is Kind.FILE and path not in unfinished and not checked_name(path):
+            yield path, item.size
 
 
 def _large_file_damage(reader: Reader, picture: Picture) -> list[Damage]:
-    layout = picture.layout
     damages: list[Damage] = []
-    for path, item in layout.items.items():
-        side = layout.checksum_beside(path)
-        if item.kind is Kind.FILE and item.size > ENTRY_LIMIT_BYTES and side is not None:
-            damages += _compare_in_pieces(reader, path, item.size, side)
+    for path, size in _to_verify(picture):
+        side = picture.layout.checksum_beside(path)
+        if size > ENTRY_LIMIT_BYTES and side is not None:
+            damages += _large_damage(reader, path, side)
     return damages
 
 
-def _compare_in_pieces(reader: Reader, path: str, size: int, side: str) -> list[Damage]:
-    """Compare a file of any size with its checksum; a piece is a whole number of chunks."""
+def _large_damage(reader: Reader, path: str, side: str) -> list[Damage]:
+    """Compare a file of any size with its checksum, a second time before it is called damaged."""
+    found = _compare_in_pieces(reader, path, side)
+    if any(isinstance(one.error, DecodeError) for one in found):
+        return _compare_in_pieces(reader, path, side)
+    return found
+
+
+def _compare_in_pieces(reader: Reader, path: str, side: str) -> list[Damage]:
     try:
-        sums = reader.read(side)
-        starts = range(0, size, BATCH_BYTES)
-        pieces = (reader.read(path, start, BATCH_BYTES) for start in starts)
-        return checksum_damage(path, pieces, sums)
+        return checksum_damage(path, _pieces(reader, path), reader.read(side))
     except NotFoundError:
         return []
     except StorageError as error:
         return [Damage(path, error)]
+
+
+def _pieces(reader: Reader, path: str) -> Iterator[bytes]:
+    """Yield a file in pieces, each but the last a whole number of chunks."""
+    start = 0
+    while piece := reader.read(path, start, BATCH_BYTES):
+        yield piece
+        start += len(piece)

@@ -20,8 +20,10 @@ BACKUP_CODES: tuple[Code, ...] = (
         "Spark would plan batch ids anew that the sink may already hold: it would skip or double "
         "rows. A batch may be run again with its recorded offsets, never planned a second time",
         (
-            "restore the newest backup, or single files with --file",
-            "to look at the old one: --to another place",
+            "restore the newest backup instead: holdfast restore TARGET@newest",
+            "restore only the files that are missing or damaged: holdfast restore TARGET@ID --file "
+            "PATH",
+            "to look at the older backup: holdfast restore TARGET@ID --to DIR",
         ),
         exit_status=40,
     ),

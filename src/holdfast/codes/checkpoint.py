@@ -75,7 +75,10 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "batches were planned, passed over and never committed",
         "Spark runs only the newest planned batch again; whether the ones before it reached the "
         "sink, the checkpoint does not say",
-        ("compare the sink with the offsets of these batches before the next start",),
+        (
+            "holdfast doctor TARGET --sink PATH     (which batches the sink holds)",
+            "compare the sink with the offsets of these batches before the next start",
+        ),
     ),
     Code(
         "HF2208",

@@ -267,4 +267,18 @@ GUARD_CODES: tuple[Code, ...] = (
         ),
         exit_status=31,
     ),
+    Code(
+        "HF3027",
+        "the sink holds a batch with other offsets than the checkpoint",
+        "an offsets entry was edited, or the checkpoint is a copy that continued differently: the "
+        "batches that it takes for delivered are not those in the sink, so a start would lose or "
+        "double rows",
+        (
+            "move the checkpoint elsewhere as evidence, then restore the backup that has the "
+            "sink's newest batch: holdfast backups TARGET",
+            "or start over as a new job: another name, with it a new checkpoint, and an empty "
+            "sink; it reads its sources from the beginning",
+        ),
+        exit_status=30,
+    ),
 )

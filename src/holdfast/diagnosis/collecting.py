@@ -26,7 +26,7 @@ from holdfast.diagnosis.evidence import Bundle, Evidence
 from holdfast.diagnosis.evidencereport import markdown_report
 from holdfast.diagnosis.facts import evidence_of
 from holdfast.diagnosis.outputmode import contradicted_format, contradicted_mode
-from holdfast.diagnosis.recorded import Recall, nothing
+from holdfast.diagnosis.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.sinkevidence import SinkClues, identity_from_sink
 from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.subject import Subject
@@ -67,10 +67,13 @@ def collect_evidence(
     if bundle is not None:
         refuse_bad_place(bundle.target, bundle.evidence)
     recorded = recall()
-    picture, is_there = _picture(reader, sink)
+    picture, is_there = _picture(reader, sink, recorded)
     clues = _clues(picture, declared, sink)
     result = evidence_of(picture, clues, formats=formats or {}, job=job, recorded=recorded)
     told = worst_first((*check_picture(picture), *check_records(picture, recorded)))
+    if not is_there and recorded.runs:
+        # This says more than that the checkpoint knows less than its records.
+        told = (_lost(recorded, clues), *(one for one in told if one.code != "HF2342"))
     findings = (*_findings(result, clues), *_of_sink(picture, clues, is_there), *told)
     steps = tuple(dict.fromkeys(_steps(result)))
     answer = Answer("evidence", picture.location, result, findings, steps)
@@ -79,14 +82,43 @@ def collect_evidence(
     return replace(answer, result=replace(result, bundle=_packed(reader, picture, answer, bundle)))
 
 
-def _picture(reader: Reader, sink: SinkPlace | None) -> tuple[Picture, bool]:
-    """Read the checkpoint; where a sink was named, a place without one is new, and may be."""
+def _picture(reader: Reader, sink: SinkPlace | None, recorded: Recorded) -> tuple[Picture, bool]:
+    """Read the checkpoint; one that is not there may be, where records or a sink know more."""
     try:
         return read_picture(reader, history=HISTORY_BATCHES), True
     except NotFoundError:
-        if sink is None or not sink.given:
+        if not recorded.runs and not _knows_batches(sink):
             raise
     return read_picture(MemoryReader({}, location=reader.location)), False
+
+
+def _knows_batches(sink: SinkPlace | None) -> bool:
+    """Whether a sink was named, or the declared one knows batches of any query."""
+    if sink is None or sink.given:
+        return sink is not None
+    memory = sink.ask()
+    known = memory.delta.identifiers if memory.delta is not None else ()
+    return bool(known) or (memory.own is not None and bool(memory.own.newest))
+
+
+def _lost(recorded: Recorded, clues: SinkClues) -> Finding:
+    """Say that the checkpoint is gone, and what its records and its sink still know."""
+    run = recorded.started or recorded.runs[0]
+    delivered = max((one.last_batch for one in recorded.runs if one.last_batch is not None),
+                    default=None)  # fmt: skip
+    ended = "with no end recorded" if run.ended is None else f"{run.ended.value} {run.ended_at}"
+    upto = "no batch" if delivered is None else f"batches up to {delivered}"
+    told = f"the checkpoint is missing; the records know run {run.generation} of job {run.job} "
+    told += f"({ended}), and that {upto} {'was' if delivered is None else 'were'} delivered"
+    held = None if clues.memory is None else clues.memory.last_committed(run.query_id)
+    if held is not None:
+        told += f"; the sink: {held.basis}" if held.value is None else (
+            f"; the sink holds batches up to {held.value}")  # fmt: skip
+    evidence = {
+        "run": run.generation, "recorded": delivered, "query_id": run.query_id,
+        "sink": None if held is None else held.value,
+    }  # fmt: skip
+    return Finding("HF3025", Severity.FATAL, told, Place(""), evidence)
 
 
 def _of_sink(picture: Picture, clues: SinkClues, is_there: bool) -> Iterator[Finding]:

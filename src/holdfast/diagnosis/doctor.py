@@ -24,6 +24,7 @@ from holdfast.diagnosis.deltacommits import look_at_history
 from holdfast.diagnosis.examination import Examination, Examined, SinkSeen, reported
 from holdfast.diagnosis.inspecting import VERIFIED_HISTORY
 from holdfast.diagnosis.keptoffsets import look_at_kept, with_kept_copy
+from holdfast.diagnosis.otheroffsets import other_offsets
 from holdfast.diagnosis.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.sourcesseen import NO_SOURCE_PLACES, SourcePlaces
@@ -32,7 +33,7 @@ from holdfast.diagnosis.stateseen import with_loadable_batch
 from holdfast.diagnosis.subject import DeclaredJob, Subject
 from holdfast.diagnosis.wrongfixes import with_wrong_fixes
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
-from holdfast.findings import Finding, Place, Severity, rooted, worst, worst_first
+from holdfast.findings import Finding, Place, Severity, named, rooted, worst, worst_first
 from holdfast.ledgers.asking import SinkMemory
 from holdfast.ledgers.heldoffsets import unknown_offsets
 from holdfast.ledgers.outputsight import OutputSight
@@ -189,6 +190,7 @@ def _subject(
         table=look_at_history(examinee.sink, sink, picture, verified=verified),
         planned_since=_planned_since(examinee.reader, picture, sink),
         sight=_sight(examinee, picture),
+        other_offsets=_other_offsets(examinee.reader, picture, sink),
         sources=examinee.sources.look(picture, recorded.run_of(picture)),
     )
 
@@ -196,6 +198,14 @@ def _subject(
 def _sight(examinee: Examinee, picture: Picture) -> SinkSight | None:
     query_id = None if picture.query is None else picture.query.id
     return None if examinee.sink is None else examinee.sink.see(query_id)
+
+
+def _other_offsets(reader: Reader, picture: Picture, sink: SinkMemory | None) -> Finding | None:
+    """Compare the newest batch of the sink with the checkpoint, as a start does."""
+    if sink is None or picture.query is None:
+        return None
+    newest = sink.last_committed(picture.query.id).value
+    return other_offsets(reader, picture.query.id, newest, sink.offsets_of)
 
 
 def _planned_since(reader: Reader, picture: Picture, sink: SinkMemory | None) -> int | None:
@@ -252,7 +262,10 @@ def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Findin
         found = [with_loadable_batch(finding, one.subject.state, picture) for finding in found]
         assert isinstance(one.examinee, Examinee)
         found = [judged_by_old_place(finding, one.examinee.exists_at) for finding in found]
-    return worst_first(with_wrong_fixes(one) for one in found if choice.takes(one.code))
+    target = one.examinee.target
+    job = one.examinee.job if isinstance(one.examinee, Examinee) else None
+    told = [with_wrong_fixes(finding) for finding in found if choice.takes(finding.code)]
+    return worst_first(named(finding, target, job.name if job else None) for finding in told)
 
 
 def _unreadable(error: HoldfastError) -> Finding:

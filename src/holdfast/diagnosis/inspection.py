@@ -9,7 +9,7 @@ from holdfast.checkpoint.gaps import entry_before
 from holdfast.checkpoint.layout import LogFiles
 from holdfast.checkpoint.operatorview import Operator, operators_of
 from holdfast.checkpoint.outcome import NextStart
-from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.picture import Picture, passed_over
 from holdfast.checkpoint.recovery import next_start
 from holdfast.checkpoint.releases import unusual_settings
 from holdfast.checkpoint.sourcefolders import in_order, matching_position
@@ -35,6 +35,11 @@ class Batches:
     last_committed: int | None
     pending: int | None
     """Planned without a commit: the batch that the next start would run again."""
+
+    @property
+    def passed_over(self) -> int | None:
+        """The newest batch that Spark will not run again."""
+        return passed_over(self.last_committed, self.pending)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from holdfast.checkpoint.filelook import checksum_names
 from holdfast.checkpoint.goingon import going_on
-from holdfast.checkpoint.layout import checksum_name
 from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.statebudget import Budget
 from holdfast.diagnosis.stateseen import StateDamage, StateSeen, every_partition
@@ -154,7 +154,7 @@ class _Reading:
             self.reason = self.budget.no_time
             return
         plain = [one.link.path for one in group if one.link.kind is not LinkKind.ZIP]
-        sides = [side for path in plain for side in _sides(path)
+        sides = [side for path in plain for side in checksum_names(path)
                  if self.picture.layout.has_file(side)]  # fmt: skip
         read = self.reader.read_many([*plain, *sides])
         for one in group:
@@ -170,19 +170,31 @@ class _Reading:
             self._unread(path, failure)
             return
         held = {name: data for name, data in read.items() if isinstance(data, bytes)}
-        reader = MemoryReader(held, self.reader.location) if path in held else self.reader
+        damage: HoldfastError | None = None
+        overlooked: list[Finding] = []
+        if path in held:
+            damage, overlooked = self._decoded(MemoryReader(held, self.reader.location), one)
+        if path not in held or damage or overlooked:
+            # A running query may have replaced the file or its checksum: read both again.
+            damage, overlooked = self._decoded(self.reader, one)
+        if isinstance(damage, StorageError):
+            self._unread(path, damage)
+            return
+        if damage is not None:
+            self.damages.append(StateDamage(path, damage))
+            self.damaged.add(path)
+        self.overlooked += overlooked
+        self.needed[path] = _Load(one.size, read=True)
+
+    def _decoded(self, reader: Reader, one: _Wanted) -> tuple[HoldfastError | None, list[Finding]]:
+        """Decode a file; return why it cannot be decoded, and damage that Spark overlooks."""
         links = LinkReader(reader, self.picture.layout, one.encoding)
         try:
             for _ in links.changes(one.link):
                 pass
-        except StorageError as error:
-            self._unread(path, error)
-            return
         except HoldfastError as error:
-            self.damages.append(StateDamage(path, error))
-            self.damaged.add(path)
-        self.overlooked += links.overlooked
-        self.needed[path] = _Load(one.size, read=True)
+            return error, links.overlooked
+        return None, links.overlooked
 
     def _unread(self, path: str, error: StorageError) -> None:
         if isinstance(error, NotFoundError):
@@ -191,10 +203,6 @@ class _Reading:
             self.gone.add(path)
             return
         self.reason = error.message
-
-
-def _sides(path: str) -> tuple[str, str]:
-    return checksum_name(path), f"{path}.crc"
 
 
 def _groups(wanted: Iterator[_Wanted]) -> Iterator[list[_Wanted]]:

@@ -18,7 +18,7 @@ from holdfast.diagnosis.stateseen import (
     every_partition,
     loadable_in,
 )
-from holdfast.errors import CheckpointError, HoldfastError
+from holdfast.errors import CheckpointError, HoldfastError, NotFoundError
 from holdfast.findings import Finding
 from holdfast.format.rockskeys import family_prefix
 from holdfast.format.spans import MERGE, PUT, Changes, Spans
@@ -141,6 +141,9 @@ class _Reading:
             for chunk in links.changes(link):
                 if store not in self.misfits:
                     self._try_rows(link, chunk, decoders, store)
+        except NotFoundError:
+            # A query that runs now removed it: nothing needs it any more.
+            return
         except HoldfastError as error:
             self.damages.append(StateDamage(link.path, error))
         self.overlooked += links.overlooked

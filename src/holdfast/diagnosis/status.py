@@ -23,7 +23,7 @@ from holdfast.diagnosis.runshown import attempt_shown, newest_batch_shown, run_s
 from holdfast.diagnosis.sinkplace import SinkPlace
 from holdfast.diagnosis.statusresult import JobState, JobStatus, LeaseShown, Status
 from holdfast.errors import HoldfastError, StorageError
-from holdfast.findings import Finding, Place, Severity, rooted, worst_first
+from holdfast.findings import Finding, Place, Severity, named, rooted, worst_first
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.records.leasesight import LeaseState, Standing
 from holdfast.records.run import Run
@@ -187,7 +187,8 @@ def _findings(seen: _Seen) -> Iterator[Finding]:
         *killed_run(recorded, place.job, Severity.WARNING),
         *unreadable_records(recorded),
     ]
-    yield from (rooted(finding, place.location) for finding in found)
+    for finding in found:
+        yield named(rooted(finding, place.location), place.job, place.job)
 
 
 def _lost(seen: _Seen) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from holdfast.diagnosis.keptoffsets import NOTHING_KEPT, KeptOffsets
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recorded
 from holdfast.diagnosis.sourcesseen import NO_SOURCES_SEEN, SourcesSeen
 from holdfast.diagnosis.stateseen import NOTHING_SEEN, StateSeen
+from holdfast.findings import Finding
 from holdfast.jobs.queryshape import UNCERTAIN, QueryShape
 from holdfast.jobs.ready import ChangedTable
 from holdfast.ledgers.asking import SinkMemory
@@ -80,6 +81,8 @@ class Subject:
     is_there: bool = True
     """False for a place at which nothing is yet."""
 
+    other_offsets: Finding | None = None
+    """That the sink holds its newest batch with other offsets than the checkpoint has."""
     planned_since: int | None = None
     """The newest batch in offsets/ after the sink was asked; None where it was not looked at."""
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 _RANGE = "range1:"
 """The kind of a digest over both entries. Another way to compute it needs another word."""
+
+_ENTRY_KIND = re.compile(r"[0-9a-f]{64}")
+"""The kind of a digest over the batch's own entry alone."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,21 @@ class OffsetRange:
     def identity(self, query_id: str, generation: int) -> BatchIdentity:
         """Return the identity of the batch with this range."""
         return BatchIdentity(query_id, self.batch_id, generation, *self.digests)
+
+
+def is_of(stored: str, batch_id: int, entries: Mapping[int, bytes]) -> bool | None:
+    """Return whether a ledger's digest of a batch is that of these entries; None where unknown.
+
+    A digest is compared as the kind that it is. It is unknown where its kind is, or where an entry
+    is missing that it was made from.
+    """
+    needs_previous = stored.startswith(_RANGE) and batch_id > 0
+    is_known = stored.startswith(_RANGE) or _ENTRY_KIND.fullmatch(stored) is not None
+    entry, previous = entries.get(batch_id), entries.get(batch_id - 1)
+    if not is_known or entry is None or (needs_previous and previous is None):
+        return None
+    found = OffsetRange(batch_id, previous or b"", entry)
+    return found.identity("", 0).has_offsets(stored)
 
 
 def digest_of_offsets(entry: bytes) -> str:

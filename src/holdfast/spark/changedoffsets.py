@@ -1,4 +1,4 @@
-"""Refuses a start on offsets entries that are not what was kept of them before a delivery."""
+"""Refuses a start on offsets that are not those kept before a delivery, or those of the sink."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from functools import partial
 
 from holdfast.diagnosis.inspection import Inspection
 from holdfast.diagnosis.keptoffsets import advice, judge_copies, read_entries
+from holdfast.diagnosis.otheroffsets import other_offsets
 from holdfast.errors import CheckpointError, RefusedError
+from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.records.folder import RecordsFolder
 from holdfast.records.offsetcopies import OffsetCopies, copy_path
 from holdfast.spark.sinks.sink import Sink, offsets_told_by
@@ -33,6 +35,18 @@ def refuse_changed_offsets(
     changed = {one: data for one, data in present.items() if kept[one] != {_digest(data)}}
     if changed:
         raise _refusal(changed, copies, query_id, checkpoint, sink)
+
+
+def refuse_other_offsets(
+    inspection: Inspection, checkpoint: Reader, sink: Sink, held: LastCommitted
+) -> None:
+    """Raise HF3027 where the sink holds its newest batch with other offsets than the checkpoint."""
+    found = other_offsets(
+        checkpoint, inspection.query_id, held.value, partial(offsets_told_by, sink)
+    )
+    if found is not None:
+        at = found.place.within(checkpoint.location)
+        raise RefusedError(found.code, found.message, at=at)
 
 
 def _refusal(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.checkpoint.outcome import Action
 from holdfast.diagnosis.checks.filesink import CLOCK_TOLERANCE_MS
-from holdfast.diagnosis.inspection import Batches, Inspection
+from holdfast.diagnosis.inspection import Inspection
 from holdfast.diagnosis.sinkbefore import SinkBefore
 from holdfast.diagnosis.sinkgone import SinkCompared
 from holdfast.errors import RefusedError
@@ -148,7 +148,7 @@ def guard_operators(start: Start) -> Iterator[Finding]:
 
 def guard_native_sink(start: Start) -> Iterator[Finding]:
     """Refuse where Spark's own sink would lose rows; report where its batches are unknown."""
-    native, passed = start.sight.native, passed_over(start.inspection.batches)
+    native, passed = start.sight.native, start.inspection.batches.passed_over
     if native is None:
         return
     if native.continues_as is not None:
@@ -209,7 +209,7 @@ def guard_sink_gone(start: Start) -> Iterator[Finding]:
 
     A pending batch counts where the ledger holds it: it would be skipped when it runs again.
     """
-    passed = passed_over(start.inspection.batches)
+    passed = start.inspection.batches.passed_over
     if start.inspection.query_id is not None and (passed, start.sink.value) != (None, None):
         compared = SinkCompared(
             start.sight, start.before, passed, start.mode == "complete", start.sink_queries
@@ -238,7 +238,7 @@ def guard_records(start: Start) -> Iterator[Finding]:
 
 def guard_unreadable_records(start: Start) -> Iterator[Finding]:
     """Refuse a sink without a batch of this query while the records of its runs are unreadable."""
-    passed, sight = passed_over(start.inspection.batches), start.sight
+    passed, sight = start.inspection.batches.passed_over, start.sight
     is_without = sight.place is not None and sight.held.answer is Answer.NOTHING
     if start.unread and start.before is None and passed is not None and is_without:
         message = f"the sink holds no batch of this query, and {start.unread[0]}"
@@ -248,7 +248,7 @@ def guard_unreadable_records(start: Start) -> Iterator[Finding]:
 
 def guard_sink_behind(start: Start) -> Iterator[Finding]:
     """Refuse where the checkpoint takes batches for delivered that the sink does not hold."""
-    delivered = passed_over(start.inspection.batches)
+    delivered = start.inspection.batches.passed_over
     held, found = start.sink.value, start.sight.rows_up_to
     evidence = {"sink": held, "committed": delivered, "basis": start.sink.basis}
     if delivered is not None and held is not None and held < delivered:
@@ -295,18 +295,6 @@ GUARDS: tuple[Guard, ...] = (
     guard_settings,
 )
 """In the order in which they are told."""
-
-
-def passed_over(batches: Batches) -> int | None:
-    """Return the newest batch that Spark will not run again, also where its commit is missing.
-
-    A start runs the newest planned batch again and none before it: what was lost of `commits` below
-    that is never looked at.
-    """
-    committed, pending = batches.last_committed, batches.pending
-    if pending is None or pending == 0:
-        return committed
-    return pending - 1 if committed is None else max(committed, pending - 1)
 
 
 def _refusal(finding: Finding, location: str) -> RefusedError:

@@ -24,8 +24,8 @@ from holdfast.records.history import History
 from holdfast.records.run import SHARED_SINK, PlanFacts
 from holdfast.records.statements import Statement
 from holdfast.spark.adopting import statement_about_pending
-from holdfast.spark.changedoffsets import refuse_changed_offsets
-from holdfast.spark.guard import Start, accepted_by_name, passed_over, refuse_or_tell
+from holdfast.spark.changedoffsets import refuse_changed_offsets, refuse_other_offsets
+from holdfast.spark.guard import Start, accepted_by_name, refuse_or_tell
 from holdfast.spark.jobsession import session_for
 from holdfast.spark.planfacts import plan_facts
 from holdfast.spark.sinks.native import NativeSink
@@ -86,6 +86,7 @@ def prepare(
     if _known_as_shared(History(records), inspection.query_id):
         accepted = tuple(sorted({*accepted, SHARED_SINK}))
     refuse_changed_offsets(inspection, reader, records, sink)
+    refuse_other_offsets(inspection, reader, sink, start.sight.held)
     statement = statement_about_pending(
         inspection, sink, start.sight, records, reader, around.wishes
     )
@@ -119,7 +120,7 @@ def _start(
     known = inspection.query_id
     sight = sink.sight(known)
     history = History(records)
-    before = sink_before(history, known, passed_over(inspection.batches))
+    before = sink_before(history, known, inspection.batches.passed_over)
     unread = tuple(f"{error.message} ({error.at})" for error in history.damages)
     others: frozenset[str] = frozenset()
     if sight.held.answer is not Answer.BATCH:

@@ -12,7 +12,7 @@ from holdfast import __version__
 from holdfast.answers import Answer
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import HoldfastError, JvmDiedError, SparkStartError
-from holdfast.findings import Finding, Place, Severity
+from holdfast.findings import Finding, Place, Severity, named
 from holdfast.jobs.lineage import Lineage
 from holdfast.jobs.paths import check_paths
 from holdfast.jobs.ready import ReadyJob
@@ -218,7 +218,12 @@ def _refused_before_spark(
 
 
 def _findings(outcome: Outcome) -> Iterator[Finding]:
-    """Give what was told before the start, and what ended the job."""
+    """Yield what was reported before the start, and what ended the job, with the job's name."""
+    for finding in _unnamed(outcome):
+        yield named(finding, outcome.report.job, outcome.report.job)
+
+
+def _unnamed(outcome: Outcome) -> Iterator[Finding]:
     root = outcome.report.checkpoint
     for finding in outcome.findings:
         yield replace(finding, place=replace(finding.place, root=finding.place.root or root))

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from holdfast.errors import HoldfastError
 from holdfast.records.run import Run, SinkFacts
-from holdfast.spark.guard import passed_over
 from holdfast.spark.preparing import Prepared
 from holdfast.spark.sinks.sink import Sink
 
@@ -65,7 +64,7 @@ class SinkRecord:
 
 def _first_batch(prepared: Prepared) -> int:
     """Return the first batch that the run could deliver; one that was stated to be is not."""
-    passed, statement = passed_over(prepared.inspection.batches), prepared.statement
+    passed, statement = prepared.inspection.batches.passed_over, prepared.statement
     if statement is not None and statement.delivered:
         return statement.batch_id + 1
     return 0 if passed is None else passed + 1

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from holdfast.checkpoint.checksums import checksum_damage, spark_checksum_damage
-from holdfast.checkpoint.layout import Layout, checksum_name
+from holdfast.checkpoint.filelook import look_at_files
+from holdfast.checkpoint.layout import Layout
 from holdfast.checkpoint.statefiles import PartitionFiles, VersionedId
-from holdfast.errors import CheckpointError, DecodeError, HoldfastError
+from holdfast.errors import CheckpointError, DecodeError, HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.hdfsstate import read_changes
 from holdfast.format.rockskeys import family_prefix
@@ -73,18 +73,14 @@ class LinkReader:
 
     def _verified(self, link: Link) -> bytes:
         """Read a file and compare it with the checksums beside it: some codecs notice no damage."""
-        path = link.path
-        data = self.reader.read(path)
-        damages = []
-        if self.layout.has_file(checksum_name(path)):
-            damages += checksum_damage(path, [data], self.reader.read(checksum_name(path)))
-        if self.layout.has_file(f"{path}.crc"):
-            damages += spark_checksum_damage(path, data, self.reader.read(f"{path}.crc"))
-        for damage in damages:
+        look = look_at_files(self.reader, self.layout, [link.path])[link.path]
+        if isinstance(look, StorageError):
+            raise look
+        for damage in look.damages:
             if not damage.overlooked:
                 raise damage.error
             self.overlooked.append(_finding(damage.error, link))
-        return data
+        return look.data
 
     def _snapshot(self, link: Link) -> Iterator[Changes]:
         # RocksDB is not waited for where another store is read.

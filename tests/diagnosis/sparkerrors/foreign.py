@@ -54,6 +54,33 @@ FOREIGN: tuple[tuple[str, str], ...] = (
         "IllegalStateException: Error reading delta file wasbs://c@a.blob.core.windows.net/cp/state"
         "/0/199/1.delta of HDFSStateStoreProvider[id = (op=0,part=199),dir = wasbs://…]",
     ),
+    ("state-delta-missing", "File does not exist: hdfs://nn/ckpt/state/0/1/345.delta"),
+    (
+        "state-delta-missing",
+        "Caused by: java.io.FileNotFoundException: File does not exist: /user/etl/cp/state/0/17/"
+        "left-keyWithIndexToValue/345.delta\n\tat org.apache.hadoop.hdfs.server.namenode."
+        "INodeFile.valueOf(INodeFile.java:86)",
+    ),
+    (
+        "state-delta-missing",
+        "java.io.FileNotFoundException: No such file or directory: s3a://b/cp/state/1/0/9.delta",
+    ),
+    (
+        "state-snapshot-missing",
+        "java.io.FileNotFoundException: File file:/mnt/cp/state/0/1/345.snapshot does not exist",
+    ),
+    ("state-snapshot-missing", "File does not exist: hdfs://nn:8020/cp/state/0/1/345.snapshot"),
+    ("state-file-missing-rocksdb", "File does not exist: hdfs://nn/ckpt/state/0/1/345.zip"),
+    (
+        "state-file-missing-rocksdb",
+        "java.io.FileNotFoundException: No such file or directory: s3a://b/cp/state/0/1/"
+        "345_6b1c5f0e-6a0d-4c7a-9d0e-2f7f0a2c9d11.zip",
+    ),
+    (
+        "state-file-missing-rocksdb",
+        "java.io.FileNotFoundException: File file:/cp/state/0/1/8_6b1c5f0e-6a0d-4c7a-9d0e-"
+        "2f7f0a2c9d11.changelog does not exist",
+    ),
     (
         "state-file-cut",
         '{"level":"ERROR","msg":"[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred during '

@@ -59,6 +59,7 @@ SINK_CHECKS: tuple[SubjectCheck, ...] = (
     ownledger.check_ledger_not_behind,
     ownledger.check_ledger_knows_query,
     declaredsink.check_output_gone,
+    declaredsink.check_same_offsets,
 )
 """What the sink remembers, against the checkpoint."""
 

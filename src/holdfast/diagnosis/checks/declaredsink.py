@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.sinkbefore import sink_before
 from holdfast.diagnosis.sinkgone import SinkCompared
 from holdfast.diagnosis.subject import Subject
@@ -17,7 +16,7 @@ def check_output_gone(subject: Subject) -> Iterator[Finding]:
     sight, query_id = subject.sight, subject.query_id
     if sight is None or subject.job is None or query_id is None or subject.runs_now:
         return
-    passed = _passed_over(subject.picture)
+    passed = subject.picture.passed_over
     if (passed, sight.held.value) == (None, None):
         return
     known = subject.sink.own.newest if subject.sink is not None and subject.sink.own else {}
@@ -44,9 +43,7 @@ def check_output_gone(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _passed_over(picture: Picture) -> int | None:
-    """Return the newest batch that Spark will not run again."""
-    committed, planned = picture.newest_commit_id, picture.newest_offsets_id
-    if planned is None or planned == 0 or (committed is not None and planned <= committed):
-        return committed
-    return planned - 1 if committed is None else max(committed, planned - 1)
+def check_same_offsets(subject: Subject) -> Iterator[Finding]:
+    """Report a sink that holds its newest batch with other offsets than the checkpoint."""
+    if subject.other_offsets is not None:
+        yield subject.other_offsets

@@ -30,6 +30,13 @@ _CHANGING: tuple[tuple[str, re.Pattern[str]], ...] = (
 _UNESCAPED = "_-!.~'()*,;:$&+=@"
 """What a Java URI leaves as it is in a path, beside letters and digits."""
 
+_OF_A_JOB = (
+    "declare it under a new name, with a lasting checkpoint and an empty lasting sink; it reads "
+    "its sources from the beginning",
+    "do not move the checkpoint by hand: a job whose checkpoint is at another path does not start "
+    "(HF1114)",
+)
+
 
 def check_is_there(subject: Subject) -> Iterator[Finding]:
     """Report a path at which nothing is; a declared job that never ran has no checkpoint yet."""
@@ -56,7 +63,10 @@ def check_lasting_place(subject: Subject) -> Iterator[Finding]:
         message = "Spark made this place up, because the query named no checkpointLocation"
         yield Finding("HF2302", Severity.WARNING, message, Place(""))
     elif subject.scheme == "file" and _TEMPORARY.search(subject.path):
-        yield Finding("HF2302", Severity.INFO, "the folder lies among temporary files", Place(""))
+        # Where a project declares the job, a move by hand is refused at its next start.
+        steps = _OF_A_JOB if subject.job is not None else ()
+        message = "the folder lies among temporary files"
+        yield Finding("HF2302", Severity.INFO, message, Place(""), next_steps=steps)
 
 
 def check_escaped_twin(subject: Subject) -> Iterator[Finding]:

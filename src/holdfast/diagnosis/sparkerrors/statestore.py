@@ -6,6 +6,13 @@ from holdfast.diagnosis.sparkerrors.page import Page
 
 _LOAD = "CANNOT_LOAD_STATE_STORE"
 
+
+def _gone(name: str) -> tuple[str, str]:
+    """Return how HDFS and S3 report that a file of a partition's state is not there."""
+    path = f"<path>/state/#/#/{name}"
+    return f"File does not exist: {path}", f"No such file or directory: {path}"
+
+
 PAGES: tuple[Page, ...] = (
     Page(
         "state-load-failed",
@@ -46,6 +53,7 @@ PAGES: tuple[Page, ...] = (
             "Error reading delta file <path>",
             "FileNotFoundException: File <path>/state/#/#/#.delta does not exist",
             "/state/#/#/#.delta does not exist",
+            *_gone("#.delta"),
         ),
         codes=("HF2221", "HF2238"),
     ),
@@ -61,7 +69,11 @@ PAGES: tuple[Page, ...] = (
             "snapshot exists (`holdfast inspect` shows the versions that are kept).",
         ),
         conditions=(f"{_LOAD}.CANNOT_READ_MISSING_SNAPSHOT_FILE",),
-        fragments=("Error reading snapshot file … does not exist",),
+        fragments=(
+            "Error reading snapshot file … does not exist",
+            "/state/#/#/#.snapshot does not exist",
+            *_gone("#.snapshot"),
+        ),
         codes=("HF2221", "HF2238"),
     ),
     Page(
@@ -84,6 +96,12 @@ PAGES: tuple[Page, ...] = (
         fragments=(
             "/state/#/#/#.changelog does not exist",
             "/state/#/#/#.zip does not exist",
+            "/state/#/#/#_<id>.changelog does not exist",
+            "/state/#/#/#_<id>.zip does not exist",
+            *_gone("#.changelog"),
+            *_gone("#.zip"),
+            *_gone("#_<id>.changelog"),
+            *_gone("#_<id>.zip"),
             "Error reading streaming state file of <path>",
         ),
         codes=("HF2221", "HF2233"),

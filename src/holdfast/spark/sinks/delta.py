@@ -21,7 +21,7 @@ from holdfast.ledgers.asking import ask_sink
 from holdfast.ledgers.delta import LOG_FOLDER, DeltaLedger, read_delta_ledger
 from holdfast.ledgers.deltafollowing import RESTORE, FollowedTable, Undoing, offsets_in_table
 from holdfast.ledgers.deltaidentity import CLOSED, current_application, fence_before
-from holdfast.ledgers.deltasight import holds_anything
+from holdfast.ledgers.deltasight import table_or_nothing
 from holdfast.ledgers.heldoffsets import HeldOffsets
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.lastcommitted import Answer, LastCommitted
@@ -128,14 +128,11 @@ class DeltaSink:
 
         Rows are looked for only where no batch is known, or somebody else replaced the table since.
         """
-        place = canonical(self._location)
         with self._asked():
-            table = read_delta_ledger(self._below(LOG_FOLDER))
-            if table is None:
-                folder = open_reader(self._location, self._sink.settings)
-                contents = Contents.ROWS if holds_anything(folder) else Contents.ABSENT
-                told = "the folder holds no Delta log"
-                return SinkSight(LastCommitted.nothing(told), place, contents=contents)
+            table = table_or_nothing(self._location, self._sink.settings)
+        if isinstance(table, SinkSight):
+            return table
+        place = canonical(self._location)
         if query_id is None:
             return SinkSight(LastCommitted.nothing(NO_QUERY_YET), place, table.table_id)
         return self._looked_through(table, query_id, place)
