@@ -29,8 +29,13 @@ resort).
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from holdfast.codes import Code, code_of
+from holdfast.redaction import redact
+
+if TYPE_CHECKING:
+    from holdfast.answers import Answer
 
 _EXPLAIN = re.compile(r"holdfast explain (\S+)")
 
@@ -58,6 +63,17 @@ class HoldfastError(Exception):
         """The whole story as Python or Java told it, without secrets; shown only when asked for."""
         self.unrecorded: HoldfastError | None = None
         """Why the attempt to start that this error ended could not be recorded."""
+        self.answer: Answer[Any] | None = None
+        """What the command answered nevertheless: `run` reports every job, also those that ended
+        well."""
+
+    def __str__(self) -> str:
+        """Return all that a person needs, without secrets: what a traceback ends with."""
+        lines = [f"{self.code.number}: {redact(self.message)}"]
+        lines += [f"  at    {redact(self.at)}"] if self.at else []
+        lines += [f"  why   {redact(self.why)}"] if self.why else []
+        lines += [f"  next  {redact(step)}" for step in self.next_steps]
+        return "\n".join(lines)
 
     @property
     def exit_status(self) -> int:
