@@ -46,7 +46,9 @@ def test_names_complete_and_help_works_without_pyspark() -> None:
 def test_what_a_traceback_ends_with() -> None:
     """Code, message, place, reason and next steps, without secrets; the parts stay as they are."""
     remember_secret("hunter2hunter2")
-    error = LeaseError("HF2601", "held with hunter2hunter2", at="/data/orders", next_steps=("wait",))
+    error = LeaseError(
+        "HF2601", "held with hunter2hunter2", at="/data/orders", next_steps=("wait",)
+    )
     assert str(error).splitlines() == [
         "HF2601: held with [redacted]",
         "  at    /data/orders",

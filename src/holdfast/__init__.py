@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     )
     from holdfast.spark.heldquery import HeldQuery
     from holdfast.spark.report import JobReport, RunReport
+    from holdfast.state.frames import StateAnswer, StateReader
     from holdfast.state.opened import OpenedCheckpoint
     from holdfast.state.results import StateRows
 
@@ -71,6 +72,8 @@ _HOMES = {
     "Restoration": "holdfast.backup.results",
     "RunReport": "holdfast.spark.report",
     "Severity": "holdfast.findings",
+    "StateAnswer": "holdfast.state.frames",
+    "StateReader": "holdfast.state.frames",
     "StateRows": "holdfast.state.results",
     "Status": "holdfast.diagnosis.statusresult",
     "back_up": "holdfast.library",
@@ -113,6 +116,8 @@ __all__ = [
     "Restoration",
     "RunReport",
     "Severity",
+    "StateAnswer",
+    "StateReader",
     "StateRows",
     "Status",
     "__version__",

@@ -63,13 +63,16 @@ class HoldfastError(Exception):
         """The whole story as Python or Java told it, without secrets; shown only when asked for."""
         self.unrecorded: HoldfastError | None = None
         """Why the attempt to start that this error ended could not be recorded."""
+        self.job: str | None = None
+        """The job of a run that it ended."""
         self.answer: Answer[Any] | None = None
-        """What the command answered nevertheless: `run` reports every job, also those that ended
+        """What the run answers nevertheless: the reports of all jobs, also of those that ended
         well."""
 
     def __str__(self) -> str:
         """Return all that a person needs, without secrets: what a traceback ends with."""
-        lines = [f"{self.code.number}: {redact(self.message)}"]
+        job = "" if self.job is None else f"{self.job}: "
+        lines = [f"{self.code.number}: {job}{redact(self.message)}"]
         lines += [f"  at    {redact(self.at)}"] if self.at else []
         lines += [f"  why   {redact(self.why)}"] if self.why else []
         lines += [f"  next  {redact(step)}" for step in self.next_steps]

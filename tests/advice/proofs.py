@@ -80,7 +80,16 @@ _JVM_FULL = Test(
     f"{_RUNNING}/test_jvm_death.py::test_a_jvm_without_memory_under_jobs_side_by_side",
     "a task ran out of memory, and the jobs are started again with more",
 )
+_SESSION = "tests/spark/test_session.py::"
 TESTS: dict[tuple[str, str], Test] = {
+    ("HF5212", "name what stays as it is in the session: holdfast.run(…, keep_settings=[…])"): Test(
+        f"{_SESSION}test_settings_that_differ_have_to_be_named_to_be_kept",
+        "the open session has another master, setting or jar than the one declared",
+    ),
+    ("HF5212", "or stop the session (spark.stop()): Holdfast starts Spark as declared"): Test(
+        f"{_SESSION}test_a_session_with_delta",
+        "the session of the program was stopped, and left its JVM running",
+    ),
     ("HF5304", "start the jobs again"): _JVM_KILLED,
     ("HF5306", "start the jobs again"): _JVM_KILLED,
     ("HF5305", "give the JVM more memory, spark.driver.memory under spark.conf (default 1g), and "

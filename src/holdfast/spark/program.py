@@ -8,17 +8,21 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
+from holdfast.errors import SourceError
 from holdfast.findings import Finding, Severity
 from holdfast.jobs.ready import ReadyJob
 from holdfast.redaction import redact
 from holdfast.spark.admission import admit
 from holdfast.spark.events import Watcher
 from holdfast.spark.failures import jvm_died
+from holdfast.spark.features import features_of
 from holdfast.spark.heldquery import HeldQuery
 from holdfast.spark.jobrun import JobRun
 from holdfast.spark.jvm import Jvm
 from holdfast.spark.refusal import attempt_recorded
 from holdfast.spark.release import refuse_connect_session
+from holdfast.spark.serving import refuse_lacking
+from holdfast.spark.sinks.opening import check_function
 from holdfast.spark.starting import start_job
 from holdfast.spark.stopping import Stopping
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
@@ -31,12 +35,16 @@ def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher)
     """Start a program's own query as a job; raises HoldfastError, and then nothing is started."""
     with attempt_recorded(job):
         refuse_connect_session(frame.sparkSession)
+        if not frame.isStreaming:
+            raise SourceError("HF5118", f"{job.name} was given a batch DataFrame", at=job.at)
+        check_function(job.sink)
     admit(job)
     session = frame.sparkSession
     jvm = Jvm.of(session)
     with attempt_recorded(job):
         if (death := jvm.death()) is not None:
             raise jvm_died(death, job)
+        refuse_lacking(session, features_of([job]), job.at)
     around = Surroundings(session, jvm, versions_of(session), wishes, Stopping(), watch)
     run, started = JobRun(job, around), start_job(job, around, frame)
     _warn(started.findings)
