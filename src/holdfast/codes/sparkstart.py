@@ -138,7 +138,7 @@ SPARK_START_CODES: tuple[Code, ...] = (
         "libraries and SQL extensions are loaded when a session starts and can't be added later. "
         "Nothing was started: no lease was taken, and checkpoint and sink are as they were",
         (
-            "add the lines that the error names to SparkSession.builder, in a new process or kernel",
+            "add the lines of the error to SparkSession.builder, in a new process or kernel",
             "or stop the session (spark.stop()) and let holdfast.run start one with all of it",
         ),
         exit_status=52,
@@ -149,7 +149,7 @@ SPARK_START_CODES: tuple[Code, ...] = (
         "Holdfast reads the checkpoint and the sink as storage: declares them, and Spark would "
         "write others: what is there already would be invisible to one of the two, so that "
         "batches could be lost or delivered twice",
-        ("add the lines that the error names to SparkSession.builder, in a new process or kernel",),
+        ("add the lines of the error to SparkSession.builder, in a new process or kernel",),
         exit_status=52,
     ),
     Code(

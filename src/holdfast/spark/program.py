@@ -44,7 +44,7 @@ def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher)
     with attempt_recorded(job):
         if (death := jvm.death()) is not None:
             raise jvm_died(death, job)
-        refuse_lacking(session, features_of([job]), job.at)
+        refuse_lacking(session, features_of([job]), job.settings, job.at)
     around = Surroundings(session, jvm, versions_of(session), wishes, Stopping(), watch)
     run, started = JobRun(job, around), start_job(job, around, frame)
     _warn(started.findings)

@@ -31,6 +31,7 @@ from holdfast.spark.settings import (
     WORKER_PATH,
     SessionWish,
 )
+from holdfast.storage.options import StorageSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,8 +46,10 @@ _CLASSES = {
 _BUILTIN = "builtin"
 _JOINED = (EXTENSIONS, JAVA_OPTIONS, WORKER_PATH)
 """Settings that Holdfast adds to where it starts Spark: what is declared is a part of them."""
-_STORAGE = "spark.hadoop.fs."
-"""Which storage Spark reaches, and as whom: beside the readers of checkpoints, in Python."""
+_HADOOP = "spark.hadoop."
+_STORAGE = f"{_HADOOP}fs."
+_NO_PLACE = (".impl", ".key", ".token", ".provider", ".profile.name")
+"""How settings end that say by which class, and as whom, Spark reaches a storage."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,13 @@ class Difference:
         return f"{self.name} is {here} in the session and {_shown(self.name, self.declared)} here"
 
 
-def refuse_lacking(session: SparkSession, features: frozenset[str], at: str | None = None) -> None:
-    """Raise HF5216 where a session lacks libraries or settings, with the lines that add them."""
+def refuse_lacking(
+    session: SparkSession,
+    features: frozenset[str],
+    storage: StorageSettings,
+    at: str | None = None,
+) -> None:
+    """Raise HF5216 or HF5217 where a session can't serve, with the lines that it lacks."""
     lines = tuple(_lines(session, features))
     if lines:
         names = ", ".join(name for name, _ in lines)
@@ -75,21 +83,16 @@ def refuse_lacking(session: SparkSession, features: frozenset[str], at: str | No
             for name, value in lines
         )
         raise SparkStartError("HF5216", message, at=at, next_steps=steps)
+    if S3 in features:
+        declared = {name: one for name, one in s3_settings(storage).items() if _is_place(name)}
+        _refuse_other_storage([*_differing(session, declared)], at)
 
 
 def refuse_unfit(session: SparkSession, wish: SessionWish) -> None:
     """Raise where jobs can't or must not run in this session: HF5216, HF5217, HF5212."""
-    refuse_lacking(session, wish.features)
+    refuse_lacking(session, wish.features, wish.storage)
     found = [*_differences(session, wish)]
-    storage = [one for one in found if one.name.startswith(_STORAGE)]
-    if storage:
-        message = f"Spark reaches another storage than Holdfast: {_listed(storage)}"
-        steps = tuple(
-            "add to SparkSession.builder, in a new process or kernel: "
-            f"{_line(one.name, _shown(one.name, one.declared))}"
-            for one in storage
-        )
-        raise SparkStartError("HF5217", message, next_steps=steps)
+    _refuse_other_storage([one for one in found if _is_place(one.name)])
     unnamed = [one for one in found if not _is_kept(one.name, wish)]
     if unnamed:
         names = ", ".join(f'"{one.name}"' for one in unnamed)
@@ -145,23 +148,41 @@ def _coordinates(feature: str, spark: str) -> str:
     return f"{jar.organisation}:{jar.name}:{jar.revision}"
 
 
+def _refuse_other_storage(differences: list[Difference], at: str | None = None) -> None:
+    if differences:
+        message = f"Spark reaches another storage than Holdfast: {_listed(differences)}"
+        steps = tuple(
+            "add to SparkSession.builder, in a new process or kernel: "
+            f"{_line(one.name, _shown(one.name, one.declared))}"
+            for one in differences
+        )
+        raise SparkStartError("HF5217", message, at=at, next_steps=steps)
+
+
 def _differences(session: SparkSession, wish: SessionWish) -> Iterator[Difference]:
-    declared = {**(s3_settings(wish.storage) if S3 in wish.features else {}), **wish.conf}
+    declared = dict(wish.conf)
     if not wish.any_master:
         declared["spark.master"] = wish.master
     for name in _JOINED:
         declared.pop(name, None)
     jars = [*wish.jars, *declared.pop(JARS, "").split(",")]
-    for name, value in declared.items():
-        if session.conf.isModifiable(name) and not _is_kept(name, wish):
-            continue
-        current = _current(session, name)
-        if current != value:
-            yield Difference(name, value, current)
+    compared = {
+        name: value
+        for name, value in declared.items()
+        if _is_kept(name, wish) or not session.conf.isModifiable(name)
+    }
+    yield from _differing(session, compared)
     asked, present = wish.conf.get(EXTENSIONS, ""), _current(session, EXTENSIONS) or ""
     if not set(filter(None, asked.split(","))) <= set(present.split(",")):
         yield Difference(EXTENSIONS, asked, present or None)
     yield from _missing_jars(session, [jar.strip() for jar in jars if jar.strip()])
+
+
+def _differing(session: SparkSession, declared: Mapping[str, str]) -> Iterator[Difference]:
+    for name, value in declared.items():
+        current = _current(session, name)
+        if current != value:
+            yield Difference(name, value, current)
 
 
 def _missing_jars(session: SparkSession, jars: list[str]) -> Iterator[Difference]:
@@ -176,9 +197,19 @@ def _missing_jars(session: SparkSession, jars: list[str]) -> Iterator[Difference
 
 def _current(session: SparkSession, name: str) -> str | None:
     """Return a setting as it counts in this session."""
-    started: str | None = session.sparkContext.getConf().get(name)
+    context = session.sparkContext
+    if name.startswith(_HADOOP):
+        # A program may have set it after the start, and Hadoop has defaults of its own.
+        java: Any = context._jsc
+        return java.hadoopConfiguration().get(name.removeprefix(_HADOOP)) or None
+    started: str | None = context.getConf().get(name)
     found: str | None = session.conf.get(name, started)
     return found or None
+
+
+def _is_place(name: str) -> bool:
+    """Whether a setting says which storage Spark reaches; as whom it does is the session's."""
+    return name.startswith(_STORAGE) and not name.endswith(_NO_PLACE)
 
 
 def _is_kept(name: str, wish: SessionWish) -> bool:
