@@ -248,7 +248,7 @@ def test_what_cannot_become_a_job_is_refused_before_anything_starts(spark: Any, 
         assert raised.value.code.number == code
         assert Path(__file__).name in str(raised.value.at)
         records = made.folder / "checkpoints/.holdfast/orders"
-        assert [one.name for one in records.iterdir()] == ["attempts"]
+        assert {one.name for one in records.glob("*")} <= {"attempts"}, "neither lease nor run"
         assert not (made.folder / "checkpoints/orders").exists()
     assert "alone" in raised.value.message and "def deliver(batch, batch_id)" in str(raised.value)
     for sink in (taken, functools.partial(taken.__call__)):
