@@ -164,7 +164,7 @@ def test_settings_that_differ_have_to_be_named_to_be_kept(
     (kept,) = kept_settings(spark, named)
     (finding,) = noted((kept,))
     assert (finding.code, difference in finding.message) == ("HF5218", True)
-    counted = with_kept(wish.conf | {"spark.other": "1"}, (kept,))
+    counted = with_kept({**wish.conf, "spark.other": "1"}, (kept,))
     assert counted == {"spark.other": "1"} | ({name: kept.current} if kept.current else {})
     assert open_session(replace(wish, kept=("spark.*",))) is spark
 

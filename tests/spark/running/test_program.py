@@ -241,7 +241,7 @@ def test_what_cannot_become_a_job_is_refused_before_anything_starts(spark: Any, 
 
     batch = spark.read.schema(ROWS).json(str(made.folder / "in"))
     stream, taken = orders(spark, made), Delivered()
-    refused = {"HF5118": (batch, taken), "HF5002": (stream, alone)}
+    refused: dict[str, tuple[Any, Any]] = {"HF5118": (batch, taken), "HF5002": (stream, alone)}
     for code, (frame, sink) in refused.items():
         with pytest.raises(HoldfastError) as raised:
             holdfast.start(frame, job="orders", checkpoint="checkpoints/orders", sink=sink)
