@@ -44,8 +44,9 @@ if TYPE_CHECKING:
         start,
         status,
     )
-    from holdfast.spark.program import HeldQuery
+    from holdfast.spark.heldquery import HeldQuery
     from holdfast.spark.report import JobReport, RunReport
+    from holdfast.state.frames import StateAnswer, StateReader
     from holdfast.state.opened import OpenedCheckpoint
     from holdfast.state.results import StateRows
 
@@ -62,7 +63,7 @@ _HOMES = {
     "Examination": "holdfast.diagnosis.examination",
     "Explanation": "holdfast.diagnosis.explanation",
     "Finding": "holdfast.findings",
-    "HeldQuery": "holdfast.spark.program",
+    "HeldQuery": "holdfast.spark.heldquery",
     "HoldfastError": "holdfast.errors",
     "Inspection": "holdfast.diagnosis.inspection",
     "Job": "holdfast.jobs.built",
@@ -71,6 +72,8 @@ _HOMES = {
     "Restoration": "holdfast.backup.results",
     "RunReport": "holdfast.spark.report",
     "Severity": "holdfast.findings",
+    "StateAnswer": "holdfast.state.frames",
+    "StateReader": "holdfast.state.frames",
     "StateRows": "holdfast.state.results",
     "Status": "holdfast.diagnosis.statusresult",
     "back_up": "holdfast.library",
@@ -113,6 +116,8 @@ __all__ = [
     "Restoration",
     "RunReport",
     "Severity",
+    "StateAnswer",
+    "StateReader",
     "StateRows",
     "Status",
     "__version__",
@@ -133,6 +138,11 @@ __all__ = [
     "start",
     "status",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return every public name, also those that are not loaded yet: notebooks complete them."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> object:

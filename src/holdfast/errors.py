@@ -29,8 +29,13 @@ resort).
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from holdfast.codes import Code, code_of
+from holdfast.redaction import redact
+
+if TYPE_CHECKING:
+    from holdfast.answers import Answer
 
 _EXPLAIN = re.compile(r"holdfast explain (\S+)")
 
@@ -58,6 +63,20 @@ class HoldfastError(Exception):
         """The whole story as Python or Java told it, without secrets; shown only when asked for."""
         self.unrecorded: HoldfastError | None = None
         """Why the attempt to start that this error ended could not be recorded."""
+        self.job: str | None = None
+        """The job of a run that it ended."""
+        self.answer: Answer[Any] | None = None
+        """What the run answers nevertheless: the reports of all jobs, also of those that ended
+        well."""
+
+    def __str__(self) -> str:
+        """Return all that a person needs, without secrets: what a traceback ends with."""
+        job = "" if self.job is None else f"{self.job}: "
+        lines = [f"{self.code.number}: {job}{redact(self.message)}"]
+        lines += [f"  at    {redact(self.at)}"] if self.at else []
+        lines += [f"  why   {redact(self.why)}"] if self.why else []
+        lines += [f"  next  {redact(step)}" for step in self.next_steps]
+        return "\n".join(lines)
 
     @property
     def exit_status(self) -> int:

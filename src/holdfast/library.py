@@ -16,7 +16,7 @@ from holdfast.codes import CODES
 from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.spark.stopping import GRACE_SECONDS
-from holdfast.state.bounds import FIRST_ROWS, MEMORY_BYTES
+from holdfast.state.bounds import MEMORY_BYTES
 from holdfast.targets import (
     declared_sink_of,
     each_once,
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from holdfast.jobs.built import Job
     from holdfast.jobs.scaffold import NewProject
     from holdfast.spark.events import Watcher
-    from holdfast.spark.program import HeldQuery
+    from holdfast.spark.heldquery import HeldQuery
     from holdfast.spark.report import RunReport
     from holdfast.spark.stopping import Stopping
+    from holdfast.state.frames import StateAnswer
     from holdfast.state.opened import OpenedCheckpoint
-    from holdfast.state.results import StateRows
 
 COMPARED_BATCHES = 100
 """How many of the newest batches `diff` compares."""
@@ -279,11 +279,12 @@ def read_state(
     storage_options: Sequence[str] = (),
     timeout: float | None = None,
     progress: Progress | None = None,
-) -> Answer[StateRows]:
+) -> StateAnswer:
     """Show rows of the state at a batch, write them all to `output`, or sum them up.
 
-    Without `limit` the first 20 rows are shown, and all are written. An existing `output` is
-    replaced only with `force`. The checkpoint stays as it is.
+    Without `limit` the first 20 rows are shown, and all are written; `to_pandas()`, `to_polars()`
+    and `to_arrow()` of the answer return all of them as a table. An existing `output` is replaced
+    only with `force`. The checkpoint stays as it is.
     """
     from holdfast.state.extras import require_state_extra
 
@@ -298,7 +299,7 @@ def read_state(
     if summary:
         return sum_up(reader, question, progress)
     if output is None:
-        return show_rows(reader, question, FIRST_ROWS if limit is None else limit)
+        return show_rows(reader, question, limit)
     folder = local_folder(found.location)
     return write_file(
         reader,
@@ -451,19 +452,26 @@ def run(
     verbose: bool = False,
     metrics_port: int | None = None,
     metrics_host: str | None = None,
+    keep_settings: Sequence[str] = (),
     stopping: Stopping | None = None,
     watch: Watcher | None = None,
     progress: Progress | None = None,
+    raise_on_failure: bool = True,
 ) -> Answer[RunReport]:
     """Run jobs, each on its own checkpoint, until they end or somebody asks them to stop.
 
     A job is a name in the project file, or one that is declared in Python; without any, all jobs
-    of the project are run. A Spark session that this process has already is used and left open.
+    of the project are run. A Spark session that this process has already is used and left open;
+    `keep_settings` names settings of it that stay as they are where others are declared (`*` stands
+    for any text), and HF5212 names those that differ.
     With `keep_running` a job that failed for a reason that passes is started again; with
     `fail_fast` all jobs stop when one has failed for good. `stopping` is asked from another thread
     to stop, `watch` is told what happens. With `metrics_port` metrics are served while the jobs
-    run, on the loopback address unless `metrics_host` is given. What ends one job is in its report
-    and among the findings; raises HoldfastError for what concerns all.
+    run, on the loopback address unless `metrics_host` is given.
+
+    Raises HoldfastError where a job failed or was refused: the error of the first one in lineage
+    order, with the reports of all jobs in `error.answer`. With `raise_on_failure=False` that answer
+    is returned, with the errors among its findings, and only what concerns all jobs is raised.
     """
     from holdfast.spark.release import installed_spark
     from holdfast.spark.stopping import Stopping
@@ -476,6 +484,7 @@ def run(
         offline=offline,
         ui=ui,
         verbose=verbose,
+        kept=tuple(keep_settings),
     )
     installed_spark()
     from holdfast.spark.running import run_wanted
@@ -494,7 +503,13 @@ def run(
     told = watch or (lambda _event: None)
     asked = stopping or Stopping()
     with reporting_metrics(ready, metrics_host, metrics_port, asked, told) as watched:
-        return run_wanted(ready, session, wishes, stopping=asked, watch=watched, progress=progress)
+        answer, error = run_wanted(
+            ready, session, wishes, stopping=asked, watch=watched, progress=progress
+        )
+    if error is not None and raise_on_failure:
+        # Where it was raised, in a thread of ours, says nothing to the caller.
+        raise error.with_traceback(None)
+    return answer
 
 
 def start(

@@ -90,6 +90,7 @@ _JVM_FULL = Test(
     "a task ran out of memory, and the jobs are started again with more",
 )
 _SERVING = "tests/metrics/test_serving.py::"
+_SESSION = "tests/spark/test_session.py::"
 TESTS: dict[tuple[str, str], Test] = {
     ("HF1022", "choose another port with --metrics-port N, or --metrics-port 0 for any free "
      "port"): Test(
@@ -107,6 +108,14 @@ TESTS: dict[tuple[str, str], Test] = {
         "tests/metrics/test_textfile.py::test_a_place_that_is_not_for_metrics_is_refused",
         "another suffix, no directory, inside a checkpoint, or over a foreign file",
         "the file is written",
+    ),
+    ("HF5212", "name what stays as it is in the session: holdfast.run(…, keep_settings=[…])"): Test(
+        f"{_SESSION}test_settings_that_differ_have_to_be_named_to_be_kept",
+        "the open session has another master, setting or jar than the one declared",
+    ),
+    ("HF5212", "or stop the session (spark.stop()): Holdfast starts Spark as declared"): Test(
+        f"{_SESSION}test_a_session_with_delta",
+        "the session of the program was stopped, and left its JVM running",
     ),
     ("HF5304", "start the jobs again"): _JVM_KILLED,
     ("HF5306", "start the jobs again"): _JVM_KILLED,

@@ -62,5 +62,5 @@ def test_what_is_no_such_value_is_refused(value: object, kind: pa.DataType) -> N
 
 def test_there_is_a_value_for_each_column() -> None:
     """Neither fewer nor more."""
-    with pytest.raises(UsageError, match=r"2 values are given for 1 column$"):
+    with pytest.raises(UsageError, match=r"(?m)2 values are given for 1 column$"):
         typed_row(["a", "b"], pa.schema({"a": pa.string()}))

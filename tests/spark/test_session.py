@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.errors import SparkStartError
+from holdfast.spark import session as session_module
+from holdfast.spark.jobsession import session_for
 from holdfast.spark.jvm import Jvm
+from holdfast.spark.serving import kept_settings, noted, with_kept
 from holdfast.spark.session import SessionWish, has_session, open_session
+from tests.spark.readyjobs import job as ready_job
 
 SERVED = SessionWish("tests", "local[2]", {"spark.sql.shuffle.partitions": "2"})
 
 WITH_DELTA = """
 import os, sys
 from pathlib import Path
+import holdfast
 from holdfast.spark.jvm import Jvm
 from holdfast.spark.session import SessionWish, open_session, stop_session
 
@@ -46,7 +53,18 @@ except ProcessLookupError:
     print("gone")
 again = open_session(SessionWish("y", "local[1]", folder=folder))
 print(again.conf.get("spark.sql.extensions", "none"), again.range(3).count())
-stop_session(again)
+sink = {"format": "delta", "path": str(folder / "other")}
+frame = again.readStream.format("rate").load()
+try:
+    holdfast.start(frame, job="lacking", checkpoint=folder / "cp", sink=sink,
+                   accept=["temporary-path"])
+except holdfast.HoldfastError as error:
+    print(error.code.number, *(step.partition(".config")[2] for step in error.next_steps))
+print(sorted(one.name for one in (folder / ".holdfast/cp").iterdir()), (folder / "cp").exists())
+again.stop()
+third = open_session(SessionWish("z", "local[1]", features=frozenset({"delta"}), folder=folder))
+print(third.read.format("delta").load(table).count())
+stop_session(third)
 """
 
 FAILING = """
@@ -84,7 +102,14 @@ def test_a_session_with_delta(tmp_path: Path) -> None:
     (tmp_path / "workshop.py").write_text("def twice(n):\n    return n * 2\n")
     ran = run(WITH_DELTA, str(tmp_path))
     assert ran.stderr == ""
-    assert ran.stdout.splitlines() == ["[0, 2, 4, 6, 8]", "2", "False", "gone", "none 3"]
+    *first, lacking, records, third = ran.stdout.splitlines()
+    assert first == ["[0, 2, 4, 6, 8]", "2", "False", "gone", "none 3"]
+    # HF5216, with each line to add, before there is a lease, a run or a checkpoint.
+    assert lacking.startswith('HF5216 ("spark.jars.packages", "io.delta:delta-spark_')
+    assert '("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")' in lacking
+    assert '("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.' in lacking
+    assert records == "['attempts'] False"
+    assert third == "2", "a session that was stopped leaves the start to Holdfast"
 
 
 @pytest.mark.spark
@@ -112,22 +137,73 @@ def test_a_running_session_that_serves_is_used(spark: Any) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("wish", "named"),
+    ("wish", "difference"),
     [
-        (SessionWish("x", "local[1]"), "spark.master"),
-        (SessionWish("x", "local[2]", {"spark.sql.shuffle.partitions": "7"}), "shuffle.partitions"),
-        (SessionWish("x", "local[2]", {"spark.never.set": "1"}), "spark.never.set"),
-        (SessionWish("x", "local[2]", features=frozenset({"s3"})), "spark.jars"),
+        (SessionWish("x", "local[1]"), "spark.master is local[2] in the session and local[1] here"),
+        (
+            SessionWish("x", "local[2]", {"spark.never.set": "1"}),
+            "spark.never.set is not set in the session and 1 here",
+        ),
+        (
+            SessionWish("x", "local[2]", jars=("lib/mine-1.0.jar",)),
+            "in the session and lib/mine-1.0.jar here",
+        ),
     ],
 )
-def test_a_running_session_that_does_not_serve_is_told(
-    spark: Any, wish: SessionWish, named: str
+def test_settings_that_differ_have_to_be_named_to_be_kept(
+    spark: Any, wish: SessionWish, difference: str
 ) -> None:
-    """With the settings that differ."""
+    """HF5212 names the setting, both values and the call; followed, the session is used."""
     with pytest.raises(SparkStartError) as raised:
         open_session(wish)
     assert raised.value.code.number == "HF5212"
-    assert named in raised.value.message
+    assert difference in raised.value.message
+    (name,) = re.findall(r'keep_settings=\["(.+?)"\]', raised.value.next_steps[0])
+    named = replace(wish, kept=(name,))
+    assert open_session(named) is spark
+    (kept,) = kept_settings(spark, named)
+    (finding,) = noted((kept,))
+    assert (finding.code, difference in finding.message) == ("HF5218", True)
+    counted = with_kept({**wish.conf, "spark.other": "1"}, (kept,))
+    assert counted == {"spark.other": "1"} | ({name: kept.current} if kept.current else {})
+    assert open_session(replace(wish, kept=("spark.*",))) is spark
+
+
+@pytest.mark.spark
+def test_a_setting_of_run_time_never_keeps_a_session_from_serving(spark: Any) -> None:
+    """It is set in the session of the job; the open one stays as it is."""
+    conf = {"spark.sql.shuffle.partitions": "7"}
+    wish = SessionWish("x", "local[2]", conf)
+    assert open_session(wish) is spark
+    own = session_for(ready_job(Path("/nowhere")), spark, conf)
+    assert own.conf.get("spark.sql.shuffle.partitions") == "7"
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+    kept = kept_settings(spark, replace(wish, kept=("spark.sql.*",)))
+    assert with_kept(conf, kept) == {"spark.sql.shuffle.partitions": "2"}
+
+
+@pytest.mark.spark
+def test_a_session_without_a_library_is_given_the_line(spark: Any) -> None:
+    """HF5216, whatever is named to be kept; nothing is fetched."""
+    wish = SessionWish("x", "local[2]", features=frozenset({"s3"}), kept=("*",))
+    with pytest.raises(SparkStartError) as raised:
+        open_session(wish)
+    assert raised.value.code.number == "HF5216"
+    assert "spark.jars.packages" in raised.value.message
+    (step,) = raised.value.next_steps
+    assert '.config("spark.jars.packages", "org.apache.hadoop:hadoop-aws:' in step
+
+
+@pytest.mark.spark
+def test_another_storage_is_never_kept(spark: Any) -> None:
+    """HF5217: Spark would write another checkpoint than the one that Holdfast reads."""
+    conf = {"spark.hadoop.fs.s3a.endpoint": "http://s3:9000"}
+    with pytest.raises(SparkStartError) as raised:
+        open_session(SessionWish("x", "local[2]", conf, kept=("*",)))
+    assert raised.value.code.number == "HF5217"
+    assert "not set in the session and http://s3:9000 here" in raised.value.message
+    (step,) = raised.value.next_steps
+    assert step.endswith('.config("spark.hadoop.fs.s3a.endpoint", "http://s3:9000")')
 
 
 def test_what_can_be_refused_is_refused_before_spark_starts(
@@ -135,6 +211,7 @@ def test_what_can_be_refused_is_refused_before_spark_starts(
 ) -> None:
     """Connect, a missing jar, no Java, nothing fetched: pyspark is not even imported."""
     monkeypatch.setenv("HOLDFAST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(session_module, "has_session", lambda: False)
     delta = frozenset({"delta"})
     wishes = {
         "HF5205": SessionWish("x", conf={"spark.remote": "sc://host"}),

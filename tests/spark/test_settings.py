@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from holdfast.redaction import remember_secret
 from holdfast.spark.settings import (
     SessionWish,
     launch_settings,
-    needed_settings,
     refuse_master,
     session_settings,
 )
@@ -117,17 +115,6 @@ def test_secrets_stay_off_the_command_line() -> None:
     shown = launch_settings(found)
     assert not set(secret) & set(shown)
     assert {"spark.master", "spark.jars", "spark.sql.shuffle.partitions"} <= set(shown)
-
-
-def test_a_running_session_needs_what_was_asked_for_only() -> None:
-    """Defaults of ours, and the name, may differ."""
-    wish = SessionWish("sensors", "local[2]", {"spark.a": "b", LOGS: "-Xss4m"}, folder=FOLDER)
-    needed = needed_settings(wish, session_settings(wish, ["/x/a.jar"]))
-    assert needed == {"spark.a": "b", "spark.master": "local[2]", "spark.jars": "/x/a.jar"}
-    delta = replace(wish, features=frozenset({"delta"}))
-    assert {"spark.sql.extensions", "spark.sql.catalog.spark_catalog"} <= set(
-        needed_settings(delta, session_settings(delta, []))
-    )
 
 
 @pytest.mark.parametrize(

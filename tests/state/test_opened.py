@@ -13,7 +13,7 @@ import pytest
 
 import holdfast
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.state import extras
+from holdfast.state import asking, extras, frames
 from tests.corpus.loading import sample
 
 
@@ -27,7 +27,7 @@ def test_an_arrow_reader(place: Path) -> None:
     """With the schema before a row is read."""
     opened = holdfast.open_checkpoint(place)
     reader = opened.state(where="count = 2", batch=5)
-    assert isinstance(reader, pa.RecordBatchReader)
+    assert isinstance(reader.reader, pa.RecordBatchReader)
     assert reader.schema.names == ["partition", "key", "value"]
     assert reader.read_all().num_rows == 4
     assert opened.location == str(place)
@@ -44,6 +44,56 @@ def test_duckdb_reads_it_as_a_table(place: Path) -> None:
     state = holdfast.open_checkpoint(place).state()
     found = duckdb.from_arrow(state).aggregate("key.key, sum(value.count) as n", "key.key")
     assert sorted(found.fetchall(), key=str) == [("alder", 3), ("birch", 3), ("çam", 3), (None, 3)]
+
+
+def test_tables_of_each_library(place: Path) -> None:
+    """The same rows, with a column for each field; the schema also where there is no row."""
+    columns = [one.name for one in holdfast.read_state(place).result.columns]
+    answer = holdfast.read_state(place, where="count = 2", batch=5)
+    opened = holdfast.open_checkpoint(place)
+    reads = (lambda: answer, lambda: opened.state(where="count = 2", batch=5))
+    for read in reads:
+        table, frame, polar = read().to_arrow(), read().to_pandas(), read().to_polars()
+        assert table.schema.names == ["partition", "key", "value"]
+        assert list(frame.columns) == polar.columns == columns
+        assert table.num_rows == len(frame) == polar.height == 4
+        keys = [row["key"]["key"] for row in table.to_pylist()]
+        assert frame["key.key"].to_list() == polar["key.key"].to_list() == keys
+        assert set(frame["value.count"]) == {2}
+    none = holdfast.read_state(place, where="count = 77")
+    assert list(none.to_pandas().columns) == columns and none.to_polars().height == 0
+    assert next(iter(opened.state())).num_rows == opened.state().read_next_batch().num_rows
+
+
+def test_a_table_has_all_rows_unless_a_limit_is_given(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is shown ends early; a table must not end there unnoticed."""
+    monkeypatch.setattr(asking, "FIRST_ROWS", 2)
+    answer = holdfast.read_state(place)
+    assert len(answer.result.rows) == 2 and not answer.result.complete
+    assert answer.to_arrow().num_rows == answer.result.total == len(answer.to_pandas())
+    assert holdfast.read_state(place, limit=3).to_polars().height == 3
+
+
+def test_what_was_written_or_summed_up_is_no_table(place: Path, tmp_path: Path) -> None:
+    """And a library that is missing is named with the line that installs it."""
+    for asked in ({"summary": True}, {"output": tmp_path / "rows.csv"}):
+        with pytest.raises(UsageError, match="written to a file, or summed up"):
+            holdfast.read_state(place, **asked).to_pandas()
+
+
+def test_a_missing_frame_library_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the line that installs it; Arrow is still there."""
+    monkeypatch.setattr(frames, "find_spec", lambda _: None)
+    answer = holdfast.read_state(place)
+    for make, library in ((answer.to_pandas, "pandas"), (answer.to_polars, "polars")):
+        with pytest.raises(UsageError, match=f"needs {library}, which is not") as failure:
+            make()
+        assert failure.value.code.number == "HF2770"
+        assert failure.value.next_steps[0].startswith("pip install ")
+        assert library in failure.value.next_steps[0]
+    assert answer.to_arrow().num_rows > 0
 
 
 def test_damage_while_reading_is_our_error(place: Path) -> None:

@@ -113,4 +113,12 @@ SOURCE_LOADING_CODES: tuple[Code, ...] = (
         ("correct sql:",),
         exit_status=51,
     ),
+    Code(
+        "HF5118",
+        "the DataFrame is not a stream",
+        "a job runs a streaming query on its checkpoint; a batch DataFrame has no offsets to "
+        f"continue from; {_NOTHING_TOUCHED}",
+        ("read it with spark.readStream in place of spark.read",),
+        exit_status=51,
+    ),
 )

@@ -104,12 +104,10 @@ SPARK_START_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF5212",
-        "this process already runs a Spark that was started with other settings",
-        "what a session was started with can't be changed while it runs",
-        (
-            "hand that session over, if it has what the job needs",
-            "or stop it and leave the start to Holdfast, in a process of its own",
-        ),
+        "the open Spark session has other settings than the ones declared",
+        "what a session was started with can't be changed while it runs. Settings that Spark can "
+        "change at run time are set in each job's own session and are not compared",
+        ("stop the session (spark.stop()): Holdfast starts Spark as declared",),
         exit_status=52,
     ),
     Code(
@@ -133,5 +131,32 @@ SPARK_START_CODES: tuple[Code, ...] = (
         "spark://host:port, yarn, or k8s://host:port",
         ("correct spark.master in the project file",),
         exit_status=52,
+    ),
+    Code(
+        "HF5216",
+        "the open Spark session lacks a library or a setting that the job needs",
+        "libraries and SQL extensions are loaded when a session starts and can't be added later. "
+        "Nothing was started: no lease was taken, and checkpoint and sink are as they were",
+        (
+            "add the lines of the error to SparkSession.builder, in a new process or kernel",
+            "or stop the session (spark.stop()) and let holdfast.run start one with all of it",
+        ),
+        exit_status=52,
+    ),
+    Code(
+        "HF5217",
+        "the open Spark session reaches another storage than Holdfast",
+        "Holdfast reads the checkpoint and the sink as storage: declares them, and Spark would "
+        "write others: what is there already would be invisible to one of the two, so that "
+        "batches could be lost or delivered twice",
+        ("add the lines of the error to SparkSession.builder, in a new process or kernel",),
+        exit_status=52,
+    ),
+    Code(
+        "HF5218",
+        "settings of the open Spark session are used in place of the declared ones",
+        "they were named in keep_settings; they do not decide which rows are delivered, and the "
+        "record of the run holds the values that counted",
+        ("nothing needs to be done",),
     ),
 )

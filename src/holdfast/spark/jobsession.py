@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from holdfast.errors import ProjectError
 from holdfast.jobs.ready import ReadyJob
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
+def session_for(job: ReadyJob, session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """Open a session with the job's own settings; those that need another Spark are refused.
 
-def session_for(job: ReadyJob, session: SparkSession) -> SparkSession:
-    """Open a session with the job's own settings; those that need another Spark are refused."""
+    `settings` are the project's. A session that somebody else opened may have been started without
+    them: those that Spark can change at run time are set here, and the open session stays as it is.
+    """
     own = session.newSession()
+    for name, value in settings.items():
+        if own.conf.isModifiable(name) and own.conf.get(name, None) != value:
+            own.conf.set(name, value)
     for name, value in job.conf.items():
         if not own.conf.isModifiable(name):
             message = f"jobs.{job.name}.conf: {name} can't be changed for one job"
@@ -21,3 +29,23 @@ def session_for(job: ReadyJob, session: SparkSession) -> SparkSession:
             raise ProjectError("HF1104", message, at=job.at, next_steps=steps)
         own.conf.set(name, value)
     return own
+
+
+@contextmanager
+def active(session: SparkSession) -> Iterator[None]:
+    """Make a session the active one of this thread, and put the former one back.
+
+    Without one, Spark's session catalog reads default settings: it does not know that Delta's
+    catalog stands before it, and `toTable` is given a Delta table of a name as one of a path
+    (DELTA_INVALID_V1_TABLE_CALL). Only the thread that opened Spark has one by itself.
+    """
+    sessions: Any = SparkSession._get_j_spark_session_class(session._jvm)
+    former = sessions.getActiveSession()
+    sessions.setActiveSession(session._jsparkSession)
+    try:
+        yield
+    finally:
+        if former.isDefined():
+            sessions.setActiveSession(former.get())
+        else:
+            sessions.clearActiveSession()

@@ -90,7 +90,7 @@ def prepare(
     statement = statement_about_pending(
         inspection, sink, start.sight, records, reader, around.wishes
     )
-    findings += tuple(_remembered(job))
+    findings += (*_remembered(job), *around.wishes.noted)
     return Prepared(
         frame, sink, start.sight, facts, inspection, reader, statement, findings, accepted
     )
@@ -105,7 +105,7 @@ def _known_as_shared(history: History, query_id: str | None) -> bool:
 
 
 def _frame(job: ReadyJob, around: Surroundings) -> DataFrame:
-    session = session_for(job, around.session)
+    session = session_for(job, around.session, around.wishes.settings)
     return apply_transform(session, job, load_sources(session, job))
 
 

@@ -27,6 +27,7 @@ from holdfast.spark.quietpython import quiet_python
 from holdfast.spark.refusal import attempt_recorded, refusal
 from holdfast.spark.report import Outcome, RunReport
 from holdfast.spark.runner import WELL, Runner
+from holdfast.spark.serving import kept_settings, noted, with_kept
 from holdfast.spark.session import SessionWish, has_session, open_session, stop_session
 from holdfast.spark.stopping import Stopping, heeding_signals
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
@@ -47,8 +48,11 @@ def run_wanted(
     stopping: Stopping,
     watch: Watcher,
     progress: Progress | None = None,
-) -> Answer[RunReport]:
-    """Run jobs and give how each ended; raises only what concerns all of them."""
+) -> tuple[Answer[RunReport], HoldfastError | None]:
+    """Run jobs and return how each ended, and the error of the job that decides the exit status.
+
+    Raises only what concerns all of them.
+    """
     check_paths(jobs)
     lineage = Lineage.from_jobs(jobs)
     by_name = {job.name: job for job in jobs}
@@ -70,7 +74,12 @@ def run_wanted(
             lambda: _surroundings(runner.left, wish, wishes, stopping, watch, progress),
         )
         outcomes = runner.outcomes()
-    return _answer([outcomes[job.name] for job in ordered], release, stopping)
+    ended = [outcomes[job.name] for job in ordered]
+    answer, deciding = _answer(ended, release, stopping), _deciding(ended)
+    if deciding is None or deciding.error is None:
+        return answer, None
+    deciding.error.answer, deciding.error.job = answer, deciding.report.job
+    return answer, deciding.error
 
 
 def run_once(job: ReadyJob, around: Surroundings) -> Outcome:
@@ -125,7 +134,11 @@ def _surroundings(
         # pyspark takes Ctrl-C for itself when it starts: take it back.
         with heeding_signals(stopping), quiet_python(verbose=wish.verbose):
             jvm = Jvm.of(session)
-            if not found:
+            if found:
+                kept = kept_settings(session, wish)
+                settings = with_kept(wishes.settings, kept)
+                wishes = replace(wishes, settings=settings, noted=noted(kept))
+            else:
                 # Nobody else uses it, and dead it delivers nothing any more.
                 stopping.when_insisted(jvm.kill)
             yield Surroundings(session, jvm, versions_of(session), wishes, stopping, watch)
@@ -242,7 +255,13 @@ def _unnamed(outcome: Outcome) -> Iterator[Finding]:
 
 def _exit_status(outcomes: Sequence[Outcome], stopping: Stopping) -> int | None:
     """Let the first job that did not end well decide; then a signal; then the findings."""
-    for outcome in outcomes:
-        if outcome.report.ended not in WELL and outcome.error is not None:
-            return outcome.error.exit_status
+    deciding = _deciding(outcomes)
+    if deciding is not None and deciding.error is not None:
+        return deciding.error.exit_status
     return None if stopping.signal is None else _SIGNALLED + stopping.signal
+
+
+def _deciding(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """Return the first job that did not end well and has an error to say why."""
+    ill = (one for one in outcomes if one.report.ended not in WELL)
+    return next((one for one in ill if one.error is not None), None)

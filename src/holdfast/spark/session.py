@@ -15,13 +15,17 @@ from holdfast.spark.jars.merging import features_within, own_jars, without_doubl
 from holdfast.spark.jars.obtaining import obtain
 from holdfast.spark.java import find_java
 from holdfast.spark.jvm import Jvm, end_jvm, lost_connection, start_jvm
-from holdfast.spark.release import installed_spark, refuse_connect, release_of
+from holdfast.spark.release import (
+    installed_spark,
+    refuse_connect,
+    refuse_connect_session,
+    release_of,
+)
+from holdfast.spark.serving import refuse_unfit
 from holdfast.spark.settings import (
-    EXTENSIONS,
     JARS,
     SessionWish,
     launch_settings,
-    needed_settings,
     refuse_master,
     session_settings,
 )
@@ -34,7 +38,6 @@ __all__ = ["SessionWish", "has_session", "open_session", "stop_session"]
 Step = Callable[[str], None]
 """Is called with a line about what is done now."""
 
-_LISTS = frozenset({JARS, EXTENSIONS})
 _PYTHON = "PYSPARK_PYTHON"
 
 
@@ -50,12 +53,13 @@ def open_session(
     refuse_master(wish.master, wish.master_at)
     spark = installed_spark()
     find_java()
-    settings = session_settings(wish, _jars(wish, spark, progress, step))
     if has_session():
         running = _running_session()
-        _check_serves(running, needed_settings(wish, settings))
+        refuse_connect_session(running)
+        refuse_unfit(running, wish)
         return running
-    _refuse_foreign_jvm()
+    settings = session_settings(wish, _jars(wish, spark, progress, step))
+    _end_idle_jvm()
     if step is not None:
         step(f"starting Spark {spark}…")
     return _start(wish, settings)
@@ -108,32 +112,18 @@ def _running_session() -> SparkSession:
     return SparkSession.builder.getOrCreate()
 
 
-def _refuse_foreign_jvm() -> None:
-    """Raise HF5212 where a JVM without a session runs, which can't be given what it lacks."""
+def _end_idle_jvm() -> None:
+    """End the JVM that a stopped session left; raise HF5212 for one that is not this process's."""
     from pyspark import SparkContext
 
-    if SparkContext._gateway is not None:
-        raise SparkStartError("HF5212", "a stopped session of this process left its JVM running")
+    gateway: Any = SparkContext._gateway
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         steps = ("start the program with python or holdfast, not with spark-submit",)
         message = "spark-submit has started the JVM already, without what the jobs need"
         raise SparkStartError("HF5212", message, next_steps=steps)
-
-
-def _check_serves(session: SparkSession, needed: Mapping[str, str]) -> None:
-    conf = dict(session.sparkContext.getConf().getAll())
-    other = [
-        name
-        for name, value in needed.items()
-        if not _has(session.conf.get(name, conf.get(name)) or "", value, name in _LISTS)
-    ]
-    if other:
-        message = f"the running session differs in {', '.join(sorted(other))}"
-        raise SparkStartError("HF5212", message)
-
-
-def _has(current: str, needed: str, is_list: bool) -> bool:
-    return set(needed.split(",")) <= set(current.split(",")) if is_list else current == needed
+    if gateway is not None:
+        # Without a session nothing runs in it, and what it was started with can't be changed.
+        end_jvm(gateway)
 
 
 def _start(wish: SessionWish, settings: Mapping[str, str]) -> SparkSession:

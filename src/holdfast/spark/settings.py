@@ -17,6 +17,7 @@ from holdfast.storage.showing import shown_url
 
 JARS = "spark.jars"
 EXTENSIONS = "spark.sql.extensions"
+CATALOG = "spark.sql.catalog.spark_catalog"
 QUIET_LOGS = Path(__file__).with_name("quiet.log4j2.properties")
 _THREADS = r"(?:[1-9]\d*|\*)"
 _MASTERS = tuple(
@@ -32,11 +33,11 @@ _MASTERS = tuple(
     )
 )
 """What Spark's own launcher and context take."""
-_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-_WORKER_PATH = "spark.executorEnv.PYTHONPATH"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+WORKER_PATH = "spark.executorEnv.PYTHONPATH"
 _LOOPBACK = "127.0.0.1"
-_DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
-_DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class SessionWish:
     """Where the master is declared, for a message about it."""
     jars_at: str | None = None
     """Where the user's jars are declared, for a message about them."""
+    kept: tuple[str, ...] = ()
+    """Settings that stay as they are in a session that is open; `*` stands for any text."""
 
     @property
     def is_local(self) -> bool:
@@ -85,24 +88,15 @@ def session_settings(wish: SessionWish, jars: Sequence[str]) -> dict[str, str]:
     if wish.ui:
         settings["spark.ui.enabled"] = "true"
     if DELTA in wish.features:
-        settings[EXTENSIONS] = _joined(wish.conf.get(EXTENSIONS, ""), _DELTA_EXTENSION, ",")
+        settings[EXTENSIONS] = _joined(wish.conf.get(EXTENSIONS, ""), DELTA_EXTENSION, ",")
     if wish.is_local:
-        settings[_WORKER_PATH] = _joined(
-            str(wish.folder), wish.conf.get(_WORKER_PATH, ""), os.pathsep
+        settings[WORKER_PATH] = _joined(
+            str(wish.folder), wish.conf.get(WORKER_PATH, ""), os.pathsep
         )
-    if not wish.verbose and "log4j" not in wish.conf.get(_JAVA_OPTIONS, ""):
+    if not wish.verbose and "log4j" not in wish.conf.get(JAVA_OPTIONS, ""):
         quiet = f"-Dlog4j2.configurationFile={QUIET_LOGS.as_uri()}"
-        settings[_JAVA_OPTIONS] = _joined(quiet, wish.conf.get(_JAVA_OPTIONS, ""), " ")
+        settings[JAVA_OPTIONS] = _joined(quiet, wish.conf.get(JAVA_OPTIONS, ""), " ")
     return settings
-
-
-def needed_settings(wish: SessionWish, settings: Mapping[str, str]) -> dict[str, str]:
-    """Give those settings that a session which runs already must have to serve the wish."""
-    asked = {*wish.conf, *_delta(wish), *_s3(wish)}
-    asked |= set() if wish.any_master else {"spark.master"}
-    asked |= {EXTENSIONS} if DELTA in wish.features else set()
-    asked |= {JARS} if JARS in settings else set()
-    return {name: value for name, value in settings.items() if name in asked - {_JAVA_OPTIONS}}
 
 
 def launch_settings(settings: Mapping[str, str]) -> dict[str, str]:
@@ -120,7 +114,7 @@ def _defaults(wish: SessionWish) -> dict[str, str]:
 def _delta(wish: SessionWish) -> dict[str, str]:
     if DELTA not in wish.features:
         return {}
-    settings = {"spark.sql.catalog.spark_catalog": _DELTA_CATALOG}
+    settings = {CATALOG: DELTA_CATALOG}
     if wish.is_local:
         # Delta's own 50 tasks for every snapshot are for clusters.
         settings["spark.databricks.delta.snapshotPartitions"] = "2"

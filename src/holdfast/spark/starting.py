@@ -30,6 +30,7 @@ from holdfast.spark.ending import halt
 from holdfast.spark.events import JobWaiting
 from holdfast.spark.failures import failure_of, jvm_deaths_told, told
 from holdfast.spark.gate import Gate, StoppedBeforeSinkError
+from holdfast.spark.jobsession import active
 from holdfast.spark.listening import Listening
 from holdfast.spark.preparing import Prepared, prepare
 from holdfast.spark.progress import Notes
@@ -235,7 +236,8 @@ def _call_spark(job: ReadyJob, frame: DataFrame, writing: Writing) -> StreamingQ
     else:
         writer = writer.trigger(processingTime=job.processing_time)
     try:
-        return writing.begin(writer)
+        with active(frame.sparkSession):
+            return writing.begin(writer)
     except Exception as error:
         raise told(error, job) from error
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holdfast import __version__
+from holdfast.findings import Finding
 from holdfast.records.run import Versions
 from holdfast.spark.events import Watcher
 from holdfast.spark.jvm import Jvm
@@ -27,7 +28,9 @@ class Wishes:
     """Whether the pending batch of an adopted checkpoint was delivered; None says nothing."""
     grace_seconds: float = GRACE_SECONDS
     settings: Mapping[str, str] = field(default_factory=dict)
-    """The Spark settings of the project."""
+    """The Spark settings of the project; of those that are kept, the open session's."""
+    noted: tuple[Finding, ...] = ()
+    """What every job of the run reports about the session."""
     keep_running: bool = False
     """Start a job again that failed for a reason that passes."""
     fail_fast: bool = False

@@ -35,6 +35,7 @@ def wanted_jobs(
     offline: bool,
     ui: bool,
     verbose: bool,
+    kept: tuple[str, ...] = (),
 ) -> tuple[tuple[ReadyJob, ...], SessionWish]:
     """Find the jobs to run and the Spark that they need."""
     names = [job for job in jobs if isinstance(job, str)]
@@ -48,10 +49,11 @@ def wanted_jobs(
     if declared:
         declared = with_changed_tables(declared)
         wish = session_of_program(declared, working_folder, offline=offline, ui=ui, verbose=verbose)
-        return declared, wish
+        return declared, replace(wish, kept=kept)
     loaded = project.load_required(working_folder)
     ready = jobs_of_project(loaded, names)
-    return ready, session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
+    wish = session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
+    return ready, replace(wish, kept=kept)
 
 
 def with_changed_tables(jobs: Sequence[ReadyJob]) -> tuple[ReadyJob, ...]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from holdfast.answers import Answer
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import read_picture
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.state.bounds import COUNTED_ROWS, MEMORY_BYTES
+from holdfast.state.bounds import COUNTED_ROWS, FIRST_ROWS, MEMORY_BYTES
+from holdfast.state.frames import StateAnswer
 from holdfast.state.keytext import Key, key_columns
 from holdfast.state.plainvalues import plain_rows
 from holdfast.state.reading import StateView, open_state
@@ -89,8 +89,9 @@ def open_question(reader: Reader, picture: Picture, question: Question) -> Asked
     return Asked(view, Condition(question.where, view.schema))
 
 
-def show_rows(reader: Reader, question: Question, limit: int) -> Answer[StateRows]:
-    """Answer with the first rows that fit."""
+def show_rows(reader: Reader, question: Question, limit: int | None) -> StateAnswer:
+    """Answer with the first rows that fit, by default 20; as a table, with all of them."""
+    table_limit, limit = limit, FIRST_ROWS if limit is None else limit
     asked = open_question(reader, read_picture(reader), question)
     shown: list[StateRow] = []
     seen, ended = 0, True
@@ -108,7 +109,16 @@ def show_rows(reader: Reader, question: Question, limit: int) -> Answer[StateRow
         total=seen if ended else None,
         complete=ended and len(shown) == seen,
     )
-    return _answer(reader, asked.view, question, result)
+    # The same rows again, whatever is committed meanwhile.
+    same = replace(question, batch=asked.view.batch_id)
+    answer = _answer(reader, asked.view, question, result)
+    return replace(answer, table=lambda: _table(reader, same, table_limit))
+
+
+def _table(reader: Reader, question: Question, limit: int | None) -> pa.Table:
+    """Return the rows that fit as one table."""
+    asked = open_question(reader, read_picture(reader), question)
+    return pa.Table.from_batches(_Limited(asked.batches(), limit), asked.view.schema)
 
 
 def write_file(
@@ -120,7 +130,7 @@ def write_file(
     checkpoint: Path | None,
     force: bool = False,
     progress: Progress | None = None,
-) -> Answer[StateRows]:
+) -> StateAnswer:
     """Answer with a file that holds the rows that fit.
 
     Nothing is written inside of `checkpoint`; a file that exists is replaced only with `force`.
@@ -138,9 +148,7 @@ def write_file(
     return _answer(reader, asked.view, question, result)
 
 
-def sum_up(
-    reader: Reader, question: Question, progress: Progress | None = None
-) -> Answer[StateRows]:
+def sum_up(reader: Reader, question: Question, progress: Progress | None = None) -> StateAnswer:
     """Answer with the numbers of the rows that fit."""
     from holdfast.state.summary import Summing
 
@@ -194,13 +202,11 @@ def _described(view: StateView) -> StateRows:
     )
 
 
-def _answer(
-    reader: Reader, view: StateView, question: Question, result: StateRows
-) -> Answer[StateRows]:
+def _answer(reader: Reader, view: StateView, question: Question, result: StateRows) -> StateAnswer:
     findings = list(view.findings)
     if question.key is not None and result.total == 0:
         findings.append(_no_such_key(view, question))
-    return Answer("state", reader.location, result, tuple(findings))
+    return StateAnswer("state", reader.location, result, tuple(findings))
 
 
 def _no_such_key(view: StateView, question: Question) -> Finding:

@@ -10,7 +10,7 @@ from holdfast.state.keytext import Key
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from holdfast.state.frames import StateReader
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,12 @@ class OpenedCheckpoint:
         key: Key | None = None,
         where: str | None = None,
         memory_bytes: int = MEMORY_BYTES,
-    ) -> pa.RecordBatchReader:
-        """Give the rows of one store as an Arrow reader, which reads while it is read from.
+    ) -> StateReader:
+        """Return the rows of one store as an Arrow reader, which reads while it is read from.
 
-        By default the first operator's first store at the newest committed batch. Raises
-        HoldfastError, here and while rows are read.
+        `to_pandas()`, `to_polars()` and `to_arrow()` of it return all rows as a table. By default
+        the first operator's first store at the newest committed batch. Raises HoldfastError, here
+        and while rows are read.
         """
         from holdfast.state.extras import require_state_extra
 
@@ -47,7 +48,9 @@ class OpenedCheckpoint:
 
         from holdfast.checkpoint.reading import read_picture
         from holdfast.state.asking import Question, open_question
+        from holdfast.state.frames import StateReader
 
         question = Question(operator, store, batch, partition, key, where, memory_bytes)
         asked = open_question(self.reader, read_picture(self.reader), question)
-        return pa.RecordBatchReader.from_batches(asked.view.schema, asked.batches())
+        rows = pa.RecordBatchReader.from_batches(asked.view.schema, asked.batches())
+        return StateReader(rows)

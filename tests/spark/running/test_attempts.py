@@ -28,7 +28,7 @@ def test_a_start_that_fails_while_it_is_prepared_is_seen_until_a_run_begins(
     """The transform, then the sink; the job's name is said once; the run that follows clears it."""
     made = Made(tmp_path, {"ingest": ingest(transform="pipeline:broken")})
     made.arrive(2)
-    (finding,) = holdfast.run(project=made.file).findings
+    (finding,) = holdfast.run(project=made.file, raise_on_failure=False).findings
     assert finding.code == "HF5115" and finding.message.startswith("ingest: the transform failed")
     assert finding.message.count("ingest") == 1
     assert statuses(made, "ingest") == ("failed", 3, "HF5115")
@@ -42,7 +42,7 @@ def test_a_start_that_fails_while_it_is_prepared_is_seen_until_a_run_begins(
     lake = tmp_path / "lake/raw"
     lake.mkdir(parents=True)
     (lake / "somebody.parquet").write_bytes(b"PAR1")
-    refused = holdfast.run(project=made.file)
+    refused = holdfast.run(project=made.file, raise_on_failure=False)
     code = refused.findings[0].code
     assert statuses(made, "ingest") == ("failed", 3, code)
     (lake / "somebody.parquet").unlink()
@@ -60,7 +60,7 @@ def test_a_start_that_spark_itself_refuses_is_one_run_that_failed(
     """It is recorded once, and `status` names the page that `run` named."""
     made = Made(tmp_path, {"ingest": ingest(output_mode="complete")})
     made.arrive(2)
-    (finding,) = holdfast.run(project=made.file).findings
+    (finding,) = holdfast.run(project=made.file, raise_on_failure=False).findings
     named = [step for step in finding.next_steps if step.startswith("holdfast explain")]
     assert finding.code == "HF5302" and named
     answer = holdfast.status(project=made.file)

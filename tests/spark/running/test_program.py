@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 import types
@@ -229,6 +230,30 @@ def test_a_session_of_spark_connect_is_refused(tmp_path: Path) -> None:
         start_query(frame, ready_job(tmp_path), Wishes(), lambda _: None)
     assert raised.value.code.number == "HF5205"
     assert [one.name for one in tmp_path.iterdir()] == [".holdfast"]
+
+
+def test_what_cannot_become_a_job_is_refused_before_anything_starts(spark: Any, made: Made) -> None:
+    """A batch DataFrame, and a function that takes no batch id: no lease, no run, no checkpoint."""
+    made.arrive(1)
+
+    def alone(batch: Any) -> None:
+        batch.count()
+
+    batch = spark.read.schema(ROWS).json(str(made.folder / "in"))
+    stream, taken = orders(spark, made), Delivered()
+    refused: dict[str, tuple[Any, Any]] = {"HF5118": (batch, taken), "HF5002": (stream, alone)}
+    for code, (frame, sink) in refused.items():
+        with pytest.raises(HoldfastError) as raised:
+            holdfast.start(frame, job="orders", checkpoint="checkpoints/orders", sink=sink)
+        assert raised.value.code.number == code
+        assert Path(__file__).name in str(raised.value.at)
+        records = made.folder / "checkpoints/.holdfast/orders"
+        assert {one.name for one in records.glob("*")} <= {"attempts"}, "neither lease nor run"
+        assert not (made.folder / "checkpoints/orders").exists()
+    assert "alone" in raised.value.message and "def deliver(batch, batch_id)" in str(raised.value)
+    for sink in (taken, functools.partial(taken.__call__)):
+        start(spark, made, sink).wait()
+    assert taken.rows() == [0]
 
 
 def run_shown(text: str, names: dict[str, Any]) -> Any:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import holdfast
+from holdfast.errors import SourceError, SparkStartError
 from holdfast.records.folder import records_of
 from holdfast.records.history import History
 from holdfast.records.holder import this_holder
@@ -56,7 +58,7 @@ def test_jobs_run_in_the_order_of_their_lineage(spark: Any, tmp_path: Path) -> N
     )
     numbers = made.arrive(5) + made.arrive(4)
     seen: list[Event] = []
-    answer = holdfast.run(project=made.file, watch=seen.append)
+    answer = holdfast.run(project=made.file, raise_on_failure=False, watch=seen.append)
     assert answer.exit_status == 0
     assert [job.job for job in answer.result.jobs] == ["ingest", "sums"]
     assert ended(answer) == {"ingest": "finished", "sums": "finished"}
@@ -100,7 +102,7 @@ def test_a_run_leaves_its_record(spark: Any, tmp_path: Path) -> None:
 
 
 def test_one_failing_job_takes_down_only_those_below_it(spark: Any, tmp_path: Path) -> None:
-    """The others run; the first failure in lineage order decides the exit status."""
+    """The others run; the first failure in lineage order is raised, with what all of them did."""
     made = Made(
         tmp_path,
         {
@@ -114,7 +116,11 @@ def test_one_failing_job_takes_down_only_those_below_it(spark: Any, tmp_path: Pa
         },
     )
     numbers = made.arrive(2)
-    answer = holdfast.run(project=made.file)
+    with pytest.raises(SourceError) as raised:
+        holdfast.run(project=made.file)
+    assert str(raised.value).startswith(f"{raised.value.code.number}: bad: ")
+    answer = raised.value.answer
+    assert answer is not None and raised.value.exit_status == answer.exit_status
     assert ended(answer) == {"bad": "failed", "below": "skipped", "good": "finished"}
     assert answer.status == "findings" and answer.exit_status == 51
     (finding,) = (one for one in answer.findings if one.evidence.get("job") == "bad")
@@ -128,7 +134,7 @@ def test_a_job_that_fails_in_a_batch_is_told_in_spark_s_words(spark: Any, tmp_pa
     made = Made(tmp_path, {"ingest": ingest(transform="pipeline:divided")})
     made.arrive(5)
     seen: list[Event] = []
-    answer = holdfast.run(project=made.file, watch=seen.append)
+    answer = holdfast.run(project=made.file, raise_on_failure=False, watch=seen.append)
     assert answer.exit_status == 53
     failure = answer.result.jobs[0].failure
     assert failure is not None and failure.error_class == "DIVIDE_BY_ZERO"
@@ -138,13 +144,36 @@ def test_a_job_that_fails_in_a_batch_is_told_in_spark_s_words(spark: Any, tmp_pa
     assert runs(made, "ingest")[0].ended is Ended.FAILED
 
 
+def test_an_open_session_is_used_with_what_is_named(spark: Any, tmp_path: Path) -> None:
+    """HF5212 says what to name; the run then records the values that counted."""
+    made = Made(tmp_path, {"ingest": ingest()})
+    numbers = made.arrive(2)
+    document = yaml.safe_load(made.file.read_text())
+    conf = {"spark.executor.memory": "3g", "spark.sql.session.timeZone": "Asia/Tokyo"}
+    document["spark"]["conf"] = {**document["spark"].get("conf", {}), **conf}
+    made.file.write_text(yaml.safe_dump(document))
+    with pytest.raises(SparkStartError) as raised:
+        holdfast.run(project=made.file)
+    assert raised.value.code.number == "HF5212"
+    assert 'keep_settings=["spark.executor.memory"]' in raised.value.next_steps[0]
+    assert not made.checkpoint("ingest").exists()
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    answer = holdfast.run(project=made.file, keep_settings=["spark.executor.memory"])
+    assert (answer.exit_status, codes(answer)) == (0, ["HF5218"])
+    settings = runs(made, "ingest")[0].settings
+    assert "spark.executor.memory" not in settings
+    assert settings["spark.sql.session.timeZone"] == "Asia/Tokyo"
+    assert spark.conf.get("spark.sql.session.timeZone") == zone
+    assert table(spark, tmp_path / "lake/raw") == expected(numbers)
+
+
 def test_a_held_lease_is_refused_with_who_holds_it(spark: Any, tmp_path: Path) -> None:
     """Status 22, and the other jobs run."""
     made = Made(tmp_path, {"ingest": ingest(), "other": ingest("./lake/other")})
     made.arrive(2)
     records = records_of(parse_location(str(made.checkpoint("ingest"))), StorageSettings())
     lease = take_lease(records, job="ingest", holder=this_holder(None))
-    answer = holdfast.run(project=made.file)
+    answer = holdfast.run(project=made.file, raise_on_failure=False)
     assert ended(answer) == {"ingest": "refused", "other": "finished"}
     assert answer.exit_status == 22
     assert "HF2601" in codes(answer)
@@ -158,7 +187,7 @@ def test_a_lost_checkpoint_does_not_fill_the_table_twice(spark: Any, tmp_path: P
     numbers = made.arrive(3)
     holdfast.run(project=made.file)
     shutil.rmtree(made.checkpoint("ingest"))
-    refused = holdfast.run(project=made.file)
+    refused = holdfast.run(project=made.file, raise_on_failure=False)
     assert (ended(refused), refused.exit_status) == ({"ingest": "refused"}, 30)
     assert codes(refused) == ["HF3007"]
     assert table(spark, tmp_path / "lake/raw") == expected(numbers)
@@ -182,7 +211,9 @@ def test_a_checkpoint_put_back_to_an_older_state_is_refused(spark: Any, tmp_path
     holdfast.run(project=made.file)
     shutil.rmtree(made.checkpoint("ingest"))
     shutil.copytree(tmp_path / "older", made.checkpoint("ingest"))
-    answer = holdfast.run(project=made.file, accept=["sink-behind", "shared-sink"])
+    answer = holdfast.run(
+        project=made.file, raise_on_failure=False, accept=["sink-behind", "shared-sink"]
+    )
     assert (ended(answer), codes(answer)) == ({"ingest": "refused"}, ["HF3005"])
 
 
@@ -196,7 +227,7 @@ def test_a_table_put_back_to_an_older_state_is_refused(spark: Any, tmp_path: Pat
     holdfast.run(project=made.file)
     shutil.rmtree(tmp_path / "lake/raw")
     shutil.copytree(tmp_path / "older", tmp_path / "lake/raw")
-    answer = holdfast.run(project=made.file)
+    answer = holdfast.run(project=made.file, raise_on_failure=False)
     assert (ended(answer), codes(answer)) == ({"ingest": "refused"}, ["HF3006"])
 
 
@@ -215,17 +246,19 @@ def test_changed_sources_and_operators_are_refused(spark: Any, tmp_path: Path) -
             )
         },
     )
-    assert codes(holdfast.run(project=kind.file)) == ["HF3003"]
+    assert codes(holdfast.run(project=kind.file, raise_on_failure=False)) == ["HF3003"]
     second = {"format": "json", "path": "./in2", "schema": "n long, k string"}
     (tmp_path / "in2").mkdir()
     job = ingest(sources={"left": ingest()["source"], "right": second}, transform="pipeline:joined")
     job.pop("source")
     more = Made(tmp_path, {"ingest": job})
-    assert codes(holdfast.run(project=more.file)) == ["HF3002"]
+    assert codes(holdfast.run(project=more.file, raise_on_failure=False)) == ["HF3002"]
     stateful = ingest(transform=None, sql="select max(n) as n, k from source group by k") | {
         "sink": {"format": "delta", "path": "./lake/raw", "mode": "upsert", "key": ["k"]}
     }
-    assert codes(holdfast.run(project=Made(tmp_path, {"ingest": stateful}).file)) == ["HF3004"]
+    assert codes(
+        holdfast.run(project=Made(tmp_path, {"ingest": stateful}).file, raise_on_failure=False)
+    ) == ["HF3004"]
     assert sorted(str(path) for path in made.checkpoint("ingest").rglob("*")) == before
 
 
@@ -241,7 +274,7 @@ def test_a_pinned_setting_is_told_and_the_job_runs(spark: Any, tmp_path: Path) -
     holdfast.run(project=made.file)
     made = Made(tmp_path, {"sums": {**sums, "conf": {"spark.sql.shuffle.partitions": 7}}})
     made.arrive(3)
-    answer = holdfast.run(project=made.file)
+    answer = holdfast.run(project=made.file, raise_on_failure=False)
     assert (ended(answer), codes(answer)) == ({"sums": "finished"}, ["HF3008"])
     assert answer.exit_status == 0
 
@@ -258,7 +291,7 @@ def test_settings_of_one_job_touch_no_other(spark: Any, tmp_path: Path) -> None:
     )
     made.arrive(2)
     zone = spark.conf.get("spark.sql.session.timeZone")
-    answer = holdfast.run(project=made.file)
+    answer = holdfast.run(project=made.file, raise_on_failure=False)
     assert ended(answer) == {"plain": "finished", "own": "finished", "wrong": "refused"}
     assert answer.exit_status == 10
     assert spark.conf.get("spark.sql.session.timeZone") == zone
@@ -269,7 +302,7 @@ def test_a_query_that_spark_does_not_take_is_recorded_as_failed(spark: Any, tmp_
     made = Made(tmp_path, {"sums": ingest("./lake/sums", transform="pipeline:counted")})
     made.arrive(3)
     for generation in (1, 2):
-        answer = holdfast.run(project=made.file)
+        answer = holdfast.run(project=made.file, raise_on_failure=False)
         assert ended(answer) == {"sums": "failed"}
         newest = runs(made, "sums")[0]
         assert (newest.generation, newest.ended) == (generation, Ended.FAILED)
@@ -292,7 +325,7 @@ def test_a_holder_on_another_machine_is_watched_and_the_wait_can_be_stopped(
         if isinstance(event, JobWaiting):
             stopping.ask()
 
-    answer = holdfast.run(project=made.file, stopping=stopping, watch=watch)
+    answer = holdfast.run(project=made.file, raise_on_failure=False, stopping=stopping, watch=watch)
     assert ended(answer) == {"ingest": "stopped"}
     assert [one.holder for one in seen if isinstance(one, JobWaiting) and "host-7" in one.holder]
     assert not made.checkpoint("ingest").exists()

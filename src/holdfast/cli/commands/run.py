@@ -138,6 +138,7 @@ def command(
             stopping=stopping,
             watch=watch,
             progress=progress.advance,
+            raise_on_failure=False,
         )
     for text in traces:
         sys.stderr.write(redact(text) + "\n")

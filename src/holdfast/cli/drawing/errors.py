@@ -8,7 +8,6 @@ import sys
 from holdfast import __version__
 from holdfast.answers import error_document
 from holdfast.errors import HoldfastError
-from holdfast.redaction import redact
 
 
 def report_error(error: HoldfastError, command: str, *, as_json: bool) -> None:
@@ -18,10 +17,4 @@ def report_error(error: HoldfastError, command: str, *, as_json: bool) -> None:
         json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
         sys.stdout.write("\n")
         return
-    lines = [f"error {error.code.number}: {redact(error.message)}"]
-    if error.at:
-        lines.append(f"  at    {redact(error.at)}")
-    if error.why:
-        lines.append(f"  why   {redact(error.why)}")
-    lines += [f"  next  {redact(step)}" for step in error.next_steps]
-    sys.stderr.write("\n".join(lines) + "\n")
+    sys.stderr.write(f"error {error}\n")

@@ -41,6 +41,11 @@ def features_within(own: Iterable[str]) -> frozenset[str]:
     return frozenset(feature for name, feature in _MAIN_LIBRARY.items() if name in names)
 
 
+def is_main_library(jar: Jar, feature: str) -> bool:
+    """Whether this jar is the one that brings a feature; the others are what it needs."""
+    return _MAIN_LIBRARY.get(_library(jar.file)) == feature
+
+
 def without_doubles(own: Sequence[str], locked: Sequence[Jar], at: str | None) -> tuple[str, ...]:
     """Give the user's jars without those that are locked too; another version is refused."""
     by_library = {_library(jar.file): jar for jar in locked}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -105,6 +106,25 @@ def _jdbc(session: SparkSession, job: ReadyJob) -> BatchSink:
     return JdbcSink(session, sink, sink.url)
 
 
+def check_function(sink: ReadySink) -> None:
+    """Raise HF5002 for a function of a program that can't be called with a batch and its id."""
+    function = sink.function
+    if callable(function):
+        _check_arguments(sink, function, getattr(function, "__qualname__", type(function).__name__))
+
+
+def _check_arguments(sink: ReadySink, function: Callable[..., object], name: str) -> None:
+    try:
+        signature(function).bind(None, None)
+    except TypeError as error:
+        message = f"{name} can't be called with a batch and its id: {error}"
+        steps = ("let it take two arguments: def deliver(batch, batch_id): …",)
+        raise SinkError("HF5002", message, at=sink.at, next_steps=steps) from error
+    except ValueError:
+        # Some functions of C have no signature that can be read: they are called as they are.
+        return
+
+
 def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
     function = job.sink.function
     if function is None:
@@ -115,6 +135,7 @@ def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
         loaded, name = function, getattr(function, "__qualname__", type(function).__name__)
     else:
         raise _undeclared(job.sink, "the function of a custom sink can't be called")
+    _check_arguments(job.sink, loaded, name)
     wish = wish_of(loaded)
     # As everywhere, relative paths count from the project, in a program from where it works.
     folder = job.folder if job.project is not None else Path.cwd()

@@ -1,0 +1,69 @@
+"""A query of a program's own that runs under a lease; pyspark is not needed to describe it."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from holdfast.spark.quietpython import quiet_disconnections
+from holdfast.spark.report import JobReport
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from holdfast.spark.jobrun import JobRun
+    from holdfast.spark.starting import Started
+    from holdfast.spark.surroundings import Surroundings
+
+
+class HeldQuery:
+    """A query that runs under a lease. `query` is Spark's own object."""
+
+    def __init__(self, run: JobRun, started: Started, around: Surroundings) -> None:
+        self._around = around
+        self._run = run
+        self._started = started
+        self._report: JobReport | None = None
+        self._broken: BaseException | None = None
+        name = f"holdfast-{started.record.job}"
+        # A program that ends without waiting ends its query, as it would without us.
+        self._thread = threading.Thread(target=self._live, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def query(self) -> StreamingQuery:
+        """Spark's own object."""
+        return self._started.query
+
+    @property
+    def generation(self) -> int:
+        """Which holder of the lease this is."""
+        return self._started.lease.generation
+
+    def wait(self, seconds: float | None = None) -> JobReport | None:
+        """Wait until the query is over and give its report; None where it still runs.
+
+        Raises HoldfastError where the query failed.
+        """
+        self._thread.join(seconds)
+        if self._thread.is_alive():
+            return None
+        error = self._run.error or self._broken
+        if error is not None:
+            raise error
+        return self._report
+
+    def stop(self) -> JobReport | None:
+        """Let the running delivery finish and Spark commit it, then stop; a second call insists."""
+        self._around.stopping.ask()
+        return self.wait()
+
+    def _live(self) -> None:
+        try:
+            with quiet_disconnections(), self._started.lease_held():
+                self._report = self._run.live(self._started)
+            if self._around.jvm.death() is None:
+                # The session goes on without us.
+                self._started.listening.end(self._around.session)
+        except BaseException as error:  # noqa: BLE001 - `wait` raises it where it can be seen
+            self._broken = error
