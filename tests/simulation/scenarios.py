@@ -185,7 +185,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         total=6,
         before=2,
         planned=True,
-        allowed=frozenset({"HF2604", "HF5003", "HF3001"}),
+        allowed=frozenset({"HF2604", "HF3027", "HF5003", "HF3001"}),
     ),
     Scenario(
         "doctor",
