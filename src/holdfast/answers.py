@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from holdfast.errors import HoldfastError
 from holdfast.findings import Finding, Severity, named, named_steps, worst
@@ -17,6 +17,7 @@ FINDINGS_STATUS = 3
 """Exit status of a command that found something of warning or worse."""
 
 Result = TypeVar("Result")
+Answered = TypeVar("Answered", bound="Answer[Any]")
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,11 @@ class Answer(Generic[Result]):
             return self.ending
         return FINDINGS_STATUS if self.status == "findings" else 0
 
-    def named(self, target: str | None, job: str | None = None) -> Answer[Result]:
+    def named(self: Answered, target: str | None, job: str | None = None) -> Answered:
         """Return the same answer with the target and the job named in every next step."""
         findings = tuple(named(one, target, job) for one in self.findings)
         steps = named_steps(self.next_steps, target, job)
-        return Answer(self.command, self.location, self.result, findings, steps, self.ending)
+        return dataclasses.replace(self, findings=findings, next_steps=steps)
 
     def document(self, version: str) -> dict[str, object]:
         """Give the JSON document of this answer, without secrets."""

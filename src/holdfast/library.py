@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from holdfast.answers import Answer, naming
 from holdfast.checkpoint.reading import SHOWN_BATCHES
@@ -56,16 +56,14 @@ SHOWN_ROWS = 20
 """How many rows that differ `diff` gives of each kind."""
 
 Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
+Answered = TypeVar("Answered", bound=Answer[Any])
 
 
-def _names_target(
-    act: Callable[Arguments, Answer[Result]],
-) -> Callable[Arguments, Answer[Result]]:
+def _names_target(act: Callable[Arguments, Answered]) -> Callable[Arguments, Answered]:
     """Let the next steps of a function name its target; that of a backup is before the @."""
 
     @wraps(act)
-    def naming_target(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer[Result]:
+    def naming_target(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answered:
         given = args[0] if args else kwargs.get("target", kwargs.get("backup"))
         name = None if given is None else str(given)
         if name is not None and "@" in name:
