@@ -13,6 +13,7 @@ from holdfast.backup.restoring import Wish, restore_backup
 from holdfast.backup.results import RestoreAct
 from holdfast.backup.settling import settle_restore
 from holdfast.errors import HoldfastError
+from holdfast.records.history import History
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.storage.options import StorageSettings
 from tests.backup.folders import (
@@ -29,6 +30,7 @@ from tests.backup.folders import (
     tree_of,
 )
 from tests.backup.writers import killed_in_child
+from tests.diagnosis.recording import a_run
 
 LATER = NOW_MS + 60_000
 
@@ -90,6 +92,30 @@ def test_over_nothing_it_tells_that_the_sink_may_know_more(
     answer = restore_now(records, backup, now_ms=LATER)
     assert tree_of(root) == tree
     assert [(one.code, one.severity.value) for one in answer.findings] == [("HF4517", "warning")]
+
+
+def ran(records: Records, backup: str, last_batch: int) -> None:
+    """Record a run on the checkpoint that delivered this batch last."""
+    query_id = records.store.snapshot(backup).query_id
+    assert query_id is not None
+    History(records.folder).write(a_run(query_id=query_id, last_batch=last_batch))
+
+
+def test_a_backup_that_ends_before_a_recorded_batch_is_refused_over_nothing(
+    root: Path, records: Records, backup: str
+) -> None:
+    """The run's record outlives the checkpoint: Spark would plan the batch again."""
+    last = records.store.snapshot(backup).last_planned
+    assert last is not None
+    tree = tree_of(root)
+    shutil.rmtree(root)
+    ran(records, backup, last + 1)
+    assert refusal(records, backup) == "HF4502"
+    assert not root.exists()
+    ran(records, backup, last)
+    answer = restore_now(records, backup, now_ms=LATER)
+    assert tree_of(root) == tree
+    assert [(one.code, one.severity.value) for one in answer.findings] == [("HF4517", "info")]
 
 
 def next_batch(root: Path) -> int:

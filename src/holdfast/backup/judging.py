@@ -16,13 +16,19 @@ _OLDER = code_of("HF4502").next_steps
 _NEWEST_INSTEAD, _SINGLE_FILES, _TO_LOOK_AT = _OLDER[:1], _OLDER[1:2], _OLDER[2:]
 
 
-def refuse_older(snapshot: Snapshot, present: Present, others: Iterable[Snapshot]) -> None:
-    """Raise HF4502 where batches are known that came after the snapshot."""
+def refuse_older(
+    snapshot: Snapshot, present: Present, others: Iterable[Snapshot], recorded: int | None
+) -> None:
+    """Raise HF4502 where batches are known that came after the snapshot.
+
+    `recorded` is the newest batch that a recorded run delivered.
+    """
     now = present.names
     planned, committed = newest_id(now, "offsets"), newest_id(now, "commits")
     known = [
         ("planned", planned, snapshot.last_planned, "offsets/ holds"),
         ("committed", committed, snapshot.last_committed, "commits/ holds"),
+        ("planned", recorded, snapshot.last_planned, "a recorded run delivered"),
     ]
     own_others = [other for other in others if other.query_id == snapshot.query_id]
     for other in own_others:
@@ -33,10 +39,11 @@ def refuse_older(snapshot: Snapshot, present: Present, others: Iterable[Snapshot
             upto = "no batch" if own is None else f"batch {own}"
             message = f"the backup knows {upto} as the last {word} one, and {where} batch {newest}"
             last = max(own_others, key=lambda one: one.made_ms, default=snapshot)
-            is_enough = _number(last.last_planned) >= _number(planned) and (
+            is_enough = _number(last.last_planned) >= max(_number(planned), _number(recorded)) and (
                 _number(last.last_committed) >= _number(committed)
             )
-            steps = _NEWEST_INSTEAD if is_enough else _SINGLE_FILES
+            files = () if present.empty else _SINGLE_FILES
+            steps = _NEWEST_INSTEAD if is_enough else files
             raise CheckpointError(
                 "HF4502", message, at=present.reader.location, next_steps=(*steps, *_TO_LOOK_AT)
             )
@@ -87,22 +94,23 @@ def restore_findings(
             evidence={"query_id": snapshot.query_id, "original": snapshot.location},
         )
     elif whole and present.empty:
-        planned = snapshot.last_planned
-        ends = "holds no batch" if planned is None else f"ends with batch {planned}"
-        more = "nothing here tells whether more ran"
-        if recorded is not None and recorded > _number(planned):
-            more = f"a recorded run delivered batch {recorded}"
-        yield Finding(
-            code="HF4517",
-            severity=Severity.WARNING,
-            message=f"the backup {ends}; {more}",
-            place=Place(""),
-            evidence={
-                "last_planned": planned,
-                "made_ms": snapshot.made_ms,
-                "recorded": recorded,
-            },
-        )
+        yield _ending(snapshot, recorded)
+
+
+def _ending(snapshot: Snapshot, recorded: int | None) -> Finding:
+    """Report where the backup ends: runs that nobody recorded may have gone further."""
+    planned = snapshot.last_planned
+    ends = "holds no batch" if planned is None else f"ends with batch {planned}"
+    severity, more = Severity.WARNING, "nothing here shows whether later batches ran"
+    if recorded is not None:
+        severity, more = Severity.INFO, f"the last recorded run delivered batch {recorded}"
+    return Finding(
+        code="HF4517",
+        severity=severity,
+        message=f"the backup {ends}; {more}",
+        place=Place(""),
+        evidence={"last_planned": planned, "made_ms": snapshot.made_ms, "recorded": recorded},
+    )
 
 
 def _differing(root: Root, present: Present, paths: Iterable[str]) -> Iterator[str]:

@@ -124,7 +124,7 @@ def _restore(
             present,
             elsewhere=wish.elsewhere,
             whole=not wish.files,
-            recorded=History(wish.target.folder).newest_batch(wish.snapshot.query_id),
+            recorded=_recorded(wish),
         )
     )
     if changes.empty:
@@ -161,10 +161,15 @@ def _judge(wish: Wish, present: Present, now_ms: int) -> None:
     refuse_other_query(wish.snapshot, present)
     if not wish.files:
         known = () if wish.elsewhere else read_catalogue(wish.target.store).snapshots
-        refuse_older(wish.snapshot, present, known)
+        refuse_older(wish.snapshot, present, known, None if wish.elsewhere else _recorded(wish))
     refuse_forked(wish.root, present)
     if wish.files:
         refuse_whole_files(wish.root, present, wish.files)
+
+
+def _recorded(wish: Wish) -> int | None:
+    """Return the newest batch of the backup's query that a recorded run delivered."""
+    return History(wish.target.folder).newest_batch(wish.snapshot.query_id)
 
 
 def _refuse_running(target: Records, present: Present, now_ms: int) -> None:
