@@ -164,8 +164,8 @@ def _name_of(expression: ast.expr) -> str:
 
 def _codes(call: ast.Call, scope: _Scope) -> tuple[str, ...]:
     """Return the codes that an error or a finding is made with; one is empty, see Raised."""
-    if _name_of(call.func) == "Answer":
-        return ()  # the next command of a whole answer, which is no advice of a code
+    if _name_of(call.func) == "Answer" or ast.unparse(call.args[0]) == "self":
+        return ()  # the next command of a whole answer, or a copy of it: no advice of a code
     try:
         texts = _texts(call.args[0], scope)
     except UnresolvedStepError:
