@@ -76,7 +76,7 @@ CASES: tuple[tuple[str, str, Change], ...] = (
 )
 
 
-@pytest.mark.parametrize(("rule", "name", "change"), CASES, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("rule", "name", "change"), CASES, ids=[one[0] for one in CASES])
 def test_the_rule_is_broken(rule: str, name: str, change: Change) -> None:
     """By the damage, and not before."""
     whole = sample(name, "4.3.0").files()
