@@ -49,3 +49,11 @@ def test_commands_print_the_target_and_explain_keeps_the_placeholder(tmp_path: P
         assert f"holdfast doctor {target} --sink PATH" in " ".join(shown.out.split())
         assert "TARGET" not in shown.out
     assert "TARGET" in holdfast("explain", "HF2207").out
+
+
+def test_names_that_look_like_placeholders_are_left_alone() -> None:
+    steps = ("holdfast doctor TARGET; holdfast run JOB", "put /data/TARGET/q/3 back as offsets/3")
+    assert named_steps(steps, "/data/JOB/cp", "orders") == (
+        "holdfast doctor /data/JOB/cp; holdfast run orders",
+        "put /data/TARGET/q/3 back as offsets/3",
+    )

@@ -68,19 +68,20 @@ class Finding:
             object.__setattr__(self, "next_steps", registered.next_steps)
 
 
-_TARGET = re.compile(r"\bTARGET\b")
-_JOB = re.compile(r"(?<![\w.])JOB\b(?!\.)")
+_PLACEHOLDER = re.compile(r"(?<![\w./])(TARGET|JOB)(?![\w/]|\.\w)")
 
 
 def named_steps(
     steps: tuple[str, ...], target: str | None, job: str | None = None
 ) -> tuple[str, ...]:
     """Return next steps with the target and the job in place of TARGET and JOB, where known."""
-    for pattern, name in ((_TARGET, target), (_JOB, job)):
-        if name is not None:
-            quoted = shlex.quote(name)
-            steps = tuple(pattern.sub(lambda _: quoted, step) for step in steps)  # noqa: B023
-    return steps
+    names = {"TARGET": target, "JOB": job}
+
+    def name_in(found: re.Match[str]) -> str:
+        name = names[found[1]]
+        return found[1] if name is None else shlex.quote(name)
+
+    return tuple(_PLACEHOLDER.sub(name_in, step) for step in steps)
 
 
 def named(finding: Finding, target: str | None, job: str | None = None) -> Finding:

@@ -482,7 +482,7 @@ def run(
         offline=offline,
         ui=ui,
         verbose=verbose,
-        kept=tuple(keep_settings),
+        kept=(keep_settings,) if isinstance(keep_settings, str) else tuple(keep_settings),
     )
     installed_spark()
     from holdfast.spark.running import run_wanted

@@ -12,11 +12,14 @@ import jsonschema
 import pytest
 
 from docs.generating.schemas import document_schema
+from holdfast.metrics.textfile import write_metrics
 from holdfast.records.run import BatchNote, Ended, Failure
+from holdfast.storage import outputfile
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
 from tests.corpus.loading import sample
 from tests.diagnosis.recording import dead_holder, records_beside, run_on, write_runs
+from tests.fuzz.children import in_child
 from tests.metrics.jobs import MEASURES, Scraped, names_of, parsed, value
 from tests.records.drivers import taken
 
@@ -144,11 +147,15 @@ def test_a_place_that_is_not_for_metrics_is_refused(project: Path, file: str, wh
     assert names_of(written(project / "new.prom"), "new")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_directory_that_cannot_be_written_is_refused(project: Path) -> None:
     (project / "closed").mkdir(mode=0o555)
-    refused = holdfast("status", "--metrics", "closed/all.prom")
-    assert refused.status == 2 and "cannot be written" in refused.err
+
+    def refused() -> str:
+        shown = holdfast("status", "--metrics", "closed/all.prom")
+        return f"{shown.status} {shown.err}"
+
+    answer = in_child(refused, without_capabilities=True)
+    assert answer.startswith("2 ") and "cannot be written" in answer
 
 
 def test_a_full_disk_leaves_the_old_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,3 +194,21 @@ def _states(found: Scraped) -> list[tuple[str, frozenset[tuple[str, str]]]]:
 
 def _value(found: Scraped, name: str, job: str) -> float | None:
     return found.get((name, frozenset({"project": "sensors", "job": job}.items())))
+
+
+def test_two_writers_of_one_process_number_do_not_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Containers that share a directory often share it: the second must not remove the first's."""
+    target = tmp_path / "holdfast.prom"
+    really = outputfile.write_new
+
+    def beaten(path: Path, data: bytes) -> None:
+        really(path, data)
+        monkeypatch.undo()
+        write_metrics(target, b"second")
+
+    monkeypatch.setattr(outputfile, "write_new", beaten)
+    write_metrics(target, b"first")
+    assert target.read_bytes() == b"first"
+    assert [one.name for one in tmp_path.iterdir()] == ["holdfast.prom"]

@@ -16,6 +16,7 @@ from holdfast.storage.location import parse_location
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.options import StorageSettings
 from tests.records.drivers import records_in, taken
+from tests.records.runs import some_run
 
 
 def some_attempt(second: int = 0, **changes: object) -> Attempt:
@@ -158,3 +159,22 @@ def test_a_place_that_cannot_be_written_is_a_storage_error(tmp_path: Path) -> No
     (tmp_path / ".holdfast").write_text("a file in the way")
     with pytest.raises(StorageError):
         Attempts(records_in(tmp_path)).write(some_attempt())
+
+
+def test_attempts_of_a_clock_that_ran_ahead_do_not_outlive_new_ones(tmp_path: Path) -> None:
+    """What is written now is kept, and takes the place of what is dated after it."""
+    attempts = Attempts(records_in(tmp_path))
+    for second in range(KEPT_ATTEMPTS):
+        attempts.write(some_attempt(at=f"2036-01-01T00:00:{second:02d}.000Z"))
+    for second in range(KEPT_ATTEMPTS):
+        attempts.write(some_attempt(second))
+        assert some_attempt(second) in attempts.since()
+    assert {one.at[:4] for one in attempts.since()} == {"2026"}
+
+
+@pytest.mark.parametrize(("after", "expected"), [(3, False), (4, False), (2, True)])
+def test_a_run_that_began_later_is_told_by_its_generation(after: int, expected: bool) -> None:
+    """Whatever the clocks said; an older record knows only the time."""
+    ahead = some_attempt(at="2036-01-01T00:00:00.000Z", after=after)
+    assert ahead.is_before(some_run(3)) is expected
+    assert not replace(ahead, after=None).is_before(some_run(3))

@@ -130,3 +130,16 @@ def test_a_reader_never_sees_a_part_while_it_grows(tmp_path: Path) -> None:
     writer.join()
     assert seen > 1
     assert reader.runs()[0].batches == 199
+
+
+def test_what_was_delivered_outlives_its_record(tmp_path: Path) -> None:
+    """Hundreds of runs that found nothing new carry on which batch came last."""
+    history = History(records_in(tmp_path))
+    history.write(replace(some_run(1), query_id="q", last_batch=5))
+    for generation in range(2, KEPT_RUNS + 3):
+        before = history.newest_batch("q")
+        idle = replace(some_run(generation), query_id="q", last_batch=None, delivered_before=before)
+        history.write(idle)
+    assert len(numbers(history)) == KEPT_RUNS and 1 not in numbers(history)
+    assert (history.newest_batch("q"), history.newest_batch("another")) == (5, None)
+    assert history.newest_generation() == KEPT_RUNS + 2

@@ -162,3 +162,8 @@ def test_only_the_standard_library_is_imported() -> None:
         check=True,
     ).stdout
     assert {*printed.split()} - {*sys.stdlib_module_names} == {"holdfast"}
+
+
+def test_a_quote_in_a_password_hides_none_of_it() -> None:
+    shown = redact("connect to 'postgresql://user:p'wSecret9@host/db'")
+    assert shown == f"connect to 'postgresql://{REDACTED}@host/db'"

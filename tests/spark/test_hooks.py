@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -139,3 +140,23 @@ def test_a_webhook_that_does_not_answer_is_given_up(tmp_path: Path) -> None:
 def test_a_webhook_that_cannot_be_reached_is_a_warning(tmp_path: Path, url: str) -> None:
     hook = FailureHook("holdfast.yaml:12", webhook=url.format(port=free_port()))
     assert "the webhook cannot be reached" in words(call_hook(with_hook(tmp_path, hook), DOCUMENT))
+
+
+def test_a_command_that_leaves_a_notifier_behind_has_succeeded(tmp_path: Path) -> None:
+    """Its own end counts, not that of what it started."""
+    leaves = "import subprocess as s; s.Popen(['sh', '-c', 'sleep 1; touch sent'])"
+    assert call_hook(with_hook(tmp_path, python(leaves)), DOCUMENT, seconds=30) is None
+    wait_for((tmp_path / "sent").exists, "the notifier, which nobody killed")
+
+
+def test_a_command_that_floods_is_kept_short(tmp_path: Path) -> None:
+    """Neither memory nor the message grows with what it says."""
+    tracemalloc.start()
+    floods = (
+        "import sys; [sys.stderr.buffer.write(bytes(1 << 20)) for _ in range(200)]; sys.exit(1)"
+    )
+    found = words(call_hook(with_hook(tmp_path, python(floods)), DOCUMENT, seconds=60))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 20_000_000
+    assert found.endswith("ended with exit status 1")

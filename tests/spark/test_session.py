@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+import holdfast
 from holdfast.errors import SparkStartError
 from holdfast.spark import session as session_module
 from holdfast.spark.jobsession import session_for
 from holdfast.spark.jvm import Jvm
-from holdfast.spark.serving import kept_settings, noted, with_kept
+from holdfast.spark.serving import kept_settings, noted, refuse_other_default, with_kept
 from holdfast.spark.session import SessionWish, has_session, open_session
 from tests.spark.readyjobs import job as ready_job
 
@@ -241,3 +242,37 @@ def test_a_jvm_of_spark_submit_is_not_joined(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
     ran = run(program)
     assert ran.stdout.startswith("HF5212 spark-submit"), ran.stderr
+
+
+@pytest.mark.spark
+def test_a_path_of_this_machine_is_not_one_of_sparks_default_storage(
+    spark: Any, tmp_path: Path
+) -> None:
+    """HF5217: Spark would write the rows to another storage, and the local folder stays empty."""
+    job = ready_job(tmp_path)
+    refuse_other_default(spark, job)
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
+    before = conf.get("fs.defaultFS")
+    conf.set("fs.defaultFS", "hdfs://namenode:8020")
+    try:
+        with pytest.raises(SparkStartError, match="hdfs://namenode:8020") as raised:
+            refuse_other_default(spark, job)
+    finally:
+        conf.set("fs.defaultFS", before)
+    assert raised.value.code.number == "HF5217"
+    (step,) = raised.value.next_steps
+    assert step.endswith('.config("spark.hadoop.fs.defaultFS", "file:///")')
+
+
+def test_one_setting_to_keep_may_be_given_as_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not taken apart into letters, of which `*` would keep everything."""
+    seen: list[object] = []
+
+    def wanted(*_jobs: object, **how: object) -> None:
+        seen.append(how["kept"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("holdfast.spark.wanting.wanted_jobs", wanted)
+    with pytest.raises(KeyboardInterrupt):
+        holdfast.run(keep_settings="spark.executor.*")
+    assert seen == [("spark.executor.*",)]

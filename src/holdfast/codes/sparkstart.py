@@ -145,10 +145,10 @@ SPARK_START_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF5217",
-        "the open Spark session reaches another storage than Holdfast",
-        "Holdfast reads the checkpoint and the sink as storage: declares them, and Spark would "
-        "write others: what is there already would be invisible to one of the two, so that "
-        "batches could be lost or delivered twice",
+        "Spark reaches another storage than Holdfast",
+        "Holdfast reads the checkpoint and the sink at the declared places, and Spark would write "
+        "others: what is there already would be invisible to one of the two, so that batches could "
+        "be lost or delivered twice",
         ("add the lines of the error to SparkSession.builder, in a new process or kernel",),
         exit_status=52,
     ),

@@ -125,7 +125,8 @@ def recall(
         attempts=tuple(
             one
             for one in (look.attempts(since) if PART in names else ())
-            if job is None or all_attempts or one.is_of(*job)
+            if (job is None or all_attempts or one.is_of(*job))
+            and (all_attempts or not found or not one.is_before(found[0]))
         ),
         lease=look.lease() if lease and "lease" in names else None,
         act=(act := look.act() if "journal" in names else None),

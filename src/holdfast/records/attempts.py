@@ -21,7 +21,7 @@ from holdfast.records.documents import (
 )
 from holdfast.records.folder import RecordsFolder
 from holdfast.records.pruning import prune
-from holdfast.records.run import Ended
+from holdfast.records.run import Ended, Run
 from holdfast.records.runfile import LONGEST_MESSAGE
 from holdfast.redaction import redact_value
 from holdfast.storage.location import Location
@@ -58,11 +58,19 @@ class Attempt:
     holdfast: str
     spark: str | None = None
     """The Spark that was to run it; None where Spark was not started yet."""
+    after: int | None = None
+    """The generation of the newest run before it; None in records of older releases."""
 
     def is_of(self, job: str, project: str | None) -> bool:
         """Return whether this job attempted it; a program names no project."""
         two_projects = None not in (self.project, project) and self.project != project
         return self.job == job and not two_projects
+
+    def is_before(self, run: Run) -> bool:
+        """Return whether this run began after it, also where a clock was wrong."""
+        if self.after is None:
+            return self.at <= run.started_at
+        return self.after < run.generation
 
 
 class Attempts:
@@ -88,10 +96,13 @@ class Attempts:
         document = redact_value(document_of(bounded))
         assert isinstance(document, dict)
         writer = self._folder.writer(PART)
-        writer.create(_name_of(attempt), encode_document(document))
+        name = _name_of(attempt)
+        writer.create(name, encode_document(document))
         writer.settle()
         names = self._reader.names()
-        outlived = _newest_first(names)[KEPT_ATTEMPTS:]
+        # What a clock that ran ahead has dated after now must not outlive what is known now.
+        newest_first = sorted(_newest_first(names), key=lambda one: one > name)
+        outlived = newest_first[KEPT_ATTEMPTS:]
         self.failure = prune(writer, names, outlived, lambda: self._folder.place(PART))
 
     def since(self, moment: str | None = None) -> tuple[Attempt, ...]:

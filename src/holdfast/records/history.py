@@ -68,15 +68,19 @@ class History:
         self.damages = tuple(damages)
         return found
 
+    def newest_generation(self) -> int:
+        """Return the generation of the newest recorded run, 0 where there is none."""
+        return max(generations_of_runs(self._reader.names()), default=0)
+
     def newest_batch(self, query_id: str | None) -> int | None:
         """Return the newest batch that a recorded run delivered, None where no record knows one.
 
         Without a query id any query counts: the checkpoint that it was in may be gone.
         """
         run = self.newest_where(
-            lambda one: one.last_batch is not None and query_id in (None, one.query_id)
+            lambda one: one.newest_delivered is not None and query_id in (None, one.query_id)
         )
-        return None if run is None else run.last_batch
+        return None if run is None else run.newest_delivered
 
     def _newest_first(
         self, damages: list[CheckpointError | StorageError], at_once: int | None

@@ -179,6 +179,9 @@ class Run:
     skipped_batches: int = 0
     first_batch: int | None = None
     last_batch: int | None = None
+    delivered_before: int | None = None
+    """The newest batch of this query that earlier runs delivered: their records are not kept for
+    ever, and a run that finds nothing new delivers none."""
     recent: tuple[BatchNote, ...] = ()
     """The newest batches, bounded."""
     measures: Measures | None = None
@@ -193,3 +196,8 @@ class Run:
     accepted: tuple[str, ...] = ()
     """Findings in spite of which it was started, by the names that the user gave; `shared-sink`
     holds for every later run of the query, too."""
+
+    @property
+    def newest_delivered(self) -> int | None:
+        """The newest batch that this run or one before it delivered."""
+        return self.delivered_before if self.last_batch is None else self.last_batch

@@ -13,7 +13,7 @@ _PRIVATE_KEY = expression(
     r".*?(?:-----END[ \ue020][A-Z0-9 \ue020]{0,40}PRIVATE[ \ue020]KEY[A-Z \ue020]{0,8}-----|\Z)",
     re.DOTALL,
 )
-_AUTHORITY = expression(r"//([^\s/?#\"'<>\\;]*)@")
+_AUTHORITY = expression(r"//([^\s/?#\"<>\\;]*)@")
 # An unescaped slash in a password, as in Hadoop's old s3n://KEY:SEC/RET@bucket; a port is none.
 _SLASHED = expression(
     r"://([^\s:/@\"'<>\\]{1,256}:(?!//|\d{1,5}(?:[/?#,;\s]|$))[^\s@\"'<>\\]{1,256})@"

@@ -22,6 +22,10 @@ from holdfast.redaction import excerpt
 
 HOOK_SECONDS = 10.0
 _LONGEST = 300
+_LONGEST_WORDS = 8192
+"""How many bytes of a command's standard error are kept."""
+_LAST_WORDS_SECONDS = 1.0
+"""How long the end of its standard error is waited for, once it has ended."""
 
 
 class HookError(Exception):
@@ -66,21 +70,50 @@ def _run(hook: FailureHook, body: bytes, job: ReadyJob, seconds: float) -> None:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise HookError(f"{program} cannot be run: {reason}") from error
+    talk = _Talk(process, body)
     try:
-        _, errors = process.communicate(body, timeout=seconds)
+        process.wait(seconds)
     except subprocess.TimeoutExpired as error:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         raise HookError(f"{program} did not end within {seconds:g} s and was killed") from error
-    finally:
-        for pipe in (process.stdin, process.stderr):
-            if pipe is not None:
-                pipe.close()
     if process.returncode:
-        lines = errors.decode(errors="replace").strip().splitlines()
-        said = f": {lines[-1]}" if lines else ""
+        said = talk.last_line()
         raise HookError(f"{program} ended with exit status {process.returncode}{said}")
+
+
+class _Talk:
+    """Gives a command its document and keeps the end of what it says on standard error.
+
+    The command's own end counts, not that of its pipes: what it left in the background may go on.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], body: bytes) -> None:
+        self._process = process
+        self._said = b""
+        self._heard = threading.Thread(target=self._hear, name="holdfast-hook", daemon=True)
+        self._heard.start()
+        threading.Thread(target=self._give, args=(body,), daemon=True).start()
+
+    def last_line(self) -> str:
+        """Return the last line on standard error behind a colon, or nothing."""
+        self._heard.join(_LAST_WORDS_SECONDS)
+        text = self._said.decode(errors="replace")
+        lines = "".join(one if one.isprintable() else "\n" for one in text).split("\n")
+        said = [line.strip() for line in lines if line.strip()]
+        return f": {said[-1]}" if said else ""
+
+    def _give(self, body: bytes) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError), self._process.stdin as pipe:
+            pipe.write(body)
+
+    def _hear(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as pipe:
+            while piece := os.read(pipe.fileno(), _LONGEST_WORDS):
+                self._said = (self._said + piece)[-_LONGEST_WORDS:]
 
 
 def _post(url: str, body: bytes, seconds: float) -> None:

@@ -28,6 +28,7 @@ from holdfast.spark.changedoffsets import refuse_changed_offsets, refuse_other_o
 from holdfast.spark.guard import Start, accepted_by_name, refuse_or_tell
 from holdfast.spark.jobsession import session_for
 from holdfast.spark.planfacts import plan_facts
+from holdfast.spark.serving import refuse_other_default
 from holdfast.spark.sinks.native import NativeSink
 from holdfast.spark.sinks.opening import open_sink
 from holdfast.spark.sinks.sink import BatchSink, Sink
@@ -59,6 +60,8 @@ class Prepared:
     findings: tuple[Finding, ...]
     accepted: tuple[str, ...]
     """What was found and accepted by name."""
+    delivered_before: int | None
+    """The newest batch that earlier runs of this query delivered."""
 
 
 def prepare(
@@ -76,6 +79,7 @@ def prepare(
     )
     frame = _frame(job, around) if given is None else given
     session = frame.sparkSession
+    refuse_other_default(session, job)
     sink = NativeSink(session, job) if job.sink.native else open_sink(session, job)
     sink.prepare(frame.schema, begun=inspection.batches.last_planned is not None)
     facts = plan_facts(frame, code_digests(job), job.output_mode)
@@ -91,8 +95,9 @@ def prepare(
         inspection, sink, start.sight, records, reader, around.wishes
     )
     findings += (*_remembered(job), *around.wishes.noted)
+    before = None if inspection.query_id is None else start.recorded
     return Prepared(
-        frame, sink, start.sight, facts, inspection, reader, statement, findings, accepted
+        frame, sink, start.sight, facts, inspection, reader, statement, findings, accepted, before
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from holdfast import __version__
 from holdfast.errors import (
@@ -18,6 +19,7 @@ from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.attempts import Attempt, Attempts
 from holdfast.records.folder import records_of
+from holdfast.records.history import History
 from holdfast.records.holder import this_holder
 from holdfast.records.moments import moment_now
 from holdfast.records.run import Ended
@@ -45,6 +47,7 @@ def attempt_recorded(*jobs: ReadyJob, spark: str | None = None) -> Iterator[None
 
 def _record(job: ReadyJob, error: HoldfastError, spark: str | None) -> None:
     holder = this_holder(None)
+    records = records_of(job.checkpoint, job.settings)
     attempt = Attempt(
         at=moment_now(),
         job=job.name,
@@ -64,7 +67,8 @@ def _record(job: ReadyJob, error: HoldfastError, spark: str | None) -> None:
         spark=spark,
     )
     try:
-        Attempts(records_of(job.checkpoint, job.settings)).write(attempt)
+        attempt = replace(attempt, after=History(records).newest_generation())
+        Attempts(records).write(attempt)
     except StorageError as failure:
         error.unrecorded = failure
 

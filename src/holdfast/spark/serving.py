@@ -36,6 +36,8 @@ from holdfast.storage.options import StorageSettings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from holdfast.jobs.ready import ReadyJob
+
 PACKAGES = "spark.jars.packages"
 _CLASSES = {
     DELTA: "io.delta.sql.DeltaSparkSessionExtension",
@@ -48,6 +50,8 @@ _JOINED = (EXTENSIONS, JAVA_OPTIONS, WORKER_PATH)
 """Settings that Holdfast adds to where it starts Spark: what is declared is a part of them."""
 _HADOOP = "spark.hadoop."
 _STORAGE = f"{_HADOOP}fs."
+_DEFAULT_STORAGE = f"{_STORAGE}defaultFS"
+_THIS_MACHINE = "file:///"
 _NO_PLACE = (".impl", ".key", ".token", ".provider", ".profile.name")
 """How settings end that say by which class, and as whom, Spark reaches a storage."""
 
@@ -86,6 +90,17 @@ def refuse_lacking(
     if S3 in features:
         declared = {name: one for name, one in s3_settings(storage).items() if _is_place(name)}
         _refuse_other_storage([*_differing(session, declared)], at)
+
+
+def refuse_other_default(session: SparkSession, job: ReadyJob) -> None:
+    """Raise HF5217 where a path on this machine is one on Spark's default storage to Spark."""
+    context: Any = session.sparkContext._jsc
+    default = context.hadoopConfiguration().get("fs.defaultFS") or _THIS_MACHINE
+    places = (one for one in (job.checkpoint, job.sink.location) if one is not None)
+    local = [one.shown for one in places if one.is_local]
+    local += [one.path for one in job.sources if one.path is not None and one.path[0] == "/"]
+    if local and not default.startswith("file:"):
+        _refuse_other_storage([Difference(_DEFAULT_STORAGE, _THIS_MACHINE, default)], local[0])
 
 
 def refuse_unfit(session: SparkSession, wish: SessionWish) -> None:

@@ -276,6 +276,7 @@ def _record(job: ReadyJob, around: Surroundings, prepared: Prepared, lease: Leas
         trigger=job.processing_time or "available-now",
         state_store_provider=_provider(prepared),
         plan=facts,
+        delivered_before=prepared.delivered_before,
         taken_over=lease.taken_over,
         accepted=prepared.accepted,
     )

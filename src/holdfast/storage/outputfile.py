@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import uuid
 from pathlib import Path
 
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK})
@@ -26,7 +27,8 @@ def publish_new(temporary: Path, target: Path) -> None:
 
 def replace_whole(target: Path, data: bytes) -> None:
     """Write the bytes beside the target, then give them its name; raise OSError."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    # Containers that share a directory may share a process number as well.
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.partial")
     try:
         write_new(temporary, data)
         temporary.replace(target)
