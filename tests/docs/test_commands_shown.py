@@ -9,6 +9,7 @@ import pytest
 
 from tests.docs.pages import REPOSITORY, name_of, pages, shown_commands
 from tests.docs.session import NOT_RUN, fits, run_all, workplace
+from tests.parts.classarchive import VARIABLE, quick_java
 from tests.storage.s3server import KEY, SECRET, S3Server
 
 ENDPOINT = "https://s3.example.com:9000"
@@ -43,7 +44,7 @@ def test_commands_print_what_the_page_shows(page: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize("page", RUNNING, ids=name_of)
 def test_commands_that_start_spark_print_what_the_page_shows(page: Path) -> None:
-    assert shown_wrongly(page, {}, ENDPOINT) == []
+    assert shown_wrongly(page, {VARIABLE: quick_java()}, ENDPOINT) == []
 
 
 @pytest.fixture
