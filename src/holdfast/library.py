@@ -482,14 +482,14 @@ def run(
         offline=offline,
         ui=ui,
         verbose=verbose,
-        kept=(keep_settings,) if isinstance(keep_settings, str) else tuple(keep_settings),
+        kept=_several(keep_settings),
     )
     installed_spark()
     from holdfast.spark.running import run_wanted
     from holdfast.spark.surroundings import Wishes
 
     wishes = Wishes(
-        accepted=frozenset(accept),
+        accepted=frozenset(_several(accept)),
         pending=pending_delivered,
         grace_seconds=grace_seconds,
         settings=session.conf,
@@ -549,11 +549,16 @@ def start(
         output_mode=output_mode,
         trigger=trigger,
         storage=storage,
-        accept=[name for name in accept if name not in ACCEPTABLE],
+        accept=[name for name in _several(accept) if name not in ACCEPTABLE],
     )
-    accepted = frozenset(name for name in accept if name in ACCEPTABLE)
+    accepted = frozenset(name for name in _several(accept) if name in ACCEPTABLE)
     wishes = Wishes(accepted, pending_delivered, grace_seconds)
     return start_query(frame, ready, wishes, watch or (lambda _event: None))
+
+
+def _several(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names as given; one alone is often given without a list."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _require_release(spark: str) -> None:

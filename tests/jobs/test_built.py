@@ -209,3 +209,11 @@ def test_a_program_with_its_own_rows_needs_no_source() -> None:
     assert job.at.endswith(f"test_built.py:{line}")
     with pytest.raises(ProjectError, match="needs path"):
         job_of_program("orders", checkpoint=PLACE, sink={"format": "delta"})
+
+
+@pytest.mark.parametrize("nothing", [None, 5])
+def test_a_checkpoint_that_is_no_path_is_refused(nothing: object) -> None:
+    """An unset variable must not become a directory named None."""
+    with pytest.raises(ProjectError, match=f"checkpoint is {nothing}: a path is required") as one:
+        Job("orders", checkpoint=nothing, source={"format": "rate"}, sink={"format": "memory"})  # type: ignore[arg-type]
+    assert one.value.code.number == "HF1104"

@@ -502,3 +502,19 @@ def test_files_that_end_before_their_ledger(stateful: Inspection) -> None:
     held = LastCommitted(stateful.batches.last_committed, "read")
     start = starting(stateful, sight=SinkSight(held, "file:///lake", rows_up_to=0))
     assert "whose files exist is 0" in refused(start).message
+
+
+def test_the_table_of_the_jobs_own_lost_checkpoint_is_not_shared(stateful: Inspection) -> None:
+    """HF3025, which `shared-sink` does not soften; beside it another job's query is HF3007."""
+    empty = replace(stateful.batches, last_planned=None, last_committed=None, pending=None)
+    fresh = replace(stateful, batches=empty, query_id=None)
+    rows = SinkSight(NOTHING, "x", contents=Contents.ROWS)
+    start = replace(
+        starting(fresh, sight=rows, recorded=2), recorded_query="own", sink_queries={"own"}
+    )
+    assert refused(start, "shared-sink").code.number == "HF3025"
+    assert [one.code for one in refuse_or_tell(start, ("new-checkpoint",))] == ["HF3025"]
+    both = replace(start, sink_queries={"own", "other"})
+    assert refused(both, "shared-sink").code.number == "HF3025"
+    assert refused(both, "new-checkpoint").code.number == "HF3007"
+    assert refused(replace(start, sink_queries={"other"})).code.number == "HF3007"

@@ -62,7 +62,7 @@ class Job:
     ) -> None:
         at = caller_line()
         given = {
-            "checkpoint": str(checkpoint),
+            "checkpoint": _path_text(checkpoint, at),
             "source": source,
             "sources": sources,
             "transform": transform,
@@ -98,15 +98,16 @@ def job_of_program(
     accept: Collection[str] = (),
 ) -> ReadyJob:
     """Give a job whose rows come from a program's own DataFrame: it has no sources itself."""
+    at = caller_line()
     given = {"output_mode": output_mode, "trigger": trigger}
     declared: dict[str, object] = {
-        "checkpoint": str(checkpoint),
+        "checkpoint": _path_text(checkpoint, at),
         "source": {"format": "rate"},
         "sql": "the program's own",
         "sink": sink,
         **{key: value for key, value in given.items() if value is not None},
     }
-    job = _built(name, declared, StorageSettings(storage or {}), accept, caller_line())
+    job = _built(name, declared, StorageSettings(storage or {}), accept, at)
     return replace(job, sources=(), sql=None)
 
 
@@ -123,7 +124,7 @@ def _built(
     except ProjectError as error:
         raise _located(error, at) from error
     text = str(declared["checkpoint"])
-    _accepted(text, accept, at)
+    _accepted(text, [accept] if isinstance(accept, str) else accept, at)
     origin = Declared(None, Path.cwd(), at.folder, lambda *_: str(at), lambda _: settings)
     checkpoint = parse_location(text, relative_to=origin.folder)
     ready = readied(job, name, checkpoint, origin)
@@ -133,6 +134,14 @@ def _built(
         ready = replace(ready, sink=replace(ready.sink, function=function))
     transform = declared.get("transform")
     return replace(ready, transform=transform) if callable(transform) else ready
+
+
+def _path_text(checkpoint: object, at: CallerLine) -> str:
+    """Return the checkpoint's path; raise where a variable was not set, and None came of it."""
+    if not isinstance(checkpoint, str | os.PathLike):
+        message = f"checkpoint is {checkpoint!r}: a path is required"
+        raise ProjectError("HF1104", message, at=str(at))
+    return os.fspath(checkpoint)
 
 
 def _plain(value: object) -> tree.Plain:

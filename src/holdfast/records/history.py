@@ -72,14 +72,18 @@ class History:
         """Return the generation of the newest recorded run, 0 where there is none."""
         return max(generations_of_runs(self._reader.names()), default=0)
 
-    def newest_batch(self, query_id: str | None) -> int | None:
-        """Return the newest batch that a recorded run delivered, None where no record knows one.
+    def newest_delivering(self, query_id: str | None) -> Run | None:
+        """Return the newest run that knows a delivered batch, None where no record knows one.
 
         Without a query id any query counts: the checkpoint that it was in may be gone.
         """
-        run = self.newest_where(
+        return self.newest_where(
             lambda one: one.newest_delivered is not None and query_id in (None, one.query_id)
         )
+
+    def newest_batch(self, query_id: str | None) -> int | None:
+        """Return the newest batch that a recorded run delivered, None where no record knows one."""
+        run = self.newest_delivering(query_id)
         return None if run is None else run.newest_delivered
 
     def _newest_first(

@@ -52,6 +52,8 @@ class Start:
     """How the sink takes a batch: append, upsert or complete."""
     recorded: int | None = None
     """The newest batch that a recorded run delivered from this checkpoint."""
+    recorded_query: str | None = None
+    """The query whose batch that is."""
     unread: tuple[str, ...] = ()
     """Why newer records of runs cannot be read."""
     declared: tuple[Finding, ...] = ()
@@ -61,6 +63,11 @@ class Start:
     def sink(self) -> LastCommitted:
         """What the sink says of this query."""
         return self.sight.held
+
+    @property
+    def foreign_queries(self) -> frozenset[str]:
+        """Queries in the sink that are not an earlier one of this job, whose checkpoint is gone."""
+        return frozenset(self.sink_queries) - {self.recorded_query or ""}
 
     @property
     def is_fresh(self) -> bool:
@@ -220,15 +227,15 @@ def guard_sink_gone(start: Start) -> Iterator[Finding]:
 def guard_records(start: Start) -> Iterator[Finding]:
     """Refuse a checkpoint that lost batches, where the sink cannot recognise them.
 
-    A sink that knows the query, or another one, has its own guard; an empty one may begin again.
+    A sink that knows the query, or another job's, has its own guard; an empty one may begin again.
     """
     planned, recorded = start.inspection.batches.last_planned, start.recorded
     if recorded is None or recorded <= (-1 if planned is None else planned):
         return
     sight = start.sight
-    if start.sink_queries or sight.held.answer is Answer.BATCH or sight.held.closed:
-        return
-    if sight.is_for_development or (sight.shows_rows and sight.contents.is_without_rows):
+    knows_others = start.foreign_queries or sight.held.answer is Answer.BATCH or sight.held.closed
+    is_empty = sight.is_for_development or (sight.shows_rows and sight.contents.is_without_rows)
+    if start.recorded_query not in start.sink_queries and (knows_others or is_empty):
         return
     has = "is empty" if planned is None else f"ends with batch {planned}"
     message = f"the checkpoint {has}, but a recorded run delivered batch {recorded} from it"
@@ -261,8 +268,8 @@ def guard_sink_behind(start: Start) -> Iterator[Finding]:
 
 def guard_foreign_sink(start: Start) -> Iterator[Finding]:
     """Refuse a new checkpoint on a sink that another query filled."""
-    if start.is_fresh and start.sink.value is None and start.sink_queries:
-        others = sorted(start.sink_queries)
+    if start.is_fresh and start.sink.value is None and start.foreign_queries:
+        others = sorted(start.foreign_queries)
         message = f"the sink holds batches of {counted(len(others), 'other query')}"
         yield Finding("HF3007", Severity.ERROR, message, _HERE, {"query_ids": others[:10]})
 

@@ -131,9 +131,11 @@ def _start(
     if sight.held.answer is not Answer.BATCH:
         others = sink.queries() - {known or ""}
     settings = {**around.wishes.settings, **job.conf}
+    last = history.newest_delivering(known)
     return Start(
         inspection, facts, sight, others, settings, before, job.sink.mode,
-        recorded=history.newest_batch(known), unread=unread,
+        recorded=None if last is None else last.newest_delivered,
+        recorded_query=None if last is None else last.query_id, unread=unread,
     )  # fmt: skip
 
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher) -> HeldQuery:
     """Start a program's own query as a job; raises HoldfastError, and then nothing is started."""
     with attempt_recorded(job):
+        if not hasattr(frame, "sparkSession"):
+            message = f"{job.name} was given {type(frame).__name__}, not a DataFrame"
+            raise SourceError("HF5118", message, at=job.at)
         refuse_connect_session(frame.sparkSession)
         if not frame.isStreaming:
             raise SourceError("HF5118", f"{job.name} was given a batch DataFrame", at=job.at)

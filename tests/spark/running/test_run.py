@@ -182,16 +182,29 @@ def test_a_held_lease_is_refused_with_who_holds_it(spark: Any, tmp_path: Path) -
 
 
 def test_a_lost_checkpoint_does_not_fill_the_table_twice(spark: Any, tmp_path: Path) -> None:
-    """HF3007, unless several writers are meant."""
+    """HF3025: that several jobs write the table is no reason to fill it from the same job twice."""
     made = Made(tmp_path, {"ingest": ingest()})
     numbers = made.arrive(3)
     holdfast.run(project=made.file)
     shutil.rmtree(made.checkpoint("ingest"))
-    refused = holdfast.run(project=made.file, raise_on_failure=False)
-    assert (ended(refused), refused.exit_status) == ({"ingest": "refused"}, 30)
-    assert codes(refused) == ["HF3007"]
+    for accept in ((), ("shared-sink",)):
+        refused = holdfast.run(project=made.file, raise_on_failure=False, accept=accept)
+        assert (ended(refused), refused.exit_status) == ({"ingest": "refused"}, 30)
+        assert codes(refused) == ["HF3025"]
+        assert not any("shared-sink" in step for step in refused.findings[0].next_steps)
     assert table(spark, tmp_path / "lake/raw") == expected(numbers)
     assert not (made.checkpoint("ingest") / "offsets").exists()
+
+
+def test_a_table_of_another_job_is_shared_on_purpose_alone(spark: Any, tmp_path: Path) -> None:
+    """HF3007, unless several writers are meant; later starts know it."""
+    made = Made(tmp_path, {"ingest": ingest()})
+    numbers = made.arrive(3)
+    holdfast.run(project=made.file)
+    shutil.rmtree(made.checkpoint("ingest"))
+    shutil.rmtree(made.checkpoint("ingest").parent / ".holdfast")
+    refused = holdfast.run(project=made.file, raise_on_failure=False)
+    assert codes(refused) == ["HF3007"]
     accepted = holdfast.run(project=made.file, accept=["shared-sink"])
     assert (ended(accepted), accepted.exit_status) == ({"ingest": "finished"}, 0)
     assert table(spark, tmp_path / "lake/raw") == expected(numbers * 2)
