@@ -135,6 +135,7 @@ def test_a_query_whose_start_cannot_be_recorded_is_stopped_before_the_lease_is_g
         sink=sink,
         sight=SinkSight(LastCommitted.nothing("new")),
         accepted=(),
+        delivered_before=None,
         facts=PlanFacts(),
         inspection=inspection,
         checkpoint=LocalReader(job.checkpoint.url),
