@@ -159,4 +159,15 @@ SPARK_START_CODES: tuple[Code, ...] = (
         "record of the run holds the values that counted",
         ("nothing needs to be done",),
     ),
+    Code(
+        "HF5219",
+        "the Spark session has been stopped",
+        "a stopped session can't be started again, and neither can its DataFrames. Nothing was "
+        "started: no lease was taken, and checkpoint and sink are as they were",
+        (
+            "make a new session with SparkSession.builder.getOrCreate(), and the DataFrame again "
+            "with it",
+        ),
+        exit_status=52,
+    ),
 )

@@ -20,7 +20,7 @@ from holdfast.spark.heldquery import HeldQuery
 from holdfast.spark.jobrun import JobRun
 from holdfast.spark.jvm import Jvm
 from holdfast.spark.refusal import attempt_recorded
-from holdfast.spark.release import refuse_connect_session
+from holdfast.spark.release import refuse_connect_session, refuse_stopped_session
 from holdfast.spark.serving import refuse_lacking
 from holdfast.spark.sinks.opening import check_function
 from holdfast.spark.starting import start_job
@@ -37,16 +37,17 @@ def start_query(frame: DataFrame, job: ReadyJob, wishes: Wishes, watch: Watcher)
         if not hasattr(frame, "sparkSession"):
             message = f"{job.name} was given {type(frame).__name__}, not a DataFrame"
             raise SourceError("HF5118", message, at=job.at)
-        refuse_connect_session(frame.sparkSession)
+        session = frame.sparkSession
+        refuse_connect_session(session)
+        refuse_stopped_session(session)
+        jvm = Jvm.of(session)
+        if (death := jvm.death()) is not None:
+            raise jvm_died(death, job)
         if not frame.isStreaming:
             raise SourceError("HF5118", f"{job.name} was given a batch DataFrame", at=job.at)
         check_function(job.sink)
     admit(job)
-    session = frame.sparkSession
-    jvm = Jvm.of(session)
     with attempt_recorded(job):
-        if (death := jvm.death()) is not None:
-            raise jvm_died(death, job)
         refuse_lacking(session, features_of([job]), job.settings, job.at)
     around = Surroundings(session, jvm, versions_of(session), wishes, Stopping(), watch)
     run, started = JobRun(job, around), start_job(job, around, frame)

@@ -8,8 +8,12 @@ from collections.abc import Mapping
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.errors import SparkStartError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 OLDEST = (4, 0)
 NEWEST = (4, 3)
@@ -68,6 +72,12 @@ def refuse_connect_session(session: object) -> None:
     """Refuse a session that was handed over and is one of Spark Connect."""
     if type(session).__module__.startswith("pyspark.sql.connect"):
         raise SparkStartError("HF5205", "the session that was given is one of Spark Connect")
+
+
+def refuse_stopped_session(session: SparkSession) -> None:
+    """Refuse a session that was handed over and has been stopped: Spark only says `null` of it."""
+    if session.sparkContext._jsc is None:
+        raise SparkStartError("HF5219", "the session that was given has been stopped")
 
 
 def _no_pyspark() -> SparkStartError:

@@ -107,7 +107,7 @@ def test_a_jvm_without_memory_under_jobs_side_by_side(tmp_path: Path) -> None:
 PROGRAM = f"""
 import os, signal, sys
 import holdfast
-from holdfast.errors import JvmDiedError
+from holdfast.errors import JvmDiedError, SparkStartError
 from holdfast.spark.jvm import Jvm
 from holdfast.spark.session import SessionWish, open_session, stop_session
 
@@ -139,6 +139,10 @@ session, frame, held = start(keep)
 report = held.wait()
 print(report.ended.value, report.generation, delivered)
 stop_session(session)
+try:
+    holdfast.start(frame, job="orders", checkpoint="checkpoints/orders", sink=keep)
+except SparkStartError as error:
+    print(error.code.number)
 """
 
 
@@ -156,8 +160,8 @@ def test_a_program_is_told_by_wait_and_can_start_again(tmp_path: Path) -> None:
         check=False,
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
-    first, second, third = ran.stdout.splitlines()
+    first, second, third, stopped = ran.stdout.splitlines()
     killed = "HF5304 was killed by signal 9 (SIGKILL); batch 0 is pending"
     assert (first, second) == (killed, killed)
-    assert third == "finished 2 [0, 1, 2]"
+    assert (third, stopped) == ("finished 2 [0, 1, 2]", "HF5219")
     assert ran.stderr == ""
