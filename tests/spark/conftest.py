@@ -20,6 +20,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder: Path = tmp_path_factory.mktemp("spark")
     conf = {
         "spark.sql.shuffle.partitions": "2",
+        # Delta's vacuum lists a table in as many tasks; Spark's own number is ten thousand.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
         "spark.sql.streaming.pollingDelay": "5ms",
         "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),

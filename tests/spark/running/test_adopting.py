@@ -19,6 +19,7 @@ from holdfast.records.folder import records_of
 from holdfast.records.statements import Statement, Statements
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
+from tests.drawing import draw
 from tests.spark.running.projects import ROWS, Made, expected, ingest, table
 
 pytestmark = pytest.mark.spark
@@ -136,6 +137,7 @@ def statements(program: PlainProgram) -> list[dict[str, Any]]:
     return [json.loads(one.read_text()) for one in folder.rglob("*.json")]
 
 
+@draw("held")
 @pytest.mark.parametrize("held", [True, False])
 def test_a_native_delta_table_is_asked_about_the_pending_batch(
     spark: Any, tmp_path: Path, held: bool

@@ -87,6 +87,7 @@ SINKS: dict[str, dict[str, Any]] = {
 }
 
 
+@draw("name")
 @pytest.mark.parametrize("name", SINKS)
 def test_a_plain_program_joins_and_leaves(spark: Any, tmp_path: Path, name: str) -> None:
     """Its checkpoint and output are continued by Holdfast, and again without: each row once."""
@@ -226,6 +227,7 @@ class Refusing:
         shutil.rmtree(self.made.folder / ".holdfast", ignore_errors=True)
 
 
+@pytest.mark.whole
 def test_a_table_that_was_rewound_is_continued_by_our_own_sink_alone(
     spark: Any, tmp_path: Path
 ) -> None:

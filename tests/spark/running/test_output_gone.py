@@ -20,6 +20,7 @@ from holdfast.records.history import History
 from holdfast.records.run import Run, SinkFacts
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
+from tests.drawing import draw
 from tests.parts.postgres import rows_in
 from tests.spark.running.processes import call
 from tests.spark.running.projects import Made, expected, ingest, table
@@ -116,6 +117,7 @@ def test_a_deleted_delta_table_is_refused(spark: Any, tmp_path: Path) -> None:
     stream.refused("HF3013")
 
 
+@pytest.mark.whole
 def test_a_table_with_rows_of_others_is_not_an_empty_one(spark: Any, tmp_path: Path) -> None:
     """HF3014, also accepted; an empty table of another making can be accepted."""
     stream = Stream(tmp_path, ingest())
@@ -135,6 +137,7 @@ def test_a_table_with_rows_of_others_is_not_an_empty_one(spark: Any, tmp_path: P
     assert table(spark, lake) == expected(stream.numbers[-2:])
 
 
+@pytest.mark.whole
 def test_a_copied_delta_table_and_deleted_rows_start(spark: Any, tmp_path: Path) -> None:
     """Rows that were deleted are nothing; an empty table in its place is refused."""
     stream = Stream(tmp_path, ingest())
@@ -154,6 +157,7 @@ def test_a_copied_delta_table_and_deleted_rows_start(spark: Any, tmp_path: Path)
     assert table(spark, lake) == expected(later)
 
 
+@draw("mode")
 @pytest.mark.parametrize("mode", ["upsert", "complete"])
 def test_the_modes_of_a_delta_table_keep_its_id(tmp_path: Path, spark: Any, mode: str) -> None:
     """No start is warned of its own table."""
@@ -239,6 +243,7 @@ def test_a_dropped_table_is_refused(spark: Any, tmp_path: Path, database: str) -
     assert stream.sink.incarnation not in (None, oid)
 
 
+@pytest.mark.whole
 def test_a_restored_table_is_a_warning(spark: Any, tmp_path: Path, database: str) -> None:
     """Once; a table that somebody emptied is another warning, and never a refusal."""
     stream = Stream(tmp_path, into(database))
@@ -368,6 +373,7 @@ def test_an_old_record_counts(spark: Any, tmp_path: Path) -> None:
     assert f"{tmp_path}/lake/raw held batch 2" in stream.refused("HF3013")
 
 
+@pytest.mark.whole
 def test_a_killed_first_run_counts(spark: Any, tmp_path: Path) -> None:
     """It could not record a batch any more; the checkpoint says that it delivered one."""
     made = Made(tmp_path, {"ingest": ingest()})

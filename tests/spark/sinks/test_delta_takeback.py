@@ -88,6 +88,7 @@ def test_a_rewound_query_goes_on_under_a_new_name(
     assert versions(table) == before, "nothing came after it"
 
 
+@pytest.mark.whole
 def test_every_batch_goes_back_and_the_first_is_taken_again(spark: Any, tmp_path: Path) -> None:
     """By rewinding to before it, also where no row was there; by clearing, which ends there too."""
     table = tmp_path / "table"
@@ -149,6 +150,7 @@ class KilledError(BaseException):
     """Stands for the end of the process."""
 
 
+@pytest.mark.whole
 def test_an_act_that_took_no_row_is_undone_and_done_again(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,6 +216,7 @@ delta_sink(open_session(wish), folder / "table").rewind(QUERY, 0, generation=1)
 """
 
 
+@pytest.mark.whole
 def test_a_process_killed_after_the_rows_went_is_finished(spark: Any, tmp_path: Path) -> None:
     """Only the new name is missing, whatever was written since; no row is taken back again."""
     table = tmp_path / "table"
@@ -276,6 +279,7 @@ def goes_on(spark: Any, table: Path, held: list[int], generation: int = 3) -> No
     assert values(spark, table) == [*held, following, following + 1]
 
 
+@pytest.mark.whole
 @draw("act")
 @ACT
 def test_a_driver_prepared_at_any_moment_is_shut_out(
@@ -318,6 +322,7 @@ def test_a_driver_that_sleeps_over_the_whole_act_is_shut_out(
     goes_on(spark, table, held)
 
 
+@pytest.mark.whole
 def test_a_batch_that_comes_while_the_name_is_being_closed_goes_back_too(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,6 +343,7 @@ def test_a_batch_that_comes_while_the_name_is_being_closed_goes_back_too(
     goes_on(spark, table, [0, 1])
 
 
+@pytest.mark.whole
 def test_two_acts_in_a_row_shut_out_the_driver_between_them(spark: Any, tmp_path: Path) -> None:
     """It was new once; and an act of an older generation than the last one is refused."""
     table = tmp_path / "table"
@@ -399,6 +405,7 @@ def test_a_killed_act_is_finished_by_the_next_under_its_own_generation(
     goes_on(spark, table, held, generation=5)
 
 
+@pytest.mark.whole
 @draw("written_since")
 @pytest.mark.parametrize("written_since", [False, True])
 def test_an_act_that_wakes_after_another_one_takes_no_new_row_along(
@@ -427,6 +434,7 @@ def test_an_act_that_wakes_after_another_one_takes_no_new_row_along(
         assert not new[0].write(frame(spark, 3), identity(3, "anew", generation=4)).skipped
 
 
+@pytest.mark.whole
 def test_the_generation_is_in_every_note(spark: Any, tmp_path: Path) -> None:
     """Each step says under which one it was done."""
     table = tmp_path / "table"

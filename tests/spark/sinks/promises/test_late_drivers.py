@@ -49,7 +49,11 @@ def test_an_old_driver_after_the_take_over(tried: Tried) -> None:
 
 
 @with_rivals
-@pytest.mark.parametrize(("ours", "theirs"), [(1, 2), (2, 1)], ids=["old-last", "new-last"])
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(1, 2), pytest.param(2, 1, marks=pytest.mark.whole)],
+    ids=["old-last", "new-last"],
+)
 def test_both_deliver_the_same_batch(
     tried: Tried, monkeypatch: pytest.MonkeyPatch, ours: int, theirs: int
 ) -> None:
@@ -121,7 +125,11 @@ def check_ledger(tried: Tried, batches: list[int]) -> None:
 
 @fenced
 @pytest.mark.parametrize("act", ["rewind", "clear"])
-@pytest.mark.parametrize("replanned", [True, False], ids=["planned-anew", "same-offsets"])
+@pytest.mark.parametrize(
+    "replanned",
+    [True, pytest.param(False, marks=pytest.mark.whole)],
+    ids=["planned-anew", "same-offsets"],
+)
 def test_an_old_driver_commits_nothing_after_batches_were_taken_back(
     tried: Tried, monkeypatch: pytest.MonkeyPatch, act: str, replanned: bool
 ) -> None:
@@ -148,7 +156,7 @@ def test_an_old_driver_commits_nothing_after_batches_were_taken_back(
 
 
 @subjects_with(lambda one: one.needs_database)
-@pytest.mark.parametrize("act", ["rewind", "clear"])
+@pytest.mark.parametrize("act", ["rewind", pytest.param("clear", marks=pytest.mark.whole)])
 def test_an_old_driver_of_a_database_sleeps_after_staging(
     tried: Tried, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
@@ -166,7 +174,7 @@ def test_an_old_driver_of_a_database_sleeps_after_staging(
 
 
 @subjects_with(lambda one: one.needs_database)
-@pytest.mark.parametrize("act", ["rewind", "clear"])
+@pytest.mark.parametrize("act", ["rewind", pytest.param("clear", marks=pytest.mark.whole)])
 def test_whoever_takes_back_late_changes_nothing(tried: Tried, act: str) -> None:
     """A newer driver has committed since."""
     if act not in tried.subject.takes_back:
