@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from holdfast.redaction import known
 from tests import drawing
@@ -13,6 +14,11 @@ from tests.parts.postgres import fresh_database, running_server
 
 # A JVM that lives for seconds spends most of them on compiling what it will never run again.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+# Whether examples are made slowly says how busy the machine is, and nothing of the code.
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any-machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
