@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
+from holdfast.answers import changing_steps
 from holdfast.spark.quietpython import quiet_disconnections
 from holdfast.spark.report import JobReport
+from holdfast.steps import steps_in_python
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -50,7 +53,8 @@ class HeldQuery:
             return None
         error = self._run.error or self._broken
         if error is not None:
-            raise error
+            with changing_steps(partial(steps_in_python, called="start")):
+                raise error
         return self._report
 
     def stop(self) -> JobReport | None:
