@@ -6,7 +6,7 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from holdfast.answers import changing_steps
+from holdfast.answers import changing_steps, naming
 from holdfast.spark.quietpython import quiet_disconnections
 from holdfast.spark.report import JobReport
 from holdfast.steps import steps_in_python
@@ -53,7 +53,8 @@ class HeldQuery:
             return None
         error = self._run.error or self._broken
         if error is not None:
-            with changing_steps(partial(steps_in_python, called="start")):
+            place, job = self._started.checkpoint.location, self._started.record.job
+            with changing_steps(partial(steps_in_python, called="start")), naming(place, job):
                 raise error
         return self._report
 
