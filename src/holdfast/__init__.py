@@ -93,6 +93,7 @@ _HOMES = {
     "start": "holdfast.library",
     "status": "holdfast.library",
 }
+_COMMANDS = frozenset({"holdfast.library", "holdfast.diagnosis.explaining"})
 
 __all__ = [
     "Answer",
@@ -152,7 +153,7 @@ def __getattr__(name: str) -> object:
     import importlib
 
     public: object = getattr(importlib.import_module(_HOMES[name]), name)
-    if _HOMES[name] == "holdfast.library" and callable(public):
+    if _HOMES[name] in _COMMANDS and callable(public):
         from holdfast.answers import in_python
 
         # Commands call the same functions, and are answered with options.
