@@ -8,7 +8,8 @@ import pytest
 
 from holdfast.answers import Answer, error_document, finding_document, naming
 from holdfast.errors import CheckpointError
-from holdfast.findings import Finding, Place, Severity, named, named_steps
+from holdfast.findings import Finding, Place, Severity, named
+from holdfast.steps import named_steps
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
 

@@ -29,6 +29,7 @@ FILES = {
     "Spark's reader of state": ("state-reader", "State data source"),
     "Memory, and what is wrapped around": ("memory", "Memory, and wrapper errors"),
     "Driver, executors and cluster": ("cluster", "Driver, executors and cluster"),
+    "Access": ("access", "Denied access"),
     "Jars": ("jars", "Missing and conflicting jars"),
 }
 """Subject to the name of its page and the title of that page."""

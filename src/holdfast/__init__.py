@@ -93,6 +93,7 @@ _HOMES = {
     "start": "holdfast.library",
     "status": "holdfast.library",
 }
+_COMMANDS = frozenset({"holdfast.library", "holdfast.diagnosis.explaining"})
 
 __all__ = [
     "Answer",
@@ -151,4 +152,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    public: object = getattr(importlib.import_module(_HOMES[name]), name)
+    if _HOMES[name] in _COMMANDS and callable(public):
+        from holdfast.answers import in_python
+
+        # Commands call the same functions, and are answered with options.
+        return in_python(public)
+    return public

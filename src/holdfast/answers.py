@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from functools import cache, partial, wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from holdfast.errors import HoldfastError
-from holdfast.findings import Finding, Severity, named, named_steps, worst
+from holdfast.findings import Finding, Severity, worst
 from holdfast.redaction import redact, redact_value
+from holdfast.steps import Steps, named_steps, steps_in_python
 
 FINDINGS_STATUS = 3
 """Exit status of a command that found something of warning or worse."""
 
 Result = TypeVar("Result")
 Answered = TypeVar("Answered", bound="Answer[Any]")
+Arguments = ParamSpec("Arguments")
+Given = TypeVar("Given")
+Change = Callable[[Steps], Steps]
 
 
 @dataclass(frozen=True)
@@ -47,9 +52,14 @@ class Answer(Generic[Result]):
 
     def named(self: Answered, target: str | None, job: str | None = None) -> Answered:
         """Return the same answer with the target and the job named in every next step."""
-        findings = tuple(named(one, target, job) for one in self.findings)
-        steps = named_steps(self.next_steps, target, job)
-        return dataclasses.replace(self, findings=findings, next_steps=steps)
+        return self.with_steps(partial(named_steps, target=target, job=job))
+
+    def with_steps(self: Answered, change: Change) -> Answered:
+        """Return the same answer with every next step changed, also those of findings."""
+        findings = tuple(
+            dataclasses.replace(one, next_steps=change(one.next_steps)) for one in self.findings
+        )
+        return dataclasses.replace(self, findings=findings, next_steps=change(self.next_steps))
 
     def document(self, version: str) -> dict[str, object]:
         """Give the JSON document of this answer, without secrets."""
@@ -68,13 +78,34 @@ class Answer(Generic[Result]):
 
 
 @contextmanager
-def naming(target: str | None, job: str | None = None) -> Iterator[None]:
-    """Name the target and the job in the next steps of an error that is raised inside."""
+def changing_steps(change: Change) -> Iterator[None]:
+    """Change the next steps of an error that is raised inside, and of the answer that it has."""
     try:
         yield
     except HoldfastError as error:
-        error.next_steps = named_steps(error.next_steps, target, job)
+        error.next_steps = change(error.next_steps)
+        if error.answer is not None:
+            error.answer = error.answer.with_steps(change)
         raise
+
+
+def naming(target: str | None, job: str | None = None) -> AbstractContextManager[None]:
+    """Name the target and the job in the next steps of an error that is raised inside."""
+    return changing_steps(partial(named_steps, target=target, job=job))
+
+
+@cache
+def in_python(function: Callable[Arguments, Given]) -> Callable[Arguments, Given]:
+    """Let the next steps that a function answers or raises name its arguments, not options."""
+    change = partial(steps_in_python, called=function.__name__)
+
+    @wraps(function)
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Given:
+        with changing_steps(change):
+            given = function(*args, **kwargs)
+        return given.with_steps(change) if isinstance(given, Answer) else given
+
+    return call
 
 
 def error_document(command: str, version: str, error: HoldfastError) -> dict[str, object]:

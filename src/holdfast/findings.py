@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from holdfast.codes import code_of
+from holdfast.steps import named_steps
 
 
 class Severity(str, Enum):
@@ -66,22 +65,6 @@ class Finding:
             object.__setattr__(self, "why", registered.why)
         if not self.next_steps and not self.accepted:
             object.__setattr__(self, "next_steps", registered.next_steps)
-
-
-_PLACEHOLDER = re.compile(r"(?<![\w./])(TARGET|JOB)(?![\w/]|\.\w)")
-
-
-def named_steps(
-    steps: tuple[str, ...], target: str | None, job: str | None = None
-) -> tuple[str, ...]:
-    """Return next steps with the target and the job in place of TARGET and JOB, where known."""
-    names = {"TARGET": target, "JOB": job}
-
-    def name_in(found: re.Match[str]) -> str:
-        name = names[found[1]]
-        return found[1] if name is None else shlex.quote(name)
-
-    return tuple(_PLACEHOLDER.sub(name_in, step) for step in steps)
 
 
 def named(finding: Finding, target: str | None, job: str | None = None) -> Finding:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from dataclasses import replace
 from difflib import get_close_matches
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from holdfast.answers import Answer, naming
+from holdfast.answers import Answer, changing_steps, naming
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.verification import Progress
 from holdfast.codes import CODES
@@ -17,10 +17,12 @@ from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.spark.stopping import GRACE_SECONDS
 from holdfast.state.bounds import MEMORY_BYTES
+from holdfast.steps import Steps, lacks_job, named_steps, repeated_options
 from holdfast.targets import (
     declared_sink_of,
     each_once,
     examinees_of,
+    job_named,
     job_places,
     jobs_of,
     ledger_place,
@@ -59,21 +61,49 @@ Arguments = ParamSpec("Arguments")
 Answered = TypeVar("Answered", bound=Answer[Any])
 
 
+def _repeats_project(act: Callable[Arguments, Answered]) -> Callable[Arguments, Answered]:
+    """Let the commands in next steps repeat --project and --profile where they were given."""
+
+    @wraps(act)
+    def repeating(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answered:
+        change = partial(repeated_options, options=_chosen(kwargs).options)
+        with changing_steps(change):
+            return act(*args, **kwargs).with_steps(change)
+
+    return repeating
+
+
 def _names_target(act: Callable[Arguments, Answered]) -> Callable[Arguments, Answered]:
-    """Let the next steps of a function name its target; that of a backup is before the @."""
+    """Let the next steps of a function name its target, and the job that this is."""
 
     @wraps(act)
     def naming_target(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answered:
         given = args[0] if args else kwargs.get("target", kwargs.get("backup"))
-        name = None if given is None else str(given)
-        if name is not None and "@" in name:
-            from holdfast.backup.naming import split_name
+        change = partial(_named, target=_target_of(given), project=_chosen(kwargs))
+        with changing_steps(change):
+            return act(*args, **kwargs).with_steps(change)
 
-            name = split_name(name)[0]
-        with naming(name):
-            return act(*args, **kwargs).named(name)
+    return _repeats_project(naming_target)
 
-    return naming_target
+
+def _chosen(arguments: Mapping[str, Any]) -> ProjectChoice:
+    return ProjectChoice.of(arguments.get("project"), arguments.get("profile"))
+
+
+def _target_of(given: object) -> str | None:
+    """Return the target that a function was given; that of a backup is before the @."""
+    name = None if given is None else str(given)
+    if name is not None and "@" in name:
+        from holdfast.backup.naming import split_name
+
+        name = split_name(name)[0]
+    return name
+
+
+def _named(steps: Steps, target: str | None, project: ProjectChoice) -> Steps:
+    # The project is read once more where a step asks for the job, and not for every answer.
+    job = job_named(target, project) if target is not None and lacks_job(steps) else None
+    return named_steps(steps, target, job)
 
 
 def init_project(folder: str | Path = ".", *, schema_only: bool = False) -> Answer[NewProject]:
@@ -120,7 +150,7 @@ def inspect(
         recall=recall,
         sink=asked,
         progress=progress,
-    ).named(None, found.job)
+    )
 
 
 @_names_target
@@ -185,7 +215,7 @@ def evidence(
     declared = declared_sink_of(found)
     place, folder = sink_place(found, sink, declared, storage_options, timeout)
     kept = tuple(one for one in (local_folder(found.location), folder) if one is not None)
-    return collect_evidence(
+    answer = collect_evidence(
         reader,
         formats=found.source_formats,
         job=found.job,
@@ -193,9 +223,14 @@ def evidence(
         sink=place,
         bundle=None if bundle is None else BundlePlace(Path(bundle), kept, __version__),
         recall=recall,
-    ).named(None, found.job)
+    )
+    missing = tuple(
+        replace(one, how=repeated_options(one.how, chosen.options)) for one in answer.result.missing
+    )
+    return replace(answer, result=replace(answer.result, missing=missing))
 
 
+@_repeats_project
 def status(
     *jobs: str,
     project: str | Path | None = None,
@@ -220,6 +255,7 @@ def status(
     return status_with_metrics(name, places, Path(metrics))
 
 
+@_repeats_project
 def doctor(
     *targets: str | Path,
     sink: str | Path | None = None,
@@ -253,7 +289,8 @@ def doctor(
     if sink is not None and len(examinees) > 1:
         message = f"--sink belongs to one checkpoint, and {len(examinees)} are asked about"
         raise UsageError("HF1001", message, next_steps=("examine them one by one",))
-    with naming(texts[0]) if len(texts) == 1 else nullcontext():
+    only_target = texts[0] if len(texts) == 1 else None
+    with changing_steps(partial(_named, target=only_target, project=chosen)):
         return examine(examinees, choice=choice, spark=spark, verified=verify, progress=progress)
 
 
@@ -358,6 +395,7 @@ def back_up(
     )
 
 
+@_names_target
 def list_backups(
     target: str | Path | None = None,
     *,
@@ -436,6 +474,7 @@ def settle_restore(
     return caller.settle(str(target), finish=finish, progress=progress)
 
 
+@_repeats_project
 def run(
     *jobs: str | Job,
     project: str | Path | None = None,
@@ -500,7 +539,11 @@ def run(
 
     told = watch or (lambda _event: None)
     asked = stopping or Stopping()
-    with reporting_metrics(ready, metrics_host, metrics_port, asked, told) as watched:
+    only_job = ready[0].name if len(ready) == 1 else None
+    with (
+        naming(only_job, only_job),
+        reporting_metrics(ready, metrics_host, metrics_port, asked, told) as watched,
+    ):
         answer, error = run_wanted(
             ready, session, wishes, stopping=asked, watch=watched, progress=progress
         )
@@ -553,7 +596,8 @@ def start(
     )
     accepted = frozenset(name for name in _several(accept) if name in ACCEPTABLE)
     wishes = Wishes(accepted, pending_delivered, grace_seconds)
-    return start_query(frame, ready, wishes, watch or (lambda _event: None))
+    with naming(str(checkpoint), job):
+        return start_query(frame, ready, wishes, watch or (lambda _event: None))
 
 
 def _several(names: Sequence[str]) -> tuple[str, ...]:

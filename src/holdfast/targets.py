@@ -66,6 +66,14 @@ def jobs_of(project: ProjectChoice) -> list[str]:
     return list(_project_with_jobs(project).jobs)
 
 
+def job_named(text: str, project: ProjectChoice) -> str | None:
+    """Return the job of the project that a target is; None for a path, and where nobody can say."""
+    try:
+        return _resolved(text, project, ()).job
+    except HoldfastError:
+        return None
+
+
 def job_places(
     names: Sequence[str],
     project: ProjectChoice,

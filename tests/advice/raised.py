@@ -19,7 +19,10 @@ GAP = "…"
 _CODE = re.compile(r"HF[0-9]{4}")
 _TAKES_STEPS = {"Finding": 6}
 """Calls whose steps may also be given by position."""
-_FORWARDED = re.compile(r"\bnext_steps$|\bcode_of\(|^page\.steps$|^failed\.next$|^named_steps\(")
+_FORWARDED = re.compile(
+    r"\bnext_steps$|\bcode_of\(|^page\.steps$|^failed\.next$|^named_steps\("
+    r"|^change\("
+)
 """Steps of another error, a recorded start, the registry or a page of `explain`, passed on."""
 
 

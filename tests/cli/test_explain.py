@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -148,6 +149,13 @@ def test_explaining_needs_neither_spark_nor_a_checkpoint_reader() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize("given", [None, 7, ValueError("x")])
+def test_what_is_no_text_is_a_usage_error_in_a_program(given: Any) -> None:
+    with pytest.raises(package.HoldfastError, match="explain takes a code or the text") as told:
+        package.explain(given)
+    assert told.value.next_steps == ("help(holdfast.explain)",)
 
 
 def test_programs_can_explain_too() -> None:

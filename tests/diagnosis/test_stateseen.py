@@ -209,3 +209,24 @@ def test_missing_state_of_format_2_is_named_by_the_id_in_the_commit() -> None:
     (path,) = [one for one in files if re.fullmatch(r"state/0/1/6_[0-9a-f-]+\.changelog", one)]
     finding = found(examinee(without(files, path)))["HF2221"]
     assert finding.place.file == path
+
+
+@pytest.mark.parametrize("name", ["aggregation-hdfs-lz4", "aggregation-rocksdb-changelog"])
+@pytest.mark.parametrize("checksum", [True, False], ids=["with-checksum", "without-checksum"])
+def test_a_damaged_change_of_the_pending_batch_is_a_note(name: str, checksum: bool) -> None:
+    """The batch is run again and replaces it; whatever it loads is still fatal."""
+    files = without(files_of(name), "commits/5")
+    written = of_version(files, 6)
+    damaged = changed(files, written, halved)
+    if checksum:
+        damaged = {**files, written: halved(files[written])}
+    (finding,) = (
+        one
+        for one in examined(examinee(damaged), verified=True).findings
+        if one.place.file == written
+    )
+    assert finding.severity is Severity.INFO
+    assert "runs the batch again and replaces the file" in finding.why
+    loaded = changed(files, of_version(files, 5), halved)
+    severities = {one.severity for one in examined(examinee(loaded), verified=True).findings}
+    assert Severity.FATAL in severities

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -131,7 +132,7 @@ def test_a_dead_holder_means_a_killed_run(project: Path) -> None:
     assert answer.result.jobs[0].state is JobState.KILLED
     (finding,) = answer.findings
     assert (finding.code, finding.severity) == ("HF2345", Severity.WARNING)
-    assert finding.next_steps[0].startswith("holdfast inspect orders")
+    assert re.match(r"holdfast inspect --project \S+ orders", finding.next_steps[0])
     assert answer.exit_status == 3
 
 
@@ -168,7 +169,8 @@ def test_an_interrupted_restore_goes_before_everything(project: Path) -> None:
     answer = told(project)
     assert answer.result.jobs[0].state is JobState.INTERRUPTED
     assert answer.findings[0].severity is Severity.FATAL
-    assert "holdfast restore --finish orders" in " ".join(answer.findings[0].next_steps)
+    steps = " ".join(answer.findings[0].next_steps)
+    assert re.search(r"holdfast restore --project \S+ --finish orders", steps)
 
 
 def test_one_that_cannot_be_read_does_not_stop_the_others(project: Path) -> None:
@@ -377,7 +379,7 @@ def test_an_entry_that_is_gone_is_noticed_by_the_names_alone(
     answer = told(project)
     assert answer.exit_status == 3
     found = {one.code: one.next_steps for one in answer.findings if one.code != "HF2342"}
-    assert found == {code: ("holdfast doctor orders",)}
+    assert found == {code: (f"holdfast doctor --project {project}/holdfast.yaml orders",)}
     assert code in {one.code for one in library.doctor(root).findings}
 
 

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 _NOBODY = 65534
+_PR_CAPBSET_DROP = 24
+_CAPABILITIES = 64
+"""More than any kernel has; those that it does not know it refuses."""
 
 
 def in_child(
@@ -52,6 +55,15 @@ def _act(act: Callable[[], str], most_bytes: int | None, as_nobody: bool) -> str
         return act()
     except Exception:  # noqa: BLE001 - the parent shows it
         return traceback.format_exc()
+
+
+def give_up_capabilities() -> None:
+    """Let permission bits bind this process and every program that it starts, root's too."""
+    if os.geteuid() == 0:
+        for capability in range(_CAPABILITIES):
+            # What is not in the bounding set no program gets back.
+            ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    _drop_capabilities()
 
 
 def _drop_capabilities() -> None:

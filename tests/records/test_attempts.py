@@ -10,7 +10,7 @@ import pytest
 from holdfast.errors import StorageError
 from holdfast.records.attempts import KEPT_ATTEMPTS, Attempt, Attempts
 from holdfast.records.folder import RecordsFolder
-from holdfast.records.run import Ended
+from holdfast.records.run import Ended, Run
 from holdfast.redaction import remember_secret
 from holdfast.storage.location import parse_location
 from holdfast.storage.memory import MemoryReader
@@ -46,22 +46,49 @@ def folder_of(folder: Path) -> Path:
     return folder / ".holdfast" / "orders" / "attempts"
 
 
-def test_attempts_come_newest_first_and_only_those_after_a_moment(tmp_path: Path) -> None:
+def run_at(second: int, generation: int = 3) -> Run:
+    return replace(some_run(generation), started_at=f"2026-03-01T10:00:{second:02d}.000Z")
+
+
+def test_attempts_come_newest_first_and_those_without_a_generation_by_time(tmp_path: Path) -> None:
     attempts = Attempts(records_in(tmp_path))
     for second in (3, 11, 7):
         attempts.write(some_attempt(second))
     assert attempts.since() == tuple(map(some_attempt, (11, 7, 3)))
-    assert attempts.since("2026-03-01T10:00:03.000Z") == tuple(map(some_attempt, (11, 7)))
-    assert attempts.since("2026-03-01T10:00:03.001Z") == tuple(map(some_attempt, (11, 7)))
-    assert attempts.since("2026-03-01T10:00:11.000Z") == ()
+    assert attempts.since(run_at(3)) == tuple(map(some_attempt, (11, 7)))
+    assert attempts.since(run_at(11)) == ()
 
 
-def test_what_came_before_the_moment_is_not_read(tmp_path: Path) -> None:
+def test_a_generation_counts_whatever_the_clock_of_an_attempt_said(tmp_path: Path) -> None:
+    """One that ran behind is not missed, one that ran ahead does not stay."""
     attempts = Attempts(records_in(tmp_path))
-    attempts.write(some_attempt(3))
+    behind = some_attempt(at="2016-01-01T00:00:00.000Z", after=3)
+    ahead = some_attempt(at="2036-01-01T00:00:00.000Z", after=2)
+    old = some_attempt(7)
+    for one in (behind, ahead, old):
+        attempts.write(one)
+    assert attempts.since(run_at(3)) == (behind, old)
+    assert attempts.since() == (behind, ahead, old)
+
+
+def test_records_without_a_generation_in_their_name_are_read(tmp_path: Path) -> None:
+    """As the first releases named them."""
+    attempts = Attempts(records_in(tmp_path))
+    behind = some_attempt(at="2016-01-01T00:00:00.000Z", after=3)
+    attempts.write(behind)
+    (file,) = folder_of(tmp_path).glob("*.json")
+    file.rename(file.with_name(file.name.replace("-after-3", "")))
+    assert attempts.since(run_at(3)) == (behind,)
+    assert attempts.since(run_at(3, 4)) == ()
+
+
+def test_what_came_before_the_run_is_not_read(tmp_path: Path) -> None:
+    attempts = Attempts(records_in(tmp_path))
+    attempts.write(some_attempt(3, after=2))
     (document,) = folder_of(tmp_path).iterdir()
     document.write_bytes(b"cut")
-    assert (attempts.since("2026-03-01T10:00:03.000Z"), attempts.damages) == ((), ())
+    assert (attempts.since(run_at(1)), attempts.damages) == ((), ())
+    assert (attempts.since(run_at(1, 2)), len(attempts.damages)) == ((), 1)
 
 
 def test_two_of_one_millisecond_are_both_kept(tmp_path: Path) -> None:

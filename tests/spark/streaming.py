@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 
-def run_to_end(frame: Any, checkpoint: Path, deliver: Callable[[Any, int], None]) -> None:
+def run_to_end(
+    frame: Any, checkpoint: Path, deliver: Callable[[Any, int], None], mode: str = "append"
+) -> None:
     """Run all that is available through `deliver`; raises what Spark raises."""
     query = (
         frame.writeStream.foreachBatch(deliver)
+        .outputMode(mode)
         .option("checkpointLocation", str(checkpoint))
         .trigger(availableNow=True)
         .start()

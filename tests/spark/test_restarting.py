@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from holdfast.errors import HoldfastError, RunError, SinkError, StorageError
+from holdfast.errors import HoldfastError, RunError, SinkError, SourceError, StorageError
 from holdfast.jobs.ready import RestartPolicy
 from holdfast.spark.restarting import REASONS, backoff_seconds, passes, reason_of
 from tests.diagnosis.sparkerrors.test_matching import TRACES
@@ -50,6 +50,7 @@ ROWS: dict[str, tuple[HoldfastError, ...]] = {
         spark(f"{KAFKA}.SaslAuthenticationException: Authentication failed"),
         spark(f"{KAFKA}.TopicAuthorizationException: Not authorized"),
         spark(f"java.nio.file.AccessDeniedException: s3a://lake: {S3}: (Status Code: 403)"),
+        SourceError("HF5107", "source: it can't be read: /in: Permission denied"),
         # An S3 client reports a rejected key inside of an error that it also uses for the network.
         spark(f"org.apache.hadoop.fs.s3a.AWSClientIOException: {S3}: InvalidAccessKeyId"),
     ),

@@ -23,7 +23,7 @@ ASKED_SOURCE_CODES: tuple[Code, ...] = (
         "HF2368",
         "a source could not be asked what it still has",
         "whether the stored offsets still exist is unknown, not confirmed",
-        ("run holdfast doctor where the source can be reached",),
+        ("run holdfast doctor TARGET where the source can be reached",),
     ),
     Code(
         "HF2369",

@@ -72,7 +72,7 @@ RECORDED_CODES: tuple[Code, ...] = (
         "the query was started without Holdfast: neither the lease nor the record of its offsets "
         "protected those batches",
         (
-            "find out who started it, and let holdfast run start it alone",
+            "find out who started it, and let `holdfast run` start it alone",
             _ASK_SINK,
         ),
     ),

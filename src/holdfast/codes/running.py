@@ -23,14 +23,14 @@ RUNNING_CODES: tuple[Code, ...] = (
         "HF5302",
         "Spark stopped a job",
         _PENDING,
-        ("start the job again with --trace: it prints Spark's whole trace, with the cause",),
+        ("read Spark's whole trace, with the cause: holdfast run JOB --trace",),
         exit_status=53,
     ),
     Code(
         "HF5303",
         "a job failed for a reason that is neither Spark's nor the user's",
         _PENDING,
-        ("start the job again; if it fails again, --trace shows where",),
+        ("start the job again; if it fails again, read the trace: holdfast run JOB --trace",),
         exit_status=53,
     ),
     Code(

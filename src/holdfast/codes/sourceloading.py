@@ -63,6 +63,13 @@ SOURCE_LOADING_CODES: tuple[Code, ...] = (
         exit_status=51,
     ),
     Code(
+        "HF5107",
+        "access to a source was denied",
+        f"this user may not list or read it; {_NOTHING_TOUCHED}",
+        ("run as a user that can read the source, or give this user read access",),
+        exit_status=51,
+    ),
+    Code(
         "HF5111",
         "the module of a function is not in the project",
         f"functions are looked for in the project's folder; {_NOTHING_TOUCHED}",

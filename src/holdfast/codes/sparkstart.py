@@ -114,7 +114,10 @@ SPARK_START_CODES: tuple[Code, ...] = (
         "HF5213",
         "Spark did not start",
         "no job was touched: leases, checkpoints and sinks are as they were",
-        ("correct what the message names; --trace shows all that Spark and Java say",),
+        (
+            "correct what the message names; to read all that Spark and Java say: holdfast run JOB "
+            "--trace",
+        ),
         exit_status=52,
     ),
     Code(

@@ -112,14 +112,14 @@ STATE_FILE_CODES: tuple[Code, ...] = (
         "a RocksDB snapshot holds another number of keys than it says",
         "a reader that stops early loses keys without a word, so rows are not shown as if they "
         "were all",
-        ("run holdfast doctor on the checkpoint", _RESTORE),
+        ("holdfast doctor TARGET", _RESTORE),
     ),
     Code(
         "HF2722",
         "a key in RocksDB is not laid out as its store's keys are",
         "the key can't be taken apart; either the file is damaged, or the schema file describes "
         "other keys than the ones stored",
-        ("run holdfast doctor on the checkpoint", _RESTORE),
+        ("holdfast doctor TARGET", _RESTORE),
     ),
     Code(
         "HF2723",
@@ -132,14 +132,14 @@ STATE_FILE_CODES: tuple[Code, ...] = (
         "a value in RocksDB is not laid out as its store's values are",
         "the value can't be taken apart; either the file is damaged, or the store holds lists "
         "where single values are expected, or the other way round",
-        ("run holdfast doctor on the checkpoint", _RESTORE),
+        ("holdfast doctor TARGET", _RESTORE),
     ),
     Code(
         "HF2726",
         "a state row is not the Avro that its schema describes",
         "Avro rows carry no names: read with another schema, or damaged, they give other values or "
         "none",
-        ("run holdfast doctor on the checkpoint", _RESTORE),
+        ("holdfast doctor TARGET", _RESTORE),
     ),
     Code(
         "HF2727",

@@ -27,7 +27,7 @@ _COMMON = re.compile(
 
 def explain(text: str) -> Answer[Explanation]:
     """Give the page of a code, or the page that says most about a pasted error."""
-    words = text.strip()
+    words = _words(text)
     if not words:
         raise UsageError("HF1001", "there is no text to explain")
     if re.fullmatch(r"(?i)HF\w*", words):
@@ -46,6 +46,13 @@ def explain(text: str) -> Answer[Explanation]:
     if match is not None:
         return _answer(_of_page(match.page, match.matched))
     return _nothing(words)
+
+
+def _words(given: object) -> str:
+    if not isinstance(given, str):
+        message = f"explain takes a code or the text of an error, not {type(given).__name__}"
+        raise UsageError("HF1001", message)
+    return given.strip()
 
 
 def _answer(explanation: Explanation) -> Answer[Explanation]:

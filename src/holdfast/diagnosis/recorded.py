@@ -117,7 +117,7 @@ def recall(
     look = _Look(folder)
     names: frozenset[str] = look.at(folder.names, frozenset[str]())
     found = look.runs(runs) if "runs" in names else ()
-    since = found[0].started_at if found and not all_attempts else None
+    since = found[0] if found and not all_attempts else None
     return Recorded(
         location=folder.location.shown,
         checkpoint=checkpoint,
@@ -125,8 +125,7 @@ def recall(
         attempts=tuple(
             one
             for one in (look.attempts(since) if PART in names else ())
-            if (job is None or all_attempts or one.is_of(*job))
-            and (all_attempts or not found or not one.is_before(found[0]))
+            if job is None or all_attempts or one.is_of(*job)
         ),
         lease=look.lease() if lease and "lease" in names else None,
         act=(act := look.act() if "journal" in names else None),
@@ -163,7 +162,7 @@ class _Look:
             self.fail(damage)
         return found
 
-    def attempts(self, since: str | None) -> tuple[Attempt, ...]:
+    def attempts(self, since: Run | None) -> tuple[Attempt, ...]:
         attempts = Attempts(self.folder)
         none: tuple[Attempt, ...] = ()
         found = self.at(lambda: attempts.since(since), none)

@@ -34,6 +34,13 @@ class ProjectChoice:
         file = None if project is None else Path(project)
         return cls(file, chosen or None, is_explicit=bool(profile))
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of a command that makes the same choice; the environment stays as it is."""
+        file = () if self.file is None else ("--project", str(self.file))
+        profile = ("--profile", self.profile) if self.is_explicit and self.profile else ()
+        return (*file, *profile)
+
     def find(self, folder: Path) -> Path | None:
         """Return the file that was named, else the nearest one; None when there is none."""
         return self.file or find_project(folder)

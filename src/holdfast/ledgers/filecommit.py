@@ -18,6 +18,7 @@ from holdfast.ledgers.epochlog import EpochWatch, open_query, refuse_late
 from holdfast.ledgers.epochs import Fence
 from holdfast.ledgers.fileoutput import FileOutput
 from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.lastcommitted import cannot_be_asked
 from holdfast.ledgers.manifest import Manifest
 from holdfast.ledgers.manifests import log_of
 from holdfast.ledgers.publishing import (
@@ -229,5 +230,4 @@ def asked(shown: str) -> Iterator[None]:
     try:
         yield
     except StorageError as error:
-        message = f"{shown} can't be asked: {error.message}"
-        raise SinkError("HF5009", message, at=error.at or shown) from error
+        raise cannot_be_asked(shown, error) from error

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from holdfast.errors import HoldfastError, SinkError
+
+_DENIED = "HF7002"
+
 
 class Answer(str, Enum):
     """How a sink answers when it is asked for the newest batch of a query."""
@@ -50,3 +54,14 @@ class LastCommitted:
         if self.value is not None:
             return Answer.BATCH
         return Answer.NOTHING if self.answered else Answer.UNKNOWN
+
+
+def cannot_be_asked(shown: str | None, error: HoldfastError) -> SinkError:
+    """Return the error of a sink that something keeps from answering.
+
+    Where access was denied, that says best what is missing: reading, or writing.
+    """
+    message, at = f"{shown} can't be asked: {error.message}", error.at or shown
+    if error.code.number != _DENIED:
+        return SinkError("HF5009", message, at=at)
+    return SinkError("HF5009", message, at=at, why=error.why, next_steps=error.next_steps)

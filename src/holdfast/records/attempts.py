@@ -1,7 +1,8 @@
 """Remembers starts that failed before a run began: one small document per attempt, written once.
 
 An attempt takes no generation and touches no lease, so that it never fences the driver that holds
-one. The names sort by time: what was attempted since a moment is known without reading the rest.
+one. What was attempted since a run is known by the generation in the names, not by clocks: two
+machines need not agree on the time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from holdfast.storage.location import Location
 
 KEPT_ATTEMPTS = 20
 PART = "attempts"
-_NAME = re.compile(r"(\d{8}T\d{9}Z)-[0-9a-f]{8}\.json")
+_NAME = re.compile(r"\d{8}T\d{9}Z-[0-9a-f]{8}(?:-after-(?P<after>\d+))?\.json")
 _NOT_IN_NAMES = re.compile(r"[-:.]")
 
 
@@ -105,15 +106,12 @@ class Attempts:
         outlived = newest_first[KEPT_ATTEMPTS:]
         self.failure = prune(writer, names, outlived, lambda: self._folder.place(PART))
 
-    def since(self, moment: str | None = None) -> tuple[Attempt, ...]:
-        """Return the attempts after a moment, or all, newest first; `damages` has the unreadable.
+    def since(self, run: Run | None = None) -> tuple[Attempt, ...]:
+        """Return the attempts since a run began, or all, newest first; `damages` has the others.
 
-        Only documents after that moment are read.
+        Documents whose names say that they came before it are not read.
         """
-        names = _newest_first(self._reader.names())
-        if moment is not None:
-            stamp = _stamp(moment)
-            names = [name for name in names if name[: len(stamp)] > stamp]
+        names = [name for name in _newest_first(self._reader.names()) if _may_follow(name, run)]
         content = self._reader.read_many(names)
         decoded = [self._decoded(name, content[name]) for name in names]
         self.damages = tuple(
@@ -121,7 +119,9 @@ class Attempts:
             for one in decoded
             if not isinstance(one, Attempt) and not isinstance(one, NotFoundError)
         )
-        return tuple(one for one in decoded if isinstance(one, Attempt))
+        read = (one for one in decoded if isinstance(one, Attempt))
+        found = (one for one in read if run is None or not one.is_before(run))
+        return tuple(sorted(found, key=_place_in_time, reverse=True))
 
     def _decoded(
         self, name: str, content: bytes | StorageError
@@ -156,7 +156,20 @@ def _two_up(records: Location) -> Location:
 
 
 def _name_of(attempt: Attempt) -> str:
-    return f"{_stamp(attempt.at)}-{uuid.uuid4().hex[:8]}.json"
+    after = "" if attempt.after is None else f"-after-{attempt.after}"
+    return f"{_stamp(attempt.at)}-{uuid.uuid4().hex[:8]}{after}.json"
+
+
+def _may_follow(name: str, run: Run | None) -> bool:
+    """Return False where the name alone says that an attempt came before a run."""
+    found = _NAME.fullmatch(name)
+    after = None if found is None else found["after"]
+    return run is None or after is None or int(after) >= run.generation
+
+
+def _place_in_time(attempt: Attempt) -> tuple[int, str]:
+    """Order by generation and then by clock; a record of an older release comes before all."""
+    return (-1 if attempt.after is None else attempt.after), attempt.at
 
 
 def _stamp(moment: str) -> str:

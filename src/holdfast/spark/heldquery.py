@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
+from holdfast.answers import changing_steps, naming
 from holdfast.spark.quietpython import quiet_disconnections
 from holdfast.spark.report import JobReport
+from holdfast.steps import steps_in_python
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -50,7 +53,9 @@ class HeldQuery:
             return None
         error = self._run.error or self._broken
         if error is not None:
-            raise error
+            place, job = self._started.checkpoint.location, self._started.record.job
+            with changing_steps(partial(steps_in_python, called="start")), naming(place, job):
+                raise error
         return self._report
 
     def stop(self) -> JobReport | None:

@@ -18,7 +18,7 @@ from holdfast.spark.report import JobReport, Outcome
 LONGEST_BACKOFF_SECONDS = 300.0
 _KEPT_FAILURES = 20
 _KEPT_FINDINGS = 50
-_SPARK = r"HF5106|HF5302|HF5303"
+_SPARK = r"HF510[67]|HF5302|HF5303"
 """Codes that hold whatever Spark says: its own words decide."""
 
 
@@ -61,7 +61,8 @@ REASONS: tuple[Reason, ...] = (
         False,
         _SPARK,
         r"\b(?:Sasl|Ssl)AuthenticationException|AuthorizationException|AccessDenied"
-        r"|AccessControlException|InvalidAccessKeyId|SignatureDoesNotMatch|Status Code: 403",
+        r"|AccessControlException|InvalidAccessKeyId|SignatureDoesNotMatch|Status Code: 403"
+        r"|Permission denied",
     ),
     Reason(
         "the broker is unreachable",

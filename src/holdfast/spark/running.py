@@ -31,6 +31,7 @@ from holdfast.spark.serving import kept_settings, noted, with_kept
 from holdfast.spark.session import SessionWish, has_session, open_session, stop_session
 from holdfast.spark.stopping import Stopping, heeding_signals
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
+from holdfast.steps import named_steps
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,7 +66,7 @@ def run_wanted(
         wishes=wishes,
         stopping=stopping,
         watch=watch,
-        call_hook=lambda job, outcome: call_hook(job, _document(outcome, stopping)),
+        call_hook=lambda job, outcome: call_hook(job, _document(_named(outcome, job), stopping)),
     )
     runner.refuse(dict(_refused_before_spark(ordered, wishes.accepted, watch)))
     with _acknowledging(stopping, watch), heeding_signals(stopping):
@@ -74,7 +75,7 @@ def run_wanted(
             lambda: _surroundings(runner.left, wish, wishes, stopping, watch, progress),
         )
         outcomes = runner.outcomes()
-    ended = [outcomes[job.name] for job in ordered]
+    ended = [_named(outcomes[job.name], job) for job in ordered]
     answer, deciding = _answer(ended, release, stopping), _deciding(ended)
     if deciding is None or deciding.error is None:
         return answer, None
@@ -230,13 +231,17 @@ def _refused_before_spark(
             yield job.name, refusal(job, error, watch)
 
 
+def _named(outcome: Outcome, job: ReadyJob) -> Outcome:
+    """Name the job in all next steps; one that no project file has is found by its checkpoint."""
+    target = job.name if job.project is not None else job.checkpoint.shown
+    if outcome.error is not None:
+        outcome.error.next_steps = named_steps(outcome.error.next_steps, target, job.name)
+    findings = tuple(named(finding, target, job.name) for finding in outcome.findings)
+    return replace(outcome, findings=findings)
+
+
 def _findings(outcome: Outcome) -> Iterator[Finding]:
-    """Yield what was reported before the start, and what ended the job, with the job's name."""
-    for finding in _unnamed(outcome):
-        yield named(finding, outcome.report.job, outcome.report.job)
-
-
-def _unnamed(outcome: Outcome) -> Iterator[Finding]:
+    """Yield what was reported before the start, and what ended the job."""
     root = outcome.report.checkpoint
     for finding in outcome.findings:
         yield replace(finding, place=replace(finding.place, root=finding.place.root or root))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -32,6 +33,10 @@ _PHRASES = {
 }
 """The same for errors that Spark gives no class."""
 _REFUSED = "HF5106"
+_DENIED = re.compile(
+    r"AccessDenied|AccessControlException|\(?Permission denied|Status Code: 403|\b403 Forbidden\b"
+)
+"""How file systems, HDFS and object stores say that a user has no access."""
 
 
 def load_sources(session: SparkSession, job: ReadyJob) -> dict[str, DataFrame]:
@@ -49,10 +54,12 @@ def _load(session: SparkSession, source: ReadySource) -> DataFrame:
     try:
         return reader.load(source.path) if source.path is not None else reader.load()
     except (PySparkException, Py4JError) as error:
-        raise _told(error, _code(spark_words(error)), source) from error
+        raise _told(error, _code(spark_words(error), str(error)), source) from error
 
 
-def _code(words: SparkWords) -> str:
+def _code(words: SparkWords, text: str) -> str:
+    if _DENIED.search(text):
+        return "HF5107"
     phrases = (code for phrase, code in _PHRASES.items() if phrase in words.sentence)
     return _CODES.get((words.condition or "").partition(".")[0]) or next(phrases, _REFUSED)
 
@@ -66,6 +73,7 @@ def _told(error: Exception, code: str, source: ReadySource) -> SourceError:
         "HF5103": f"Spark can't stream the format {source.format}",
         "HF5104": f"a {source.format} source needs a schema, and has none under schema:",
         "HF5105": f"there is no Delta table at {path}",
+        "HF5107": f"it can't be read: {words.sentence.rpartition('Exception: ')[2]}",
     }
     cause = causes.get(code, f"Spark refuses it: {words.shown}")
     # The only source of a job is named `source` unless the project file names it.

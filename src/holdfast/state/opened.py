@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.answers import in_python
 from holdfast.state.bounds import MEMORY_BYTES
 from holdfast.state.keytext import Key
 from holdfast.storage.reading import Reader
@@ -24,6 +25,7 @@ class OpenedCheckpoint:
         """Where it is, without secrets."""
         return self.reader.location
 
+    @in_python
     def state(
         self,
         *,

@@ -361,6 +361,113 @@ LOG_LINES: tuple[tuple[str, str], ...] = (
         "io.delta.exceptions.MetadataChangedException: The metadata of the Delta table has been "
         "changed by a concurrent update.",
     ),
+    (
+        "source-files-gone",
+        "org.apache.spark.SparkException: [FAILED_READ_FILE.FILE_NOT_EXIST] Encountered "
+        "error while reading file hdfs://nn/in/a.json. File does not exist. It is "
+        "possible the underlying files have been updated. You can explicitly invalidate "
+        "the cache in Spark by running 'REFRESH TABLE tableName' command in SQL or by "
+        "recreating the Dataset/DataFrame involved. SQLSTATE: KD001",
+    ),
+    (
+        "killed-by-sigkill",
+        "ExecutorLostFailure (executor 7 exited caused by one of the running tasks) "
+        "Reason: Container from a bad node: container_1700_01_000002 on host: h. Exit "
+        "status: 137. Diagnostics: [2031-01-01 00:00:00.000]Container killed on request. "
+        "Exit code is 137",
+    ),
+    ("killed-by-sigkill", "Container killed on request. Exit code is 137"),
+    (
+        "stopped-by-sigterm",
+        "[2024-01-01 00:00:00.000]Container killed on request. Exit code is 143",
+    ),
+    ("metaspace-out-of-memory", "java.lang.OutOfMemoryError: Metaspace"),
+    ("metaspace-out-of-memory", "java.lang.OutOfMemoryError: Compressed class space"),
+    (
+        "direct-memory-exhausted",
+        "java.lang.OutOfMemoryError: Cannot reserve 67108864 bytes of direct buffer "
+        "memory (allocated: 1073741824, limit: 1073741824)",
+    ),
+    ("direct-memory-exhausted", "java.lang.OutOfMemoryError: Direct buffer memory"),
+    ("array-too-large", "java.lang.OutOfMemoryError: Requested array size exceeds VM limit"),
+    (
+        "task-memory-exhausted",
+        "org.apache.spark.memory.SparkOutOfMemoryError: [UNABLE_TO_ACQUIRE_MEMORY] Unable"
+        " to acquire 65536 bytes of memory, got 0. SQLSTATE: 53200",
+    ),
+    (
+        "kafka-partition-leader",
+        "org.apache.kafka.common.errors.TimeoutException: Timeout of 60000ms expired "
+        "before the position for partition orders-3 could be determined",
+    ),
+    (
+        "kafka-not-authorized",
+        "org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to "
+        "access topics: [orders]",
+    ),
+    (
+        "kafka-not-authorized",
+        "org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to "
+        "access group: spark-kafka-source-x",
+    ),
+    (
+        "kafka-login-failed",
+        "org.apache.kafka.common.errors.SaslAuthenticationException: Authentication "
+        "failed: Invalid username or password",
+    ),
+    (
+        "checkpoint-access-denied",
+        "java.nio.file.AccessDeniedException: s3a://bucket/cp/offsets/7: getFileStatus on"
+        " s3a://bucket/cp/offsets/7: com.amazonaws.services.s3.model.AmazonS3Exception: "
+        "Forbidden (Service: Amazon S3; Status Code: 403; Error Code: 403 Forbidden; "
+        "Request ID: X; S3 Extended Request ID: Y), S3 Extended Request ID: Y:403 "
+        "Forbidden",
+    ),
+    (
+        "object-store-access-denied",
+        "java.nio.file.AccessDeniedException: s3a://bucket/in/part-1.json: open "
+        "s3a://bucket/in/part-1.json at 0 on s3a://bucket/in/part-1.json: "
+        "software.amazon.awssdk.services.s3.model.S3Exception: Access Denied (Service: "
+        "S3, Status Code: 403, Request ID: X):AccessDenied",
+    ),
+    (
+        "hdfs-permission-denied",
+        "org.apache.hadoop.security.AccessControlException: Permission denied: user=etl, "
+        'access=WRITE, inode="/data/out":hdfs:hdfs:drwxr-xr-x',
+    ),
+    (
+        "folder-not-created",
+        "java.io.IOException: Mkdirs failed to create "
+        "file:/mnt/out/_temporary/0/_temporary/attempt_202401010000_0001_m_000000_1 "
+        "(exists=false, cwd=file:/opt/spark/work/app-1/0)",
+    ),
+    (
+        "delta-log-truncated",
+        "org.apache.spark.sql.delta.DeltaFileNotFoundException: "
+        "[DELTA_TRUNCATED_TRANSACTION_LOG] "
+        "s3a://b/t/_delta_log/00000000000000000000.json: Unable to reconstruct state at "
+        "version 12 as the transaction log has been truncated due to manual deletion or "
+        "the log retention policy (delta.logRetentionDuration=30 days) and checkpoint "
+        "retention policy (delta.checkpointRetentionDuration=2 days)",
+    ),
+    ("jvm-connection-lost", "py4j.protocol.Py4JNetworkError: Answer from Java side is empty"),
+    (
+        "delta-log-not-created",
+        "org.apache.spark.sql.delta.DeltaIOException: [DELTA_CANNOT_CREATE_LOG_PATH] "
+        "Cannot create file:/tmp/x/out/_delta_log",
+    ),
+    (
+        "checkpoint-access-denied",
+        "java.io.FileNotFoundException: "
+        "/mnt/cp/commits/.2.8ddc7230-d86b-40e5-a1d6-f7209c623edc.tmp (Permission denied)",
+    ),
+    ("checkpoint-access-denied", "java.io.IOException: mkdir of file:/mnt/cp/offsets failed"),
+    (
+        "source-files-denied",
+        "org.apache.spark.SparkException: [FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error "
+        "while reading file file:///in/b.json. File does not exist.\nCaused by: java.io."
+        "FileNotFoundException: /in/b.json (Permission denied)",
+    ),
 )
 """The most common lines of driver and executor logs, as Spark's, Kafka's and Delta's sources and
 the cluster managers write them; those of YARN and Kubernetes cannot be provoked without one."""

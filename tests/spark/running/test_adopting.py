@@ -223,6 +223,7 @@ def test_any_other_sink_has_to_be_spoken_for(spark: Any, tmp_path: Path) -> None
     assert (program.ids("offsets"), program.ids("commits")) == ([0, 1], [0])
     refused = program.run_held()
     assert (codes(refused), refused.exit_status) == (["HF3009"], 31)
+    assert "holdfast.run(…, pending_delivered=True), or" in refused.findings[0].next_steps[0]
     assert program.delivered() == numbers and program.ids("commits") == [0]
     numbers += program.arrive(2)
     stated = program.run_held(pending_delivered=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from holdfast.checkpoint.needed import needed_paths
 from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.snapshotrepair import is_passed_over
 from holdfast.checkpoint.writer import start_releases
+from holdfast.diagnosis.checks.stateversions import written_again
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Severity
 
@@ -16,7 +18,7 @@ def check_damaged_files(picture: Picture) -> Iterator[Finding]:
     """Report every file whose bytes were refused, with how much depends on it."""
     needed = needed_paths(picture)
     for damage in picture.damages:
-        yield Finding(
+        finding = Finding(
             damage.error.code.number,
             _severity(picture, damage, needed),
             damage.error.message,
@@ -25,6 +27,8 @@ def check_damaged_files(picture: Picture) -> Iterator[Finding]:
             _why(picture, damage),
             damage.error.next_steps,
         )
+        unread = isinstance(damage.error, StorageError)
+        yield finding if unread else left_over(picture, finding)
 
 
 _DAMAGED_STATE = (
@@ -35,6 +39,21 @@ _PASSED_OVER = (
     "Hadoop wrote both together; the file was changed or damaged since. Spark 4.2 and later load "
     "an older snapshot and the changes since; earlier releases stop"
 )
+
+
+_LEFT_OVER = (
+    "an attempt at batch {} that was not committed wrote it. The next start loads the version "
+    "before it, runs the batch again and replaces the file; nothing reads this one"
+)
+
+
+def left_over(picture: Picture, finding: Finding) -> Finding:
+    """Return a finding about a damaged state file as a note where the pending batch replaces it."""
+    if finding.place.file not in written_again(picture):
+        return finding
+    why = _LEFT_OVER.format(picture.pending)
+    steps = ("holdfast inspect TARGET     (which batch the next start runs again)",)
+    return replace(finding, severity=Severity.INFO, why=why, next_steps=steps)
 
 
 def _why(picture: Picture, damage: Damage) -> str:

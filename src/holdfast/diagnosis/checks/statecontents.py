@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from holdfast.checkpoint.snapshotrepair import is_passed_over
 from holdfast.checkpoint.writer import start_releases
-from holdfast.diagnosis.checks.damagedfiles import damaged_state
+from holdfast.diagnosis.checks.damagedfiles import damaged_state, left_over
 from holdfast.diagnosis.stateseen import StateDamage
 from holdfast.diagnosis.subject import Subject
 from holdfast.errors import DecodeError
@@ -23,7 +23,8 @@ def check_state_decodes(subject: Subject) -> Iterator[Finding]:
             continue
         severity = _severity(subject, damage.path)
         message = f"{damage.path} can't be decoded: {damage.error.message}"
-        yield Finding("HF2316", severity, message, _place(damage), _evidence(damage))
+        finding = Finding("HF2316", severity, message, _place(damage), _evidence(damage))
+        yield left_over(subject.picture, finding)
     for one in subject.state.overlooked:
         if one.place.file not in told:
             yield _overlooked(subject, one)

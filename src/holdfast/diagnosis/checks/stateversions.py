@@ -29,11 +29,11 @@ def check_state_versions(picture: Picture) -> Iterator[Finding]:
 def check_empty_state(picture: Picture) -> Iterator[Finding]:
     """Report state files of no bytes, but those that the pending batch writes again."""
     items = picture.layout.items
-    written_again = _written_again(picture)
+    replaced = written_again(picture)
     failure = state_failure(picture, going_on(picture), start_releases(picture)[0])
     for _, files in _partitions(picture):
         for item in _files(files):
-            if item.size == 0 and item.path not in written_again:
+            if item.size == 0 and item.path not in replaced:
                 message = f"{item.path} is empty"
                 needed = failure is not None and failure.place == item.path
                 severity = Severity.FATAL if needed else Severity.ERROR
@@ -51,7 +51,7 @@ def _partitions(picture: Picture) -> Iterator[tuple[str, PartitionFiles]]:
                 yield f"state/{operator.id}/{partition}{suffix}", files
 
 
-def _written_again(picture: Picture) -> frozenset[str]:
+def written_again(picture: Picture) -> frozenset[str]:
     """Name the changes that the pending batch made before it was stopped: it makes them again.
 
     A snapshot is not among them: Spark makes it later, and does not replace one that is there.

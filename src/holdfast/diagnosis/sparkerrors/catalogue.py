@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.diagnosis.sparkerrors import (
+    access,
     checkpointlocation,
     classpath,
     cluster,
@@ -44,6 +45,7 @@ SUBJECTS: dict[str, tuple[Page, ...]] = {
     "Spark's reader of state": statereader.PAGES,
     "Memory, and what is wrapped around": memory.PAGES,
     "Driver, executors and cluster": cluster.PAGES,
+    "Access": access.PAGES,
     "Jars": classpath.PAGES,
 }
 

@@ -62,6 +62,72 @@ PAGES: tuple[Page, ...] = (
         general=True,
     ),
     Page(
+        "metaspace-out-of-memory",
+        "the memory for loaded classes is full",
+        "The JVM keeps classes outside of the heap, up to `-XX:MaxMetaspaceSize`. Code that Spark "
+        "generates per query, jars that are added again and again, and sessions that are never "
+        f"stopped fill it. {_RERUN}",
+        ("Raising `spark.executor.memory` or `spark.driver.memory`: classes are not on the heap.",),
+        (
+            "Raise `-XX:MaxMetaspaceSize` in `spark.driver.extraJavaOptions` or "
+            "`spark.executor.extraJavaOptions`, whichever JVM the trace is from, and the "
+            "container's overhead with it.",
+            "If it fills again, look for queries that are built anew in every batch: a new "
+            "expression per batch is a new class per batch.",
+        ),
+        fragments=(
+            "OutOfMemoryError: Metaspace",
+            "OutOfMemoryError - Metaspace",
+            "OutOfMemoryError: Compressed class space",
+        ),
+        unseen=_CLUSTER,
+        general=True,
+    ),
+    Page(
+        "direct-memory-exhausted",
+        "the memory for network and file buffers outside of the heap is full",
+        "Netty, shuffle transfers and file readers use direct buffers, up to "
+        f"`-XX:MaxDirectMemorySize`, which is the size of the heap unless it is set. {_RERUN}",
+        (
+            "Raising only the heap inside of the same container: the buffers then have less room "
+            "than before.",
+        ),
+        (
+            "Raise `-XX:MaxDirectMemorySize` in `spark.executor.extraJavaOptions` or "
+            "`spark.driver.extraJavaOptions`, and `spark.executor.memoryOverhead` or "
+            "`spark.driver.memoryOverhead` by the same amount.",
+            "Fetch less at once: lower `spark.reducer.maxSizeInFlight`, or use more, smaller "
+            "shuffle partitions in a new query.",
+        ),
+        fragments=(
+            "OutOfMemoryError: Cannot reserve # bytes of direct buffer memory",
+            "OutOfMemoryError: Direct buffer memory",
+            "OutOfDirectMemoryError: failed to allocate",
+        ),
+        unseen="buffers belong to the processes that run the query",
+        general=True,
+    ),
+    Page(
+        "array-too-large",
+        "one value or buffer is larger than a Java array can be",
+        "An array holds at most about 2 billion elements, however large the heap is. One row, one "
+        "collected list, one broadcast or one serialized result is beyond that. "
+        f"{_RERUN}",
+        ("More memory: the limit is the JVM's, not the machine's.",),
+        (
+            "Find the value in the trace: `collect_list` over a whole key, a huge string or binary "
+            "column, `collect()` of a large result, or a broadcast of a large table.",
+            "Split it: aggregate without collecting, write instead of collecting, and bound the "
+            "next batches with `maxOffsetsPerTrigger` or `maxFilesPerTrigger`.",
+        ),
+        fragments=(
+            "OutOfMemoryError: Requested array size exceeds VM limit",
+            "OutOfMemoryError: Required array size too large",
+        ),
+        unseen="it depends on the rows of a batch",
+        general=True,
+    ),
+    Page(
         "native-threads-exhausted",
         "the operating system refused a new thread",
         "The limit of processes for this user or container (`ulimit -u`, `pids.max`) is reached. "
@@ -128,6 +194,7 @@ PAGES: tuple[Page, ...] = (
             "exited with exit code 137",
             "exit code: 137",
             "exit code is 137",
+            "Container killed on request. Exit code is 137",
             "Exit Code: 137",
             "exitCode: 137",
             "exitCode=137",
@@ -140,6 +207,35 @@ PAGES: tuple[Page, ...] = (
             "oom-kill:constraint=",
         ),
         unseen="a limit of the container or of the machine is not in a checkpoint",
+        general=True,
+    ),
+    Page(
+        "stopped-by-sigterm",
+        "a process was asked to stop with SIGTERM (status 143)",
+        "143 is 128 + 15. YARN, Kubernetes or an operator ended the driver or an executor on "
+        "request: preemption, a drained node, a container above its limit, `yarn application "
+        f"-kill`. {_RERUN}",
+        (
+            "Raising memory before the reason is known: preemption and drained nodes end in the "
+            "same status.",
+        ),
+        (
+            "Read the lines before it in the container's diagnostics, and the log of the node "
+            "manager or the events of the pod: they name who asked.",
+            "If it was for memory, raise `spark.executor.memoryOverhead`; if it was preempted, "
+            "give the application a queue that is not preempted, at least for the driver.",
+            "If the driver was stopped, start the job again as it is.",
+        ),
+        fragments=(
+            "Container killed on request. Exit code is 143",
+            "exit code 143",
+            "exit code: 143",
+            "Exit Code: 143",
+            "exitCode: 143",
+            "Exit status: 143",
+            "exited with code 143",
+        ),
+        unseen="who ends processes is known to the cluster alone",
         general=True,
     ),
     Page(
@@ -270,6 +366,31 @@ PAGES: tuple[Page, ...] = (
             "EOFError … Python worker",
         ),
         unseen="only the running function shows it",
+        general=True,
+    ),
+    Page(
+        "jvm-connection-lost",
+        "Python lost the connection to Spark's JVM",
+        "The driver's JVM ended or was killed in the middle of a call, so Python gets an empty "
+        f"answer. Why it ended is not in this line. {_RERUN}",
+        (
+            "Calling again in the same Python process: the session is gone with its JVM.",
+            "Retrying in a loop around the failed call: an output without batch ids may get the "
+            "same rows again.",
+        ),
+        (
+            "Look for the JVM's own last words: `java.lang.OutOfMemoryError` or `hs_err_pid*.log` "
+            "in the working directory, `dmesg` for the kernel's OOM killer.",
+            "Raise `spark.driver.memory`, or collect less into the driver, if it was memory; then "
+            "start a new Python process and the same query.",
+        ),
+        fragments=(
+            "Py4JNetworkError: Answer from Java side is empty",
+            'Py4JNetworkError("Answer from Java side is empty")',
+            "Answer from Java side is empty",
+            "py4j.protocol.Py4JNetworkError: Error while sending or receiving",
+        ),
+        unseen="it happens to the process, not to the folder",
         general=True,
     ),
     Page(

@@ -121,6 +121,43 @@ PAGES: tuple[Page, ...] = (
         unseen=_TABLE,
     ),
     Page(
+        "delta-log-truncated",
+        "the log of a Delta table begins after the version that is needed",
+        "Entries or checkpoints of `_delta_log` are gone: deleted by hand or by a lifecycle rule "
+        "of the storage, or cleaned by retention. The state of the table at that version cannot "
+        "be built any more; its data files may all be there.",
+        (
+            "Deleting the rest of `_delta_log` and writing the table again from its files: removed "
+            "and replaced rows come back.",
+            "Another checkpoint for the stream: the table is what cannot be read.",
+        ),
+        (
+            "Put the missing entries of `_delta_log` back from a copy or from the versions that "
+            "the object store keeps.",
+            "If the newest version can still be read, it is the stream that asks for an old one: "
+            "load the gap by a batch with a key, then let a new query with its own checkpoint and "
+            "output begin at a version that is there.",
+            "Take `_delta_log` out of every lifecycle rule, and raise "
+            "`delta.logRetentionDuration` above the longest pause.",
+        ),
+        conditions=("DELTA_TRUNCATED_TRANSACTION_LOG",),
+        fragments=("Unable to reconstruct state at version # as the transaction log has been",),
+        unseen=_TABLE,
+    ),
+    Page(
+        "delta-log-not-created",
+        "the folder of a Delta table's log could not be created",
+        "Spark made no `_delta_log` below the table's path. Nearly always write access to the "
+        "folder is missing; a file may also be in its place. Nothing of the batch was written.",
+        ("Creating `_delta_log` by hand as another user: Spark can't write into it either.",),
+        (
+            "Give the user that runs the job write access to the table's path and the folder above "
+            "it, then start again.",
+        ),
+        conditions=("DELTA_CANNOT_CREATE_LOG_PATH",),
+        unseen="whether a place can be written is seen at the first write",
+    ),
+    Page(
         "delta-starting-version",
         "the starting version or time of a Delta stream lies outside of the table's log",
         "`startingVersion` or `startingTimestamp` names something that is not there yet "

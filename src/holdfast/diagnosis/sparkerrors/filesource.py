@@ -81,7 +81,27 @@ PAGES: tuple[Page, ...] = (
             "It is possible the underlying files have been updated … MicroBatch",
             "FAILED_READ_FILE.FILE_NOT_EXIST … MicroBatch",
         ),
+        conditions=("FAILED_READ_FILE.FILE_NOT_EXIST",),
         codes=("HF2216",),
+    ),
+    Page(
+        "source-files-denied",
+        "a file that a planned batch has to read may not be read",
+        "Spark reports such a file as missing; it is there, and access to it was denied: another "
+        "owner, a mode or a policy. The batch was planned with it and is run again with it.",
+        (
+            "`spark.sql.files.ignoreMissingFiles=true`: the batch passes without the rows of the "
+            "file, and nobody counts them.",
+            "Moving the file away: the batch that was planned with it then fails for good.",
+        ),
+        (
+            "Give the user that runs the executors read access to the named file, then start "
+            "again: the batch is run with the same files.",
+            "Let producers write files that this user can read before they move them into the "
+            "folder.",
+        ),
+        fragments=("[FAILED_READ_FILE.FILE_NOT_EXIST] … (Permission denied)",),
+        unseen="access to single files is seen when they are read",
     ),
     Page(
         "file-source-without-schema",

@@ -242,6 +242,74 @@ PAGES: tuple[Page, ...] = (
         unseen="it is a matter of the network",
     ),
     Page(
+        "kafka-partition-leader",
+        "the broker that leads a partition did not answer",
+        "Spark knows the partition, and the broker that leads it is down, unreachable from this "
+        "machine, or not elected yet. Often the advertised address of one broker is wrong. The "
+        "checkpoint was not touched by it.",
+        (
+            "Removing the partition from the subscription: what is unread in it is left behind.",
+            "Setting `failOnDataLoss=false`: nothing is lost, the broker is only silent.",
+        ),
+        (
+            "Ask the brokers for the leader of the partition that is named, and try its "
+            "advertised address from the driver and from an executor.",
+            "Start the query again once it answers: it continues from its recorded offsets.",
+        ),
+        fragments=(
+            "TimeoutException: Timeout of #ms expired before the position for partition … could "
+            "be determined",
+            "expired before the position for partition … could be determined",
+        ),
+        unseen="only a connection to the brokers shows it",
+    ),
+    Page(
+        "kafka-not-authorized",
+        "Kafka's access rules do not allow this user to read or write",
+        "The brokers know the user and deny the topic, the consumer group or the transactional id "
+        "by an ACL. Nothing was read or written by it.",
+        (
+            "A new consumer group or checkpoint without asking: Spark makes a new group id at each "
+            "start, so an ACL for one fixed group denies the next one too.",
+        ),
+        (
+            "Let the user READ and DESCRIBE the topic as a source, WRITE and DESCRIBE it as a "
+            "sink.",
+            "For the group, allow the prefix `spark-kafka-source`, or set `groupIdPrefix` or "
+            "`kafka.group.id` to one that is allowed; then start again.",
+        ),
+        fragments=(
+            "TopicAuthorizationException: Not authorized to access topics",
+            "org.apache.kafka.common.errors.TopicAuthorizationException",
+            "GroupAuthorizationException: Not authorized to access group",
+            "org.apache.kafka.common.errors.GroupAuthorizationException",
+            "ClusterAuthorizationException: Cluster authorization failed",
+        ),
+        unseen="access rules are kept by the brokers",
+    ),
+    Page(
+        "kafka-login-failed",
+        "Kafka did not accept the login",
+        "User, password, token or SASL mechanism do not fit what the brokers expect, or they "
+        "expired. The offsets stay as they are.",
+        (
+            "Longer timeouts or more retries: the answer stays the same.",
+            "Writing the password into the code to try it: it ends up in logs and plans.",
+        ),
+        (
+            "Compare `kafka.security.protocol`, `kafka.sasl.mechanism` and "
+            "`kafka.sasl.jaas.config` with the listener that the address belongs to.",
+            "Renew the password, token or keytab on the driver and on every executor, then start "
+            "again.",
+        ),
+        fragments=(
+            "org.apache.kafka.common.errors.SaslAuthenticationException",
+            "SaslAuthenticationException: Authentication failed",
+            "SaslAuthenticationException: An error: (java.security.PrivilegedActionException",
+        ),
+        unseen="credentials are not in a checkpoint",
+    ),
+    Page(
         "kafka-topic-unknown",
         "the brokers do not know a topic that the query reads",
         "The topic was removed, is misspelled, or belongs to another cluster. The stored offsets "

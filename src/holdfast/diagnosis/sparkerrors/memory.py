@@ -42,6 +42,25 @@ PAGES: tuple[Page, ...] = (
         unseen="memory belongs to the cluster, not to the folder",
     ),
     Page(
+        "task-memory-exhausted",
+        "a task got no memory for a sort, a join or an aggregation",
+        "Spark shares the memory for execution among the tasks of an executor, and other tasks "
+        "held all of it. The batch that was running has no commit and is run again.",
+        (
+            "Raising `spark.memory.fraction` close to 1: your own objects then have no room, and "
+            "the heap runs out instead.",
+        ),
+        (
+            "Raise `spark.executor.memory`, or run fewer tasks at once on an executor with "
+            "`spark.executor.cores`.",
+            "Look for skew: one key with most of the rows. Bound later batches with "
+            "`maxOffsetsPerTrigger` or `maxFilesPerTrigger`; the failed one keeps its size.",
+        ),
+        conditions=("UNABLE_TO_ACQUIRE_MEMORY",),
+        fragments=("Unable to acquire # bytes of memory, got #",),
+        unseen="it depends on the rows of a batch and on the executors",
+    ),
+    Page(
         "stream-failed",
         "a streaming query ended with an error; the reason is inside",
         "`STREAM_FAILED`, or `StreamingQueryException` with the cause's own message, is wrapped "

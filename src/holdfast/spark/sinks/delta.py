@@ -24,7 +24,7 @@ from holdfast.ledgers.deltaidentity import CLOSED, current_application, fence_be
 from holdfast.ledgers.deltasight import table_or_nothing
 from holdfast.ledgers.heldoffsets import HeldOffsets
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.lastcommitted import Answer, LastCommitted
+from holdfast.ledgers.lastcommitted import Answer, LastCommitted, cannot_be_asked
 from holdfast.ledgers.sinksight import NO_QUERY_YET, Contents, SinkSight
 from holdfast.spark.sinks.deltacommits import commit, create_table, is_conflict
 from holdfast.spark.sinks.deltafit import TableFit
@@ -296,8 +296,7 @@ class DeltaSink:
         try:
             yield
         except (StorageError, DecodeError) as error:
-            message = f"{self.identity} can't be asked: {error.message}"
-            raise SinkError("HF5009", message, at=error.at or self.identity) from error
+            raise cannot_be_asked(self.identity, error) from error
 
 
 def _held_in(table: DeltaLedger, followed: FollowedTable, query_id: str) -> LastCommitted:

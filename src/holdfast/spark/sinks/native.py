@@ -20,7 +20,7 @@ from holdfast.ledgers.asking import OpenBelow, SinkMemory, ask_sink
 from holdfast.ledgers.delta import DeltaLedger
 from holdfast.ledgers.deltaidentity import current_application
 from holdfast.ledgers.fileoutput import is_hidden
-from holdfast.ledgers.lastcommitted import Answer, LastCommitted
+from holdfast.ledgers.lastcommitted import Answer, LastCommitted, cannot_be_asked
 from holdfast.ledgers.sinksight import NO_QUERY_YET, Contents, NativeSight, SinkSight
 from holdfast.ledgers.sparkfilesink import FORMATS as FILE_FORMATS
 from holdfast.ledgers.sparkfilesink import FileSinkLog
@@ -197,8 +197,7 @@ class NativeSink:
 
         memory = ask_sink(location.shown, self._below(location), (), open_beside)
         if memory.failure is not None:
-            message = f"{location.shown} can't be asked: {memory.failure.message}"
-            raise SinkError("HF5009", message, at=memory.failure.at) from memory.failure
+            raise cannot_be_asked(location.shown, memory.failure) from memory.failure
         return memory
 
     def _below(self, location: Location) -> OpenBelow:

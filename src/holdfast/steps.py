@@ -1,0 +1,142 @@
+"""Next steps: written once, as commands; filled in and translated for who reads them.
+
+The text of a step has TARGET and JOB where names belong. Whoever answers a call fills them in,
+repeats the options that chose the project, and gives a Python program arguments for options.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Steps = tuple[str, ...]
+
+_PLACEHOLDER = re.compile(r"(?<![\w./])(TARGET|JOB)(?![\w/]|\.\w)")
+_COMMAND = re.compile(
+    r"(?<!`)\bholdfast "
+    r"(?:backups?|diff|doctor|evidence|inspect|restore|run|state|status)\b(?= )(?! --pro)"
+)
+"""A command that reads a project; in backticks it is only spoken of."""
+
+
+def named_steps(steps: Steps, target: str | None, job: str | None = None) -> Steps:
+    """Return next steps with the target and the job in place of TARGET and JOB, where known."""
+    names = {"TARGET": target, "JOB": job}
+
+    def name_in(found: re.Match[str]) -> str:
+        name = names[found[1]]
+        return found[1] if name is None else shlex.quote(name)
+
+    return tuple(_PLACEHOLDER.sub(name_in, step) for step in steps)
+
+
+def lacks_job(steps: Steps) -> bool:
+    """Whether a step still has JOB where a job's name belongs."""
+    return any(found[1] == "JOB" for step in steps for found in _PLACEHOLDER.finditer(step))
+
+
+def repeated_options(steps: Steps, options: tuple[str, ...]) -> Steps:
+    """Return next steps whose commands repeat the options that chose the project."""
+    if not options:
+        return steps
+    words = shlex.join(options)
+    return tuple(_COMMAND.sub(lambda found: f"{found[0]} {words}", step) for step in steps)
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """What an option of a command is in a call; `shown` makes its value from the option's."""
+
+    name: str
+    shown: Callable[[str], str] = repr
+    value: str = r"[A-Z]+|\d+"
+    """A pattern for the option's value where a step names one."""
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"'
+
+
+def _listed(value: str) -> str:
+    return f'["{value}"]'
+
+
+_FLAGS = ("--even-if-running", "--force", "--offline", "--verify")
+_ARGUMENTS = {
+    "--accept": _Argument("accept", _listed, r"[a-z-]+"),
+    "--pending": _Argument(
+        "pending_delivered", lambda stated: str(stated == "delivered"), r"(?:not-)?delivered"
+    ),
+    "--storage-option": _Argument("storage_options", _listed, r"\w+=[^\s,]+(?: S3 endpoint>)?"),
+    "--metrics-port": _Argument("metrics_port", str),
+    **{
+        f"--{name}": _Argument(name.replace("-", "_"), _quoted)
+        for name in (
+            "batch", "bundle", "key", "metrics-host", "output", "partition", "profile", "project",
+            "sink", "sink-log-to", "store", "timeout", "to",
+        )
+    },
+}  # fmt: skip
+_OWN_NAMES = {("diff", "--from"): "from_batch", ("diff", "--to"): "to_batch"}
+_STARTS = frozenset({"run", "start"})
+_WORD = r"(?:'[^']*'|\S+)"
+_RUN = re.compile(rf"holdfast run (?:--pro\w+ {_WORD} )*{_WORD} (?=--)")
+_TRACE = re.compile(rf"{_RUN.pattern}--trace\b")
+_OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*\b(?![\w.])")
+_OTHER_PROGRAM = re.compile(r"(?:\bpip |(?<!`)\bholdfast [a-z]+\b)[^,;]*$")
+
+
+def steps_in_python(steps: Steps, called: str) -> Steps:
+    """Return next steps for a program that called this function: its arguments, not options.
+
+    A whole command stays: it can be typed in any shell. `holdfast run` is the exception, where the
+    program itself starts the job.
+    """
+    return tuple(_in_python(step, called) for step in steps)
+
+
+def _in_python(step: str, called: str) -> str:
+    step = step.replace("holdfast --help", f"help(holdfast.{called})")
+    again = ", or holdfast.run(…, verbose=True)" if called == "run" else ""
+    step = _TRACE.sub(f"error.trace{again}", step)
+    step = re.sub(r"--to another place", "to another place with --to", step)
+    if called in _STARTS and (found := _RUN.search(step)) is not None:
+        option = _written(step, found.end(), called)
+        assert option is not None, step
+        shown, end = option
+        call = f"{step[: found.start()]}holdfast.{called}(…, {shown})"
+        return call + _with_arguments(step[end:], called)
+    return _with_arguments(step, called)
+
+
+def _with_arguments(text: str, called: str) -> str:
+    shown, at = "", 0
+    for found in _OPTION.finditer(text):
+        written = _written(text, found.start(), called)
+        if written is None or _OTHER_PROGRAM.search(text[: found.start()]):
+            continue
+        argument, end = written
+        shown += text[at : found.start()] + argument
+        at = end
+    return shown + text[at:]
+
+
+def _written(text: str, at: int, called: str) -> tuple[str, int] | None:
+    """Return the argument that the option at this place is, and where it ends."""
+    found = _OPTION.match(text, at)
+    if found is None:
+        return None
+    option = found[0]
+    if option in _FLAGS:
+        return f"{option[2:].replace('-', '_')}=True", found.end()
+    if (own := _OWN_NAMES.get((called, option))) is not None:
+        return f"{own}=…", found.end()
+    argument = _ARGUMENTS.get(option)
+    if argument is None:
+        return None
+    value = re.compile(rf" ({argument.value})(?![\w])").match(text, found.end())
+    if value is None:
+        return f"{argument.name}=…", found.end()
+    return f"{argument.name}={argument.shown(value[1])}", value.end()

@@ -1,0 +1,136 @@
+"""A next step is written as a command; a program is given the arguments of the function it called.
+
+And whoever chose a project by an option finds that option in the commands to copy.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+import holdfast
+from holdfast.answers import Answer, in_python
+from holdfast.codes import CODES
+from holdfast.errors import HoldfastError, RefusedError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.steps import repeated_options, steps_in_python
+from tests.advice.raised import raised_by_code
+
+PUBLIC = (
+    "back_up", "diff", "doctor", "evidence", "inspect", "list_backups", "open_checkpoint",
+    "read_state", "restore", "run", "settle_restore", "start", "status",
+)  # fmt: skip
+OF_OTHERS = {"HF1023", "HF5208", "HF4508"}
+"""They name options of the node exporter, of pip, and one of `restore` that nobody is asked for in
+Python."""
+
+
+def _steps() -> list[tuple[str, str]]:
+    raised = raised_by_code()
+    return [
+        (code.number, step)
+        for code in CODES
+        for step in dict.fromkeys((*code.next_steps, *raised.get(code.number, ())))
+    ]
+
+
+def _parameters() -> set[str]:
+    functions = [getattr(holdfast, name) for name in PUBLIC]
+    return {one for function in functions for one in inspect.signature(function).parameters}
+
+
+@pytest.mark.parametrize("called", PUBLIC)
+def test_no_step_in_python_names_an_option_outside_of_a_command(called: str) -> None:
+    for code, step in _steps():
+        (shown,) = steps_in_python((step,), called)
+        assert steps_in_python((shown,), called) == (shown,), "translated once is enough"
+        commands = re.sub(r"holdfast [a-z]+[^,;]*", "", shown)
+        if code not in OF_OTHERS and (code != "HF2791" or called == "diff"):
+            assert not re.search(r"(?<![\w-])--[a-z]", commands), (code, shown)
+        named = re.findall(r"(?<![\w:/{.])([a-z_]+)=(?:…|True|False|[\"\[\d])", commands)
+        assert {*named} <= _parameters(), (code, shown)
+
+
+def test_steps_of_a_start_are_arguments_of_the_function_that_was_called() -> None:
+    def spoken(code: str, called: str) -> list[str]:
+        steps = next(one.next_steps for one in CODES if one.number == code)
+        return list(steps_in_python(steps, called))
+
+    assert spoken("HF3009", "start") == [
+        "look into the sink, then state it: holdfast.start(…, pending_delivered=True), or "
+        "pending_delivered=False"
+    ]
+    assert spoken("HF3013", "run")[-1] == (
+        'or, if it was emptied on purpose: holdfast.run(…, accept=["empty-sink"])'
+    )
+    assert spoken("HF3025", "start")[0].startswith("holdfast backups TARGET "), "a whole command"
+    assert spoken("HF5302", "start") == ["read Spark's whole trace, with the cause: error.trace"]
+    assert spoken("HF1022", "run")[0] == (
+        "choose another port with metrics_port=N, or metrics_port=0 for any free port"
+    )
+    assert spoken("HF5207", "run")[0] == "run once without offline=True; they are kept for later"
+    assert spoken("HF2743", "read_state")[0].endswith("with batch=…")
+    assert spoken("HF2791", "diff")[0].endswith("with from_batch=… and to_batch=…")
+    assert spoken("HF1001", "inspect") == ["help(holdfast.inspect)"]
+    filled = ("state it: holdfast run --project 'my jobs.yaml' orders --accept shared-sink",)
+    assert steps_in_python(filled, "run") == ('state it: holdfast.run(…, accept=["shared-sink"])',)
+    assert steps_in_python(filled, "inspect") == filled
+
+
+def test_errors_and_answers_of_public_functions_speak_python() -> None:
+    finding = Finding("HF3013", Severity.ERROR, "gone", Place(""))
+
+    def run() -> Answer[None]:
+        return Answer("run", "", None, (finding,))
+
+    assert 'accept=["empty-sink"]' in in_python(run)().findings[0].next_steps[-1]
+
+    def start() -> None:
+        error = RefusedError("HF3009", "pending")
+        error.answer = run()
+        raise error
+
+    with pytest.raises(HoldfastError) as caught:
+        in_python(start)()
+    assert "pending_delivered=False" in str(caught.value)
+    assert "--" not in str(caught.value)
+    assert caught.value.answer is not None
+    assert "--" not in str(caught.value.answer.findings[0].next_steps)
+
+
+def test_public_functions_speak_python_and_commands_do_not() -> None:
+    with pytest.raises(HoldfastError) as caught:
+        holdfast.inspect("nothing", spark="9.9")
+    assert caught.value.next_steps == ("help(holdfast.inspect)",)
+    from holdfast import library
+
+    with pytest.raises(HoldfastError) as caught:
+        library.inspect("nothing", spark="9.9")
+    assert caught.value.next_steps == ("holdfast --help",)
+    assert holdfast.inspect is holdfast.inspect
+
+
+def test_commands_repeat_the_options_that_chose_the_project() -> None:
+    given = ("--project", "my jobs.yaml", "--profile", "prod")
+    steps = (
+        "holdfast backups orders     (restore the newest)",
+        "find out who started it, and let `holdfast run` start it alone",
+        "holdfast explain HF3025",
+        "compare the two: restore --to another place, then holdfast diff",
+    )
+    assert repeated_options(steps, given) == (
+        "holdfast backups --project 'my jobs.yaml' --profile prod orders     (restore the newest)",
+        *steps[1:],
+    )
+    assert repeated_options(steps, ()) == steps
+
+
+def test_only_commands_of_steps_are_given_options() -> None:
+    """Each place that takes them is a command with something to examine or start."""
+    for code, step in _steps():
+        for found in re.finditer(
+            r"--project X (\S+)", repeated_options((step,), ("--project", "X"))[0]
+        ):
+            assert re.match(r"TARGET|JOB|ONE|--|shows", found[1]), (code, step)
