@@ -422,7 +422,7 @@ def test_a_pause_of_a_job_that_ends_by_itself_holds_only_its_readers_up(tmp_path
 
 
 def test_a_stop_ends_a_pause_with_the_last_failure(tmp_path: Path) -> None:
-    """No hook is called: it did not fail for good."""
+    """Its hook is called: nobody will start it again."""
     stage = Stage(tmp_path, {"orders": "1 second", "clicks": "1 second"})
     hook = FailureHook("holdfast.yaml:9", ("true",))
     stage.jobs = [replace(one, on_failure=hook) for one in stage.jobs]
@@ -430,7 +430,8 @@ def test_a_stop_ends_a_pause_with_the_last_failure(tmp_path: Path) -> None:
     stage.acts["clicks"] = [Act(until=lambda: stage.saw(JobRestarting, "orders") and stage.stop())]
     outcomes = stage.run(keep_running=True)
     assert ended(outcomes) == {"orders": "failed", "clicks": "stopped"}
-    assert stage.hooked == [] and outcomes["orders"].error is UNREACHABLE
+    assert [job for job, _ in stage.hooked] == ["orders"]
+    assert outcomes["orders"].error is UNREACHABLE
 
 
 # -- a JVM that ends

@@ -247,7 +247,7 @@ class Runner:
         """Settle the jobs that will not start: asked to stop, or nothing to read from."""
         if self._stopping.asked:
             for one in [*self._in(_Stage.PAUSED)]:
-                self._settle(one, self._noted(one, one.outcome))
+                self._finish(one, self._noted(one, one.outcome))
             for one in [*self._in(_Stage.WAITING)]:
                 self._settle(one, self._left_out(one, Ended.STOPPED, self._why_stopped))
         for one in [*self._in(_Stage.WAITING)]:

@@ -29,7 +29,7 @@ from holdfast.spark.report import Outcome, RunReport
 from holdfast.spark.runner import WELL, Runner
 from holdfast.spark.serving import kept_settings, noted, with_kept
 from holdfast.spark.session import SessionWish, has_session, open_session, stop_session
-from holdfast.spark.stopping import Stopping, heeding_signals
+from holdfast.spark.stopping import Stopping, handlers_kept, heeding_signals
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
 
 if TYPE_CHECKING:
@@ -131,8 +131,7 @@ def _surroundings(
         return
     session, found = opened
     try:
-        # pyspark takes Ctrl-C for itself when it starts: take it back.
-        with heeding_signals(stopping), quiet_python(verbose=wish.verbose):
+        with quiet_python(verbose=wish.verbose):
             jvm = Jvm.of(session)
             if found:
                 kept = kept_settings(session, wish)
@@ -156,7 +155,7 @@ def _open_unless_stopped(
 ) -> tuple[SparkSession, bool] | None:
     """Return the session and whether it was open already; None where a signal came first."""
     try:
-        with stopping.interruptible(), attempt_recorded(*jobs):
+        with handlers_kept(), stopping.interruptible(), attempt_recorded(*jobs):
             found = has_session()
             return open_session(wish, progress, lambda step: watch(RunStep(step))), found
     except KeyboardInterrupt:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -162,3 +163,28 @@ def test_a_killed_jvm_is_replaced_and_every_job_that_ran_starts_again(tmp_path: 
         assert codes == ["HF5304"] * count
     rows = DeltaTable(str(tmp_path / "lake/gold")).to_pyarrow_table().column("n").to_pylist()
     assert sorted(rows) == numbers
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_the_wait_before_a_restart(tmp_path: Path, number: signal.Signals) -> None:
+    """Whichever comes: the table, the job's error and its hook, and the same exit status."""
+    restart = {"trigger": {"processing_time": "1 second"}, "restart": {"backoff": "5 minutes"}}
+    hook = {"on_failure": {"command": "tee notified"}}
+    made = Made(tmp_path, {"raw": ingest() | restart | hook})
+    made.arrive(2)
+    words = ("run", "--keep-running", "--no-color", "--events", "events")
+    with started(tmp_path, *words) as process:
+        wait_for(lambda: reported(tmp_path, "raw", "batch"), "the first batch")
+        (java,) = java_below(process.pid)
+        os.kill(java, signal.SIGKILL)
+        wait_for(lambda: reported(tmp_path, "raw", "restarting"), "the pause")
+        wait_for(lambda: not java_below(process.pid), "the end of the session")
+        time.sleep(1)
+        process.send_signal(number)
+        printed, errors = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 53, errors
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
+    assert any(line.startswith("raw failed 1 (0) 2 ") for line in lines)
+    assert "error HF5304: raw: Spark's JVM" in " ".join(lines)
+    document = json.loads((tmp_path / "notified").read_text())
+    assert document["result"]["jobs"][0]["ended"] == "failed"
