@@ -26,6 +26,7 @@ from holdfast.spark.jvm import Jvm
 from holdfast.spark.quietpython import quiet_python
 from holdfast.spark.refusal import attempt_recorded, refusal
 from holdfast.spark.report import Outcome, RunReport
+from holdfast.spark.restartnotes import RestartNotes
 from holdfast.spark.runner import WELL, Runner
 from holdfast.spark.serving import kept_settings, noted, with_kept
 from holdfast.spark.session import SessionWish, has_session, open_session, stop_session
@@ -57,7 +58,21 @@ def run_wanted(
     lineage = Lineage.from_jobs(jobs)
     by_name = {job.name: job for job in jobs}
     ordered = [by_name[name] for name in lineage.order()]
+    with RestartNotes(ordered) as notes:
+        return _run_ordered(
+            ordered, lineage, wish, wishes, stopping, notes.watching(watch), progress
+        )
 
+
+def _run_ordered(
+    ordered: Sequence[ReadyJob],
+    lineage: Lineage,
+    wish: SessionWish,
+    wishes: Wishes,
+    stopping: Stopping,
+    watch: Watcher,
+    progress: Progress | None,
+) -> tuple[Answer[RunReport], HoldfastError | None]:
     runner = Runner(
         ordered,
         lineage,

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -32,7 +31,14 @@ from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from tests.parts.door import Door
 from tests.parts.postgres import rows_in
-from tests.spark.running.processes import WAIT_SECONDS, java_below, started, wait_for
+from tests.spark.running.processes import (
+    WAIT_SECONDS,
+    call,
+    java_below,
+    result_of,
+    started,
+    wait_for,
+)
 from tests.spark.running.projects import Made, expected, ingest
 
 pytestmark = pytest.mark.spark
@@ -179,7 +185,9 @@ def test_a_signal_during_the_wait_before_a_restart(tmp_path: Path, number: signa
         os.kill(java, signal.SIGKILL)
         wait_for(lambda: reported(tmp_path, "raw", "restarting"), "the pause")
         wait_for(lambda: not java_below(process.pid), "the end of the session")
-        time.sleep(1)
+        (job,) = result_of(call(tmp_path, "status", "--json"))["result"]["jobs"]
+        assert job["state"] == "restarting" and job["runs"][0]["ended"] == "failed"
+        assert job["next_restart"]["due_at"] > job["runs"][0]["ended_at"]
         process.send_signal(number)
         printed, errors = process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 53, errors
@@ -188,3 +196,5 @@ def test_a_signal_during_the_wait_before_a_restart(tmp_path: Path, number: signa
     assert "error HF5304: raw: Spark's JVM" in " ".join(lines)
     document = json.loads((tmp_path / "notified").read_text())
     assert document["result"]["jobs"][0]["ended"] == "failed"
+    (job,) = result_of(call(tmp_path, "status", "--json"))["result"]["jobs"]
+    assert (job["state"], job["next_restart"]) == ("failed", None)
