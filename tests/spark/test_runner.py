@@ -563,6 +563,28 @@ def test_a_second_wish_to_stop_waits_for_no_code_of_the_users(tmp_path: Path) ->
     never.set()
 
 
+def test_a_job_that_is_given_up_is_reported_with_what_it_did(tmp_path: Path) -> None:
+    """Its life can say that although its code does not return."""
+    stage = Stage(tmp_path, {"deaf": "1 second"})
+    stage.clock = Hurrying(stage)
+    never = threading.Event()
+
+    def run_once(job: ReadyJob, around: Surroundings) -> Outcome:
+        done = left_out(job, lambda _event: None, Ended.STOPPED, "")
+        done = replace(done, report=replace(done.report, batches=3, rows=7, seconds=4.5))
+        around.abandonable(lambda: done)
+        stage.stopping.ask()
+        stage.stopping.ask()
+        never.wait()
+        return left_out(job, around.watch, Ended.FAILED, "too late")
+
+    stage.run_once = run_once  # type: ignore[method-assign]
+    report = stage.run()["deaf"].report
+    assert (report.batches, report.rows, report.seconds) == (3, 7, 4.5)
+    assert not stage.saw(JobEnded, "deaf")
+    never.set()
+
+
 # -- what nobody foresaw
 
 
