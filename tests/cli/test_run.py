@@ -340,6 +340,19 @@ def test_the_table_tells_what_the_sink_held_already() -> None:
     assert "every batch once" in drawn.getvalue()
 
 
+def test_the_report_names_a_pending_batch_and_what_becomes_of_it() -> None:
+    from rich.console import Console
+
+    report = JobReport("orders", "q", "r", 2, 3, 30, 0, Ended.STOPPED, 4.2, "c", pending=7)
+    drawn = io.StringIO()
+    answer = Answer("run", "c", RunReport((report,), "4.2.0"))
+    draw(answer, Console(file=drawn, width=120))
+    words = "orders: batch 7 is pending (planned, not committed); the next start runs it again"
+    assert words in drawn.getvalue()
+    result: Any = answer.document("0.1.0")["result"]
+    assert result["jobs"][0]["pending"] == 7
+
+
 def test_the_table_shows_restarts_where_there_were_some() -> None:
     from rich.console import Console
 

@@ -31,6 +31,9 @@ class JobReport:
     failure: Failure | None = None
     restarts: int = 0
     """How often `--keep-running` started it again; the counts are of all its lives together."""
+    pending: int | None = None
+    """The batch that was planned and not committed when the job stopped or failed: the next start
+    runs it again."""
 
 
 @dataclass(frozen=True)

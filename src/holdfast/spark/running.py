@@ -19,7 +19,7 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Ended
 from holdfast.spark.admission import admit
 from holdfast.spark.events import JobStopping, RunStep, Watcher
-from holdfast.spark.failures import told
+from holdfast.spark.failures import pending_batch, told
 from holdfast.spark.hooks import call_hook
 from holdfast.spark.jobrun import JobRun
 from holdfast.spark.jvm import Jvm
@@ -80,7 +80,9 @@ def _run_ordered(
         wishes=wishes,
         stopping=stopping,
         watch=watch,
-        call_hook=lambda job, outcome: call_hook(job, _document(outcome, stopping)),
+        call_hook=lambda job, outcome: call_hook(
+            job, _document(with_pending(job, outcome), stopping)
+        ),
     )
     runner.refuse(dict(_refused_before_spark(ordered, wishes.accepted, watch)))
     with _acknowledging(stopping, watch), heeding_signals(stopping):
@@ -89,7 +91,7 @@ def _run_ordered(
             lambda: _surroundings(runner.left, wish, wishes, stopping, watch, progress),
         )
         outcomes = runner.outcomes()
-    ended = [outcomes[job.name] for job in ordered]
+    ended = [with_pending(job, outcomes[job.name]) for job in ordered]
     answer, deciding = _answer(ended, release, stopping), _deciding(ended)
     if deciding is None or deciding.error is None:
         return answer, None
@@ -107,6 +109,17 @@ def run_once(job: ReadyJob, around: Surroundings) -> Outcome:
         return refusal(job, error, around.watch)
     except Exception as error:  # noqa: BLE001 - a job that fails takes down no other one
         return refusal(job, told(error, job), around.watch)
+
+
+def with_pending(job: ReadyJob, outcome: Outcome) -> Outcome:
+    """Add the batch that is pending after a job stopped or failed, as far as that can be seen."""
+    if outcome.report.ended not in (Ended.STOPPED, Ended.FAILED):
+        return outcome
+    try:
+        pending = pending_batch(job)
+    except HoldfastError:
+        return outcome
+    return replace(outcome, report=replace(outcome.report, pending=pending))
 
 
 def _run_in_sessions(
