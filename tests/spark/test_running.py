@@ -17,8 +17,8 @@ from holdfast.jobs.registry import remember_checkpoint
 from holdfast.records.run import Ended
 from holdfast.spark import running
 from holdfast.spark.events import Event, RunStep
-from holdfast.spark.running import _acknowledging, _run_in_sessions, run_once, with_pending
 from holdfast.spark.refusal import left_out
+from holdfast.spark.running import _acknowledging, _run_in_sessions, run_once, with_pending
 from holdfast.spark.stopping import Stopping
 from holdfast.spark.surroundings import Surroundings
 from tests.spark.readyjobs import job as ready_job
