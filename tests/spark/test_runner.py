@@ -362,6 +362,8 @@ def test_a_passing_failure_is_restarted_with_a_growing_pause(tmp_path: Path) -> 
     assert codes(outcomes["orders"]) == ["HF5312"] and codes(outcomes["clicks"]) == []
     (note,) = outcomes["orders"].findings
     assert note.severity is Severity.INFO and "orders was restarted 3 times" in note.message
+    assert note.message.endswith(", last after HF5041: the database can't be reached: connection "
+                                 "refused")  # fmt: skip
     failures = cast(Any, note.evidence["failures"])
     assert [one["code"] for one in failures] == ["HF5041"] * 3
 
@@ -380,6 +382,13 @@ def test_the_limit_counts_failures_without_a_committed_batch(tmp_path: Path) -> 
     ]  # fmt: skip
     assert codes(outcome) == ["HF5312", "HF5313"]
     assert "2 restarts in a row committed no batch" in outcome.findings[-1].message
+
+
+def test_a_restart_names_its_own_cause_and_not_how_the_job_ended(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"orders": "1 second"})
+    stage.acts["orders"] = [Act(error=UNREACHABLE), Act(error=USER_CODE)]
+    (note,) = stage.run(keep_running=True)["orders"].findings
+    assert note.message == f"orders was restarted once, after HF5041: {UNREACHABLE.message}"
 
 
 @pytest.mark.parametrize("limit", [0, 1])
