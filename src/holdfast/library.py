@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
@@ -500,10 +501,13 @@ def run(
 
     told = watch or (lambda _event: None)
     asked = stopping or Stopping()
-    with reporting_metrics(ready, metrics_host, metrics_port, asked, told) as watched:
+    with reporting_metrics(ready, metrics_host, metrics_port, asked, told) as (watched, url):
         answer, error = run_wanted(
             ready, session, wishes, stopping=asked, watch=watched, progress=progress
         )
+    answer = replace(answer, result=replace(answer.result, metrics_url=url))
+    if error is not None:
+        error.answer = answer
     if error is not None and raise_on_failure:
         # Where it was raised, in a thread of ours, says nothing to the caller.
         raise error.with_traceback(None)

@@ -43,6 +43,8 @@ class RunReport:
     jobs: tuple[JobReport, ...]
     spark: str | None
     """The release that ran them, null where none was needed."""
+    metrics_url: str | None = None
+    """Where the metrics were served while the jobs ran; null without `--metrics-port`."""
 
 
 @dataclass(frozen=True)

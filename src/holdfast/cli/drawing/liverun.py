@@ -66,7 +66,7 @@ class LiveRun:
 
     def show(self, event: Event) -> None:
         """Show what happened."""
-        if self._silent:
+        if self._silent and not (isinstance(event, RunStep) and event.always):
             return
         with self._lock:
             if isinstance(event, RunStep):
