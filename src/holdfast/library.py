@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -16,6 +15,7 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.codes import CODES
 from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
+from holdfast.nearest import nearest
 from holdfast.spark.stopping import GRACE_SECONDS
 from holdfast.state.bounds import MEMORY_BYTES
 from holdfast.targets import (
@@ -577,6 +577,6 @@ def _known_code(number: str) -> str:
     known = {code.number for code in CODES}
     if number.upper() in known:
         return number.upper()
-    near = get_close_matches(number.upper(), known, n=1)
-    hint = f"; the nearest is {near[0]}" if near else ""
+    near = nearest(number, sorted(known), 0.6)
+    hint = f"; the nearest is {near}" if near else ""
     raise UsageError("HF1001", f"{number} is no code of Holdfast{hint}")

@@ -15,6 +15,7 @@ from holdfast import __version__
 from holdfast.cli.closedpipe import closed_pipe_ignored, drop_output
 from holdfast.cli.commandtable import COMMANDS
 from holdfast.errors import HoldfastError, UsageError
+from holdfast.nearest import nearest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -80,10 +81,8 @@ class CommandTable(click.Group):
         """Find the command; name the nearest one where there is none."""
         name = arguments[0]
         if name not in COMMANDS and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest(name, COMMANDS)
+            hint = f" Did you mean {near!r}?" if near else ""
             raise click.UsageError(f"No such command {name!r}.{hint}", context)
         return super().resolve_command(context, arguments)
 
