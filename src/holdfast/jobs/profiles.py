@@ -169,8 +169,12 @@ def _laid_entry(base: tree.Entry | None, over: tree.Entry) -> tree.Entry:
 
 
 def _no_such_profile(profile: str, known: tuple[str, ...]) -> UsageError:
-    near = nearest(profile, known)
     message = f"the project has no profile {profile}"
+    if not known:
+        message += ": it declares no profiles"
+        steps = ("leave out --profile and HOLDFAST_PROFILE",)
+        return UsageError("HF1125", message, next_steps=steps)
+    near = nearest(profile, known)
     message += f"; did you mean {near}?" if near else ""
-    names = ", ".join(known) or "none"
-    return UsageError("HF1125", message, next_steps=(f"choose one of its profiles: {names}",))
+    steps = (f"choose one of its profiles: {', '.join(known)}",)
+    return UsageError("HF1125", message, next_steps=steps)
