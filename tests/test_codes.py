@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.codes import CODES
+from holdfast.codes import CODES, code_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FAMILIES = {
@@ -58,3 +58,12 @@ def test_no_advice_makes_spark_plan_a_known_batch_anew(code: object) -> None:
     for sentence in re.split(r"[.;:]", steps):
         if re.search(r"\b(delete|remove|clear)\b", sentence) and "do not" not in sentence:
             assert not re.search(r"offset|commit|checkpoint|entr", sentence), sentence
+
+
+def test_a_code_is_its_number() -> None:
+    """Whoever handles an error compares, looks up and prints the number."""
+    code = code_of("HF3025")
+    assert code == "HF3025" and code == "HF3025" and code == code_of("HF3025")
+    assert code not in ("HF3026", code_of("HF3026"), 3025, None)
+    assert hash(code) == hash("HF3025") and {"HF3025": "known"}[code] == "known"  # type: ignore[index]
+    assert str(code) == f"{code}" == "HF3025" and f"{code:>8}" == "  HF3025"

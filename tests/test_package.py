@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import holdfast
 from holdfast.errors import DecodeError, HoldfastError, LeaseError
+from holdfast.installing import pip_line
 from holdfast.redaction import remember_secret
 from tests.cli.running import holdfast as command
 
@@ -71,3 +74,14 @@ def test_the_command_line_prints_the_same_once() -> None:
     assert done.err == f"error {raised.value}\n"
     lines = done.err.splitlines()
     assert len(lines) == len(set(lines))
+
+
+def test_extras_are_installed_as_the_readme_says() -> None:
+    """No text sends a user to a package index: there, the name is somebody else's."""
+    root = Path(__file__).resolve().parent.parent
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert "Not on a package index yet" in readme and 'pip install ".[spark]"' in readme
+    assert pip_line("spark").startswith('pip install ".[spark]"')
+    texts = [*root.glob("src/**/*.py"), *root.glob("docs/**/*.md"), root / "README.md"]
+    wrong = [one for one in texts if re.search(r"pip install \S*holdfast", one.read_text("utf-8"))]
+    assert wrong == []

@@ -34,7 +34,7 @@ def _schemes() -> list[tuple[str, str, str]]:
     rows: list[tuple[str, str, str]] = []
     for written, scheme in SCHEMES.items():
         family = FAMILIES.get(scheme, "")
-        extra = f'`pip install "holdfast[{EXTRAS[family]}]"`' if family else ""
+        extra = f'`pip install ".[{EXTRAS[family]}]"`' if family else ""
         rows.append((code(f"{written}:"), family or scheme, extra))
     return rows
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -15,6 +14,7 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.codes import CODES
 from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
+from holdfast.nearest import nearest
 from holdfast.spark.stopping import GRACE_SECONDS
 from holdfast.state.bounds import MEMORY_BYTES
 from holdfast.steps import Steps, lacks_job, named_steps, repeated_options
@@ -542,11 +542,14 @@ def run(
     only_job = ready[0].name if len(ready) == 1 else None
     with (
         naming(only_job, only_job),
-        reporting_metrics(ready, metrics_host, metrics_port, asked, told) as watched,
+        reporting_metrics(ready, metrics_host, metrics_port, asked, told) as (watched, url),
     ):
         answer, error = run_wanted(
             ready, session, wishes, stopping=asked, watch=watched, progress=progress
         )
+    answer = replace(answer, result=replace(answer.result, metrics_url=url))
+    if error is not None:
+        error.answer = answer
     if error is not None and raise_on_failure:
         # Where it was raised, in a thread of ours, says nothing to the caller.
         raise error.with_traceback(None)
@@ -617,6 +620,6 @@ def _known_code(number: str) -> str:
     known = {code.number for code in CODES}
     if number.upper() in known:
         return number.upper()
-    near = get_close_matches(number.upper(), known, n=1)
-    hint = f"; the nearest is {near[0]}" if near else ""
+    near = nearest(number, sorted(known), 0.6)
+    hint = f"; the nearest is {near}" if near else ""
     raise UsageError("HF1001", f"{number} is no code of Holdfast{hint}")

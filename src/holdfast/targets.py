@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -20,6 +19,7 @@ from holdfast.errors import (
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.jobs.substitution import has_reference
 from holdfast.jobs.target import Target, job_target, resolve_place, resolve_target
+from holdfast.nearest import nearest
 from holdfast.storage.beside import beside, part_of
 from holdfast.storage.location import Location
 from holdfast.storage.opening import open_reader
@@ -145,8 +145,8 @@ def _project_with_jobs(project: ProjectChoice) -> Project:
 
 
 def _no_such_job(name: str, jobs: list[str]) -> UsageError:
-    nearest = get_close_matches(name, jobs, n=1, cutoff=0.5)
-    hint = f"; is {nearest[0]} meant?" if nearest else ""
+    near = nearest(name, jobs)
+    hint = f"; is {near} meant?" if near else ""
     step = f"give one of the jobs ({', '.join(sorted(jobs))})"
     return UsageError("HF1002", f"{name} is no job of this project{hint}", next_steps=(step,))
 

@@ -125,6 +125,12 @@ TESTS: dict[tuple[str, str], Test] = {
      "commits that add rows"): _CHAIN,
     ("HF2372", "if the upserts only insert rows, start despite it: holdfast run JOB --accept "
      "changing-source"): _CHAIN,
+    ("HF2375", "write the option as the message spells it"): Test(
+        "tests/diagnosis/test_declaredsources.py::"
+        "test_a_misspelled_option_is_reported_until_it_is_corrected",
+        "an option of the source and one of the sink are misspelled, then corrected",
+        "nothing is reported any more",
+    ),
     ("HF2374", "declare the path that was read before"): _CHAIN,
     ("HF3021", "leave out `native: true`: Holdfast's own Delta sink knows the new application id"):
         Test(

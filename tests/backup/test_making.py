@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import time
 import tracemalloc
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -17,6 +18,8 @@ from holdfast.backup.making import make_backup
 from holdfast.backup.records import Records
 from holdfast.backup.store import read_catalogue
 from holdfast.errors import CheckpointError, HoldfastError, NotFoundError, StorageError
+from holdfast.records.holder import this_holder
+from holdfast.records.lease import take_lease
 from holdfast.storage.local import LocalReader
 from holdfast.storage.reading import Kind, Listed, Listing, Reader
 from tests.backup.folders import (
@@ -104,6 +107,24 @@ def test_a_query_that_wrote_seconds_ago_is_told(tmp_path: Path) -> None:
     assert [(one.code, one.severity.value) for one in answer.findings] == [("HF4501", "info")]
     assert answer.result.backups[0].running
     assert answer.exit_status == 0
+
+
+def test_a_run_that_gave_its_lease_back_is_not_running(tmp_path: Path) -> None:
+    """What it wrote is seconds old; what changed after it was given back is somebody else's."""
+    root = make_tree(tmp_path / "ckpt", small())
+    records = records_of(root)
+    lease = take_lease(records.folder, job="orders", holder=this_holder(None))
+    now_ms = int(time.time() * 1000)
+    recent = now_ms / 1000
+    os.utime(root / "offsets" / "1", (recent, recent))
+    assert back_up_now(records, now_ms=now_ms + 500).result.backups[0].running
+    lease.release()
+    answer = back_up_now(records, now_ms=now_ms + 1000)
+    assert answer.findings == () and not answer.result.backups[0].running
+    later = recent + 600
+    os.utime(root / "offsets" / "1", (later, later))
+    answer = back_up_now(records, now_ms=now_ms + 601_000)
+    assert [one.code for one in answer.findings] == ["HF4501"]
 
 
 class Moving:

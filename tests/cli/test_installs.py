@@ -37,7 +37,7 @@ for name, call in {
                      + " ".join(error.next_steps)])
 print(json.dumps(done))
 """
-PIP_LINE = 'pip install "holdfast[spark]"'
+PIP_LINE = 'pip install ".[spark]" in a clone of Holdfast'
 CHANGING = ("init", "run", "state", "demo")
 """Commands that an extra changes, and one to make a project."""
 RUNS = ("run", "demo", "holdfast.run", "holdfast.start")
@@ -93,7 +93,7 @@ def test_every_command_with_only_the_core(tmp_path: Path) -> None:
         assert status == 52, (name, text)
         assert "HF5203" in text and PIP_LINE in text, (name, text)
     status, text = done.pop("state")
-    assert "HF2770" in text and 'pip install "holdfast[state]"' in text
+    assert "HF2770" in text and 'pip install ".[state]" in a clone of Holdfast' in text
     assert {name: status for name, (status, _) in done.items() if status not in (0, 3)} == {}
 
 

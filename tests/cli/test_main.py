@@ -126,6 +126,65 @@ def test_a_closed_pipe_is_no_failure(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["--version"]])
+def test_help_that_nobody_reads_ends_quietly(words: list[str]) -> None:
+    done = unread(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_the_status_is_the_answer_s_although_nobody_reads_it(
+    tmp_path: Path, options: list[str]
+) -> None:
+    """Output that fits into the pipe ends with it, too."""
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    (root / "commits" / "0").unlink()
+    seen = subprocess.run(
+        [sys.executable, "-m", "holdfast", "inspect", str(root), *options],
+        capture_output=True,
+        check=False,
+    )
+    done = unread("inspect", str(root), *options)
+    assert (done.returncode, done.stderr) == (seen.returncode, "")
+    done = unread("inspect", str(tmp_path / "nowhere"), *options)
+    assert done.returncode == 21 and "Traceback" not in done.stderr
+
+
+def test_nobody_needs_to_read_how_a_run_goes() -> None:
+    """`holdfast run 2>&1 | head -1` runs its jobs."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    program = (
+        "import sys\n"
+        "from holdfast.cli.drawing.liverun import LiveRun\n"
+        "from holdfast.spark.events import JobStarting\n"
+        "with LiveRun(silent=False, no_color=True) as live:\n"
+        "    for _ in range(3):\n"
+        "        live.show(JobStarting('orders'))\n"
+        "print('went on')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=writing, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stdout) == (0, b"went on\n")
+
+
+def unread(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command whose output nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast", *words],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+    return done
+
+
 def test_names_that_are_not_text_can_be_printed(tmp_path: Path) -> None:
     """Also on a terminal that knows ASCII alone."""
     root = sample("stateless", "4.3.0").extract(tmp_path)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from holdfast.answers import Answer
 from holdfast.cli.drawing.liverun import LiveRun, _block, line_of
 from holdfast.cli.drawing.run import draw
 from holdfast.cli.eventlines import EventLines
-from holdfast.errors import StorageError
+from holdfast.errors import UsageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.folder import records_of
 from holdfast.records.holder import this_holder
@@ -306,6 +307,17 @@ def test_silence_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert written.getvalue() == ""
 
 
+def test_the_address_of_metrics_is_shown_although_nothing_else_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a port that was chosen, nobody would know it otherwise."""
+    shown = io.StringIO()
+    monkeypatch.setattr("sys.stderr", shown)
+    with LiveRun(silent=True, no_color=True) as live:
+        live.show(RunStep("metrics: http://127.0.0.1:9/metrics", always=True))
+    assert shown.getvalue() == "metrics: http://127.0.0.1:9/metrics\n"
+
+
 def test_events_hold_no_secret_and_are_whole_while_they_grow(tmp_path: Path) -> None:
     """A reader sees every event at once."""
     remember_secret("hunter2-hunter2")
@@ -321,9 +333,15 @@ def test_events_hold_no_secret_and_are_whole_while_they_grow(tmp_path: Path) -> 
 
 def test_events_that_can_t_be_written_are_an_error_before_anything_runs(tmp_path: Path) -> None:
     """With the place."""
-    with pytest.raises(StorageError) as told, EventLines(tmp_path / "nowhere/events"):
+    place = tmp_path / "nowhere/events"
+    with pytest.raises(UsageError) as told, EventLines(place):
         pass
-    assert told.value.code.number == "HF7015"
+    assert (str(told.value.code), told.value.exit_status, told.value.at) == (
+        "HF1001",
+        2,
+        str(place),
+    )
+    assert told.value.message == "--events: the file cannot be opened: no such file or directory"
 
 
 def test_the_table_tells_what_the_sink_held_already() -> None:
@@ -338,6 +356,19 @@ def test_the_table_tells_what_the_sink_held_already() -> None:
     draw(Answer("run", "c", RunReport((report,), "4.2.0")), console)
     assert "3 (4 to 6, 1 skipped)" in drawn.getvalue()
     assert "every batch once" in drawn.getvalue()
+
+
+def test_the_report_names_a_pending_batch_and_what_becomes_of_it() -> None:
+    from rich.console import Console
+
+    report = JobReport("orders", "q", "r", 2, 3, 30, 0, Ended.STOPPED, 4.2, "c", pending=7)
+    drawn = io.StringIO()
+    answer = Answer("run", "c", RunReport((report,), "4.2.0"))
+    draw(answer, Console(file=drawn, width=120))
+    words = "orders: batch 7 is pending (planned, not committed); the next start runs it again"
+    assert words in drawn.getvalue()
+    result: Any = answer.document("0.1.0")["result"]
+    assert result["jobs"][0]["pending"] == 7
 
 
 def test_the_table_shows_restarts_where_there_were_some() -> None:

@@ -224,6 +224,10 @@ FIELD_SCENARIOS: tuple[Scenario, ...] = (
                  sources=(SourceProgress(
                      "source", "file", "FileStreamSource[file:/lake/old]"),)),
              not_tried=_CHAIN),
+    Scenario((), "HF2375", WARNING, "", "Spark ignores the option, and reads all files at once.",
+             lambda: alone(files_of("stateless"), job=declared(source={
+                 "format": "json", "path": "in", "options": {"maxFilesPerTriger": "1"}})),
+             not_tried="Spark goes on as without the option, which tests/spark/running shows"),
     Scenario((89,), "HF2412", FATAL, "_delta_log/00000000000000000002.json",
              "Delta takes every batch again under a new query id: all rows are there twice.",
              lambda: alone({}, output_of("delta", "4.2.0"), job=declared()),

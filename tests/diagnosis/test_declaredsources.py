@@ -9,11 +9,31 @@ import pytest
 from holdfast.findings import Severity
 from holdfast.records.run import SourceProgress
 from tests.checkpoint.pictures import files_of
-from tests.diagnosis.examining import found
+from tests.diagnosis.examining import examined, found
 from tests.diagnosis.fieldscenarios import after_run, streaming
 from tests.diagnosis.scenarios import alone, declared
 
 SHAPE = "stateless"
+
+
+def test_a_misspelled_option_is_reported_until_it_is_corrected() -> None:
+    """Of a source or of the sink; what a connector of one's own knows is left alone."""
+    places = {
+        "source": {"format": "json", "path": "in", "options": {"maxFilesPerTriger": "1"}},
+        "sink": {"format": "delta", "path": "out", "options": {"mergeShema": "true"}},
+    }
+    told = [
+        one.message
+        for one in examined(*alone(files_of(SHAPE), job=declared(**places))).findings
+        if one.code == "HF2375"
+    ]
+    assert told == [
+        "source: json has no option maxFilesPerTriger; did you mean maxFilesPerTrigger?",
+        "sink: delta has no option mergeShema; did you mean mergeSchema?",
+    ]
+    places["source"]["options"] = {"maxFilesPerTrigger": "1", "ownOption": "2"}
+    places["sink"]["options"] = {"mergeSchema": "true"}
+    assert "HF2375" not in found(*alone(files_of(SHAPE), job=declared(**places)))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 from dataclasses import replace
@@ -9,20 +10,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from holdfast import library
 from holdfast.answers import Answer
 from holdfast.backup.exclusion import alone
 from holdfast.backup.records import open_records
+from holdfast.cli.drawing.status import draw
 from holdfast.diagnosis.status import JobPlace, status_of
 from holdfast.diagnosis.statusresult import JobState, JobStatus, Status
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Severity
+from holdfast.metrics.fromstatus import figures_of_status
 from holdfast.records.acting import acting
 from holdfast.records.attempts import Attempt, Attempts
 from holdfast.records.journal import Act
 from holdfast.records.lease import take_lease
 from holdfast.records.leasesight import Standing
+from holdfast.records.moments import moment_after
+from holdfast.records.restarts import Restarts
 from holdfast.records.run import Ended, Failure, Run
 from holdfast.storage.location import parse_location
 from holdfast.storage.memory import MemoryReader
@@ -33,6 +39,7 @@ from tests.corpus.loading import sample
 from tests.diagnosis.recording import a_run, dead_holder, records_beside, run_on, write_runs
 from tests.records.drivers import elsewhere, taken
 from tests.records.test_attempts import some_attempt
+from tests.records.test_restarts import a_note
 
 JOBS = """
 project: shop
@@ -422,3 +429,34 @@ def test_a_checkpoint_that_is_gone_is_not_green(project: Path) -> None:
     (lost,) = (one for one in told(project).findings if one.code == "HF2342")
     assert lost.severity is Severity.FATAL and lost.message.startswith("orders: batch ")
     assert told(project).exit_status == 3
+
+
+def test_a_driver_that_waits_to_restart_its_job(project: Path) -> None:
+    """Its last run failed, and that is not its end; a later start makes the note void."""
+    failure = Failure("CONNECT", "HF5041", "the database cannot be reached")
+    write_runs(checkpoint(project), own_run(ended=Ended.FAILED, failure=failure))
+    restarts = Restarts(records_beside(checkpoint(project)))
+    note = a_note()
+    restarts.write(note)
+    answer = told(project, "orders")
+    (job,) = answer.result.jobs
+    assert job.state is JobState.RESTARTING and job.next_restart is not None
+    assert (job.next_restart.due_at, job.next_restart.restart) == (note.due_at, 1)
+    (finding,) = [one for one in answer.findings if one.code == "HF2346"]
+    assert f"restarts it at {note.due_at} (restart 1 of at most 10)" in finding.message
+    console = Console(width=160, file=io.StringIO(), record=True)
+    draw(answer, console)
+    text = console.export_text()
+    assert "restarting" in text and "Next restarts" in text
+    (figures,) = figures_of_status(answer.result, 0.0)
+    assert (figures.state, figures.up, figures.ended, figures.failed) == (
+        "restarting", False, False, False,
+    )  # fmt: skip
+
+    restarts.write(replace(note, holder=elsewhere()))
+    assert orders(project).state is JobState.UNCLEAR
+    restarts.write(replace(note, holder=dead_holder()))
+    assert orders(project).state is JobState.FAILED and orders(project).next_restart is None
+    restarts.write(note)
+    write_runs(checkpoint(project), own_run(2, started_at=moment_after(note.at, 60.0)))
+    assert orders(project).state is JobState.FINISHED and orders(project).next_restart is None

@@ -161,6 +161,14 @@ def test_an_unknown_profile_lists_those_that_there_are(tmp_path: Path) -> None:
     assert "prod, dev" in error.next_steps[0]
 
 
+def test_a_project_without_profiles_says_that_it_has_none(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as raised:
+        load(tmp_path, BASE, "prod")
+    assert raised.value.message == "the project has no profile prod: it declares no profiles"
+    assert raised.value.next_steps == ("leave out --profile and HOLDFAST_PROFILE",)
+    assert load(tmp_path, BASE, None).jobs
+
+
 @pytest.mark.parametrize(
     "sink",
     [

@@ -91,4 +91,4 @@ def test_a_missing_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SinkError) as caught:
         postgres_address("postgresql://db/gold", "t", {}, AT)
     assert caught.value.code.number == "HF5040"
-    assert "holdfast[postgres]" in caught.value.next_steps[0]
+    assert ".[postgres]" in caught.value.next_steps[0]

@@ -55,7 +55,7 @@ def test_no_pyspark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The next step is the command to install it."""
     only(monkeypatch, tmp_path)
     assert refusal().code.number == "HF5203"
-    assert refusal().next_steps == ('pip install "holdfast[spark]"',)
+    assert refusal().next_steps == ('pip install ".[spark]" in a clone of Holdfast',)
 
 
 def test_only_the_client_of_connect(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -362,6 +362,8 @@ def test_a_passing_failure_is_restarted_with_a_growing_pause(tmp_path: Path) -> 
     assert codes(outcomes["orders"]) == ["HF5312"] and codes(outcomes["clicks"]) == []
     (note,) = outcomes["orders"].findings
     assert note.severity is Severity.INFO and "orders was restarted 3 times" in note.message
+    assert note.message.endswith(", last after HF5041: the database can't be reached: connection "
+                                 "refused")  # fmt: skip
     failures = cast(Any, note.evidence["failures"])
     assert [one["code"] for one in failures] == ["HF5041"] * 3
 
@@ -380,6 +382,13 @@ def test_the_limit_counts_failures_without_a_committed_batch(tmp_path: Path) -> 
     ]  # fmt: skip
     assert codes(outcome) == ["HF5312", "HF5313"]
     assert "2 restarts in a row committed no batch" in outcome.findings[-1].message
+
+
+def test_a_restart_names_its_own_cause_and_not_how_the_job_ended(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"orders": "1 second"})
+    stage.acts["orders"] = [Act(error=UNREACHABLE), Act(error=USER_CODE)]
+    (note,) = stage.run(keep_running=True)["orders"].findings
+    assert note.message == f"orders was restarted once, after HF5041: {UNREACHABLE.message}"
 
 
 @pytest.mark.parametrize("limit", [0, 1])
@@ -422,7 +431,7 @@ def test_a_pause_of_a_job_that_ends_by_itself_holds_only_its_readers_up(tmp_path
 
 
 def test_a_stop_ends_a_pause_with_the_last_failure(tmp_path: Path) -> None:
-    """No hook is called: it did not fail for good."""
+    """Its hook is called: nobody will start it again."""
     stage = Stage(tmp_path, {"orders": "1 second", "clicks": "1 second"})
     hook = FailureHook("holdfast.yaml:9", ("true",))
     stage.jobs = [replace(one, on_failure=hook) for one in stage.jobs]
@@ -430,7 +439,8 @@ def test_a_stop_ends_a_pause_with_the_last_failure(tmp_path: Path) -> None:
     stage.acts["clicks"] = [Act(until=lambda: stage.saw(JobRestarting, "orders") and stage.stop())]
     outcomes = stage.run(keep_running=True)
     assert ended(outcomes) == {"orders": "failed", "clicks": "stopped"}
-    assert stage.hooked == [] and outcomes["orders"].error is UNREACHABLE
+    assert [job for job, _ in stage.hooked] == ["orders"]
+    assert outcomes["orders"].error is UNREACHABLE
 
 
 # -- a JVM that ends
@@ -559,6 +569,28 @@ def test_a_second_wish_to_stop_waits_for_no_code_of_the_users(tmp_path: Path) ->
     assert ended(outcomes) == dict.fromkeys(("deaf", "hears", "below"), "stopped")
     (why,) = [one.message for one in stage.seen if isinstance(one, JobEnded) and one.job == "deaf"]
     assert why == "stopped at once; its code did not return"
+    never.set()
+
+
+def test_a_job_that_is_given_up_is_reported_with_what_it_did(tmp_path: Path) -> None:
+    """Its life can say that although its code does not return."""
+    stage = Stage(tmp_path, {"deaf": "1 second"})
+    stage.clock = Hurrying(stage)
+    never = threading.Event()
+
+    def run_once(job: ReadyJob, around: Surroundings) -> Outcome:
+        done = left_out(job, lambda _event: None, Ended.STOPPED, "")
+        done = replace(done, report=replace(done.report, batches=3, rows=7, seconds=4.5))
+        around.abandonable(lambda: done)
+        stage.stopping.ask()
+        stage.stopping.ask()
+        never.wait()
+        return left_out(job, around.watch, Ended.FAILED, "too late")
+
+    stage.run_once = run_once  # type: ignore[method-assign]
+    report = stage.run()["deaf"].report
+    assert (report.batches, report.rows, report.seconds) == (3, 7, 4.5)
+    assert not stage.saw(JobEnded, "deaf")
     never.set()
 
 

@@ -17,9 +17,11 @@ from holdfast.jobs.registry import remember_checkpoint
 from holdfast.records.run import Ended
 from holdfast.spark import running
 from holdfast.spark.events import Event, RunStep
-from holdfast.spark.running import _acknowledging, _run_in_sessions, run_once
+from holdfast.spark.refusal import left_out
+from holdfast.spark.running import _acknowledging, _run_in_sessions, run_once, with_pending
 from holdfast.spark.stopping import Stopping
 from holdfast.spark.surroundings import Surroundings
+from tests.spark.readyjobs import job as ready_job
 from tests.spark.test_runner import DIED, Act, Stage, ended, left
 
 RELEASE = cast(Any, SimpleNamespace(spark="4.2.0"))
@@ -49,6 +51,21 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     stage = Stage(tmp_path, {"raw": "1 second", "gold": None}, "raw>gold")
     stage.acts["raw"] = [Act(batches=0, error=DIED), Act()]
     return stage
+
+
+@pytest.mark.parametrize("how", list(Ended), ids=lambda one: one.value)
+def test_the_report_names_the_pending_batch(tmp_path: Path, how: Ended) -> None:
+    """Of a job that stopped or failed: of any other one it is not this run's to say."""
+    job = ready_job(tmp_path)
+    for name in ("offsets/0", "offsets/1", "commits/0"):
+        file = tmp_path / "checkpoint" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("v1")
+    outcome = left_out(job, lambda _event: None, how, "")
+    named = how in (Ended.STOPPED, Ended.FAILED)
+    assert with_pending(job, outcome).report.pending == (1 if named else None)
+    (tmp_path / "checkpoint/commits/1").write_text("v1")
+    assert with_pending(job, outcome).report.pending is None
 
 
 def test_a_new_session_is_opened_after_a_jvm_ended(stage: Stage) -> None:

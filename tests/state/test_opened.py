@@ -128,7 +128,7 @@ def test_missing_libraries_are_named(place: Path, monkeypatch: pytest.MonkeyPatc
         assert failure.value.message == (
             "reading state needs pyarrow, xxhash, which are not installed"
         )
-        assert failure.value.next_steps == ('pip install "holdfast[state]"',)
+        assert failure.value.next_steps == ('pip install ".[state]" in a clone of Holdfast',)
 
 
 @pytest.mark.parametrize(

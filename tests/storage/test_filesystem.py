@@ -16,10 +16,10 @@ from holdfast.storage.readonly import ReadOnlyFilesystem
 @pytest.mark.parametrize(
     ("url", "advice"),
     [
-        ("gs://b/x", 'pip install "holdfast[gcs]"'),
-        ("abfss://c@a.dfs.core.windows.net/x", 'pip install "holdfast[azure]"'),
-        ("s3://b/x", 'pip install "holdfast[s3]"'),
-        ("webhdfs://h/x", 'pip install "holdfast[hdfs]"'),
+        ("gs://b/x", 'pip install ".[gcs]" in a clone of Holdfast'),
+        ("abfss://c@a.dfs.core.windows.net/x", 'pip install ".[azure]" in a clone of Holdfast'),
+        ("s3://b/x", 'pip install ".[s3]" in a clone of Holdfast'),
+        ("webhdfs://h/x", 'pip install ".[hdfs]" in a clone of Holdfast'),
         ("sftp://h/x", "paramiko"),
     ],
 )

@@ -48,11 +48,15 @@ def make_backup(
     identity: str,
     now_ms: int,
     purpose: str = BACKUP,
+    released_ms: int | None = None,
     sink_logs: Mapping[str, Reader] | None = None,
     sink_location: str = "",
     progress: Progress | None = None,
 ) -> Made:
-    """Back a checkpoint up, and the folders of its sink's log; the caller holds the store."""
+    """Back a checkpoint up, and the folders of its sink's log; the caller holds the store.
+
+    `released_ms` is when the last run gave its lease back: what it wrote is no sign of a query.
+    """
     # A folder that is no checkpoint is refused before anything of it is copied.
     read_picture(checkpoint, history=1)
     items = store.items()
@@ -65,7 +69,7 @@ def make_backup(
     if sink_logs:
         parts = [(name, copier.copy(reader)) for name, reader in sink_logs.items()]
         roots.append(_joined(sink_location, parts))
-    running = copy.moved or _changed_recently(copy, now_ms)
+    running = copy.moved or _changed_recently(copy, now_ms, released_ms)
     snapshot = _snapshot(store, roots, running=running, now_ms=now_ms, purpose=purpose)
     of_roots = [root.modes.of_folder("") for root in roots if root.modes is not None]
     limit = reduce(and_, of_roots) if of_roots else None
@@ -140,9 +144,11 @@ def _query_id(store: Store, metadata: CopiedFile | None) -> str | None:
         return None  # a damaged checkpoint is backed up as it is; inspect tells the damage
 
 
-def _changed_recently(copy: Copy, now_ms: int) -> bool:
+def _changed_recently(copy: Copy, now_ms: int, released_ms: int | None) -> bool:
     newest = copy.newest_modified_ms
-    return newest is not None and now_ms - newest < LEAST_MS
+    if newest is None or (released_ms is not None and newest <= released_ms):
+        return False
+    return now_ms - newest < LEAST_MS
 
 
 def _findings(copy: Copy, *, running: bool) -> Iterator[Finding]:

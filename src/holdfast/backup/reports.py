@@ -21,8 +21,11 @@ from holdfast.backup.snapshot import Snapshot
 from holdfast.backup.store import object_sizes, read_catalogue
 from holdfast.backup.verifying import catalogue_findings, verify_snapshots
 from holdfast.checkpoint.verification import Progress
+from holdfast.errors import StorageError
 from holdfast.findings import Finding
 from holdfast.records.journal import interrupted
+from holdfast.records.lease import Standing, lease_state
+from holdfast.records.moments import epoch_seconds
 from holdfast.storage.reading import Reader
 
 
@@ -53,6 +56,7 @@ def back_up(
             records.store,
             identity=records.identity,
             now_ms=now_ms,
+            released_ms=_released_ms(records),
             sink_logs=sink_log.folders if sink_log is not None else None,
             sink_location=sink_log.location if sink_log is not None else "",
             progress=progress,
@@ -65,6 +69,18 @@ def back_up(
             removed = Removed(files=files, size_bytes=size)
     report = _made_report(records, made, removed)
     return Answer("backup", records.location, report, made.findings, _after(records, made))
+
+
+def _released_ms(records: Records) -> int | None:
+    """Return when the last run gave its lease back; None where none did, or one runs now."""
+    try:
+        lease = lease_state(records.folder)
+    except StorageError:
+        return None
+    if lease is None or lease.state is not Standing.FREE or lease.beat is None:
+        return None
+    released = epoch_seconds(lease.beat.written_at)
+    return None if released is None else round(released * 1000)
 
 
 def verify(

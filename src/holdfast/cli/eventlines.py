@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from holdfast.answers import plain
-from holdfast.errors import StorageError
+from holdfast.errors import UsageError
 from holdfast.records.moments import moment_now
 from holdfast.redaction import redact_value
 
@@ -44,8 +44,8 @@ class EventLines:
                 self._file = self._path.open("a", encoding="utf-8")
             except OSError as error:
                 reason = (error.strerror or "unknown reason").lower()
-                message = f"the events can't be written: {reason}"
-                raise StorageError("HF7015", message, at=str(self._path)) from error
+                message = f"--events: the file cannot be opened: {reason}"
+                raise UsageError("HF1001", message, at=str(self._path)) from error
         return self
 
     def __exit__(self, *_failure: object) -> None:

@@ -5,17 +5,32 @@ from __future__ import annotations
 import gc
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdfast import __version__
+from holdfast.cli.closedpipe import closed_pipe_ignored, drop_output
 from holdfast.cli.commandtable import COMMANDS
 from holdfast.errors import HoldfastError, UsageError
+from holdfast.nearest import nearest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+class ReaderGoneError(Exception):
+    """Nobody reads our output any more. click would take a BrokenPipeError for a failure."""
+
+
+@contextmanager
+def _told_past_click() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
 
 
 class CommandTable(click.Group):
@@ -35,6 +50,16 @@ class CommandTable(click.Group):
         command = module.command
         assert isinstance(command, click.Command)
         return command
+
+    def make_context(self, *arguments: Any, **named: Any) -> click.Context:
+        """Read the words; what they ask for may be printed at once, as `--help` is."""
+        with _told_past_click():
+            return super().make_context(*arguments, **named)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run the command."""
+        with _told_past_click():
+            return super().invoke(context)
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with their summaries, without loading any."""
@@ -56,10 +81,8 @@ class CommandTable(click.Group):
         """Find the command; name the nearest one where there is none."""
         name = arguments[0]
         if name not in COMMANDS and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest(name, COMMANDS)
+            hint = f" Did you mean {near!r}?" if near else ""
             raise click.UsageError(f"No such command {name!r}.{hint}", context)
         return super().resolve_command(context, arguments)
 
@@ -109,9 +132,8 @@ def run(words: list[str]) -> int:
         return _report(words, error)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader of our output, such as `head`, has seen enough; nothing is wrong.
-        sys.stderr.close()
+    except (ReaderGoneError, BrokenPipeError):
+        drop_output(sys.stdout)
         return 0
     except Exception as error:  # noqa: BLE001  (the last border: no traceback passes it)
         return _report(words, _unforeseen(error))
@@ -122,7 +144,8 @@ def _report(words: list[str], error: HoldfastError) -> int:
     from holdfast.cli.drawing.errors import report_error
 
     command = next((word for word in words if word in COMMANDS), "holdfast")
-    report_error(error, command, as_json="--json" in words)
+    with closed_pipe_ignored(sys.stdout), closed_pipe_ignored(sys.stderr):
+        report_error(error, command, as_json="--json" in words)
     return error.exit_status
 
 

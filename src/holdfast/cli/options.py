@@ -14,6 +14,7 @@ import click
 
 from holdfast import __version__
 from holdfast.answers import Answer
+from holdfast.cli.closedpipe import closed_pipe_ignored
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -33,6 +34,11 @@ class Output:
         `drawing` names the module of `cli/drawing` that draws it; JSON needs none of them, and
         does not wait for their import.
         """
+        with closed_pipe_ignored(sys.stdout):
+            self._print(answer, drawing)
+        return answer.exit_status
+
+    def _print(self, answer: Answer[Result], drawing: str) -> None:
         if self.as_json:
             json.dump(answer.document(__version__), sys.stdout, indent=2, ensure_ascii=False)
             sys.stdout.write("\n")
@@ -42,7 +48,6 @@ class Output:
             module = import_module(f"holdfast.cli.drawing.{drawing}")
             with drawing_console(no_color=self.no_color) as console:
                 module.draw(answer.redacted(), console)
-        return answer.exit_status
 
 
 def output_options(function: Function) -> Function:

@@ -1,4 +1,4 @@
-"""HF2357 to HF2365, HF2371 to HF2374: a declared job against its checkpoint and its last run."""
+"""HF2357 to HF2365, HF2371 to HF2375: a declared job against its checkpoint and its last run."""
 
 from __future__ import annotations
 
@@ -101,5 +101,12 @@ DECLARED_CHANGE_CODES: tuple[Code, ...] = (
         "it reads everything at the new path, and what was not yet read at the old one is missing",
         ("declare the path that was read before",),
         exit_status=30,
+    ),
+    Code(
+        "HF2375",
+        "an option of a source or sink looks misspelled",
+        "Spark ignores an option that the format does not know. What it should do does not happen, "
+        "and nothing says so: a limit per batch is not applied, a start begins elsewhere",
+        ("write the option as the message spells it",),
     ),
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+from holdfast.installing import pip_line
 
 METRICS_CODES: tuple[Code, ...] = (
     Code(
         "HF1021",
         "prometheus_client is not installed",
         "`run --metrics-port` and `status --metrics` use it; everything else works without it",
-        ('pip install "holdfast[metrics]"',),
+        (pip_line("metrics"),),
         exit_status=2,
     ),
     Code(

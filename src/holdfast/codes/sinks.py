@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+from holdfast.installing import pip_line
 
 _ASK_SINK = "compare what the sink holds with the offsets of these batches before the next start"
 _NO_OTHER_OUTPUT = (
@@ -164,7 +165,7 @@ SINK_CODES: tuple[Code, ...] = (
         "it is missing, damaged or can't be read, what the table remembers of this query is not "
         "known for certain",
         (
-            'where pyarrow is missing: pip install "holdfast[delta]"',
+            f"where pyarrow is missing: {pip_line('delta')}",
             "ask the table itself: its snapshot's transaction version of the query id",
         ),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+from holdfast.installing import pip_line
 
 _SINK = 50
 
@@ -210,7 +211,7 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         "HF5040",
         "PostgreSQL's Python library is missing",
         "a postgres sink is written with psycopg, on the driver and on every executor",
-        ("install it wherever Spark runs Python: pip install 'holdfast[postgres]'",),
+        (f"install it wherever Spark runs Python: {pip_line('postgres')}",),
         _SINK,
     ),
     Code(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+from holdfast.installing import pip_line
 
 _READING_WORKS = "reading commands (inspect, doctor, evidence, status) need neither Java nor Spark"
 
@@ -29,7 +30,7 @@ SPARK_START_CODES: tuple[Code, ...] = (
         "HF5203",
         "pyspark is not installed",
         f"jobs run on pyspark, which is an extra; {_READING_WORKS}",
-        ('pip install "holdfast[spark]"',),
+        (pip_line("spark"),),
         exit_status=52,
     ),
     Code(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+from holdfast.installing import pip_line
 
 _RESTORE = "put the state files back byte-identical from a backup; do not edit them by hand"
 _VERIFY = "holdfast inspect TARGET --verify     (compares every file with its checksum)"
@@ -148,7 +149,7 @@ STATE_ROW_CODES: tuple[Code, ...] = (
         "the libraries that read state are not installed",
         "rows of the state are decoded with numpy and Arrow, tables of RocksDB with RocksDB "
         "itself; everything else works without them",
-        ('pip install "holdfast[state]"',),
+        (pip_line("state"),),
         exit_status=2,
     ),
     Code(

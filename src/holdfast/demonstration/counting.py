@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.demonstration.readings import Expected
 from holdfast.errors import UsageError
+from holdfast.installing import pip_line
 from holdfast.plurals import counted
 
 
@@ -73,7 +74,7 @@ def _rows(table: Path) -> Iterable[dict[str, Any]]:
         from deltalake import DeltaTable
     except ImportError as error:
         message = "the demonstration counts with deltalake, which is not installed"
-        steps = ('pip install "holdfast[demo]"',)
+        steps = (pip_line("demo"),)
         raise UsageError("HF1001", message, next_steps=steps) from error
     rows: list[dict[str, Any]] = DeltaTable(str(table)).to_pyarrow_table().to_pylist()
     return rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from holdfast.answers import Answer
@@ -11,6 +10,7 @@ from holdfast.codes import CODES, Code, code_of
 from holdfast.diagnosis.explanation import CodeTitle, Explanation, Kind
 from holdfast.errors import UsageError
 from holdfast.findings import Finding, Place, Severity
+from holdfast.nearest import nearest
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.sparkerrors.page import Page
@@ -67,8 +67,8 @@ def _code(number: str) -> Code:
     numbers = _registered()
     if number in numbers:
         return numbers[number]
-    near = get_close_matches(number, numbers, n=1)
-    hint = f"; the nearest is {near[0]}" if near else ""
+    near = nearest(number, numbers, 0.6)
+    hint = f"; the nearest is {near}" if near else ""
     raise UsageError("HF1001", f"this is no code of Holdfast{hint}")
 
 

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from holdfast.installing import pip_line
+
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
@@ -62,7 +64,7 @@ def ask_broker(
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import AdminClient
     except ImportError:
-        why = 'confluent-kafka is not installed: pip install "holdfast[kafka]"'
+        why = f"confluent-kafka is not installed: {pip_line('kafka')}"
         return BrokerSeen(servers, failure=why, tried=False)
     settings: dict[str, str | int | float | bool] = {
         "bootstrap.servers": servers,

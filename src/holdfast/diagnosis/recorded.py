@@ -5,7 +5,7 @@ A checkpoint that Holdfast never ran on costs one listing. What can't be read is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -18,6 +18,8 @@ from holdfast.records.history import History
 from holdfast.records.journal import Act, unfinished_act
 from holdfast.records.leasesight import LeaseState, look_at_lease
 from holdfast.records.offsetcopies import OffsetCopies
+from holdfast.records.restarts import PART as RESTARTS
+from holdfast.records.restarts import NextRestart, Restarts, awaited_restart
 from holdfast.records.run import Run
 
 OLDER_RUNS = 10
@@ -47,6 +49,9 @@ class Recorded:
     """None where nobody ever held it, or it was not asked for."""
     attempts: tuple[Attempt, ...] = ()
     """Starts that failed before a run began, the newest first, as many as were asked for."""
+    next_restart: NextRestart | None = None
+    """A restart that a driver waits for, which may be on another machine; None where none is due,
+    or the lease was not asked for."""
     act: Act | None = None
     """A restore that was begun and has no outcome."""
     act_at_work: bool = False
@@ -64,6 +69,12 @@ class Recorded:
         if lease is not None and lease.runs and lease.since is not None:
             began = max(began, lease.since)
         return tuple(one for one in self.attempts if one.at > began)
+
+    @property
+    def restarting(self) -> NextRestart | None:
+        """The restart that a driver of this machine, which lives, waits for."""
+        note = self.next_restart
+        return note if note is not None and note.is_here else None
 
     @property
     def started(self) -> Run | None:
@@ -116,23 +127,34 @@ def recall(
     """
     look = _Look(folder)
     names: frozenset[str] = look.at(folder.names, frozenset[str]())
+    # Read before what voids it.
+    note = look.next_restart() if lease and RESTARTS in names else None
     found = look.runs(runs) if "runs" in names else ()
     since = found[0] if found and not all_attempts else None
+    attempts = look.attempts(since) if PART in names else ()
+    seen = look.lease() if lease and "lease" in names else None
     return Recorded(
         location=folder.location.shown,
         checkpoint=checkpoint,
         runs=found,
-        attempts=tuple(
-            one
-            for one in (look.attempts(since) if PART in names else ())
-            if job is None or all_attempts or one.is_of(*job)
-        ),
-        lease=look.lease() if lease and "lease" in names else None,
+        attempts=tuple(one for one in attempts if job is None or all_attempts or one.is_of(*job)),
+        lease=seen,
+        next_restart=awaited_restart(note, _newest_start(found, attempts, seen)),
         act=(act := look.act() if "journal" in names else None),
         act_at_work=act is not None and look.at(lambda: is_busy(folder.place("backups")), False),
         failures=tuple(look.failures),
         copy_of=OffsetCopies(folder).copy_of if "offsets" in names else _no_copy,
     )
+
+
+def _newest_start(
+    runs: Sequence[Run], attempts: Sequence[Attempt], lease: LeaseState | None
+) -> str:
+    """Return when somebody started the job last, or tried to."""
+    began = [run.started_at for run in runs[:1]] + [one.at for one in attempts[:1]]
+    if lease is not None and lease.since is not None:
+        began.append(lease.since)
+    return max(began, default="")
 
 
 class _Look:
@@ -169,6 +191,9 @@ class _Look:
         for damage in attempts.damages:
             self.fail(damage)
         return found
+
+    def next_restart(self) -> NextRestart | None:
+        return self.at(Restarts(self.folder).note, None)
 
     def lease(self) -> LeaseState | None:
         return self.at(lambda: look_at_lease(self.folder.reader("lease")), None)

@@ -21,11 +21,12 @@ from holdfast.diagnosis.lastrun import RunState, last_run_state
 from holdfast.diagnosis.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
 from holdfast.diagnosis.runshown import attempt_shown, newest_batch_shown, run_shown
 from holdfast.diagnosis.sinkplace import SinkPlace
-from holdfast.diagnosis.statusresult import JobState, JobStatus, LeaseShown, Status
+from holdfast.diagnosis.statusresult import JobState, JobStatus, LeaseShown, RestartShown, Status
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity, named, rooted, worst_first
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.records.leasesight import LeaseState, Standing
+from holdfast.records.restarts import NextRestart
 from holdfast.records.run import Run
 from holdfast.storage.reading import Reader
 from holdfast.storage.sidebyside import side_by_side
@@ -135,6 +136,7 @@ def _job_status(seen: _Seen) -> JobStatus:
         last_attempt=next(map(attempt_shown, seen.recorded.attempts_since_run), None),
         sink_native=place.native,
         newest_batch=newest_batch_shown(_runs_of_query(seen)),
+        next_restart=_next_restart(seen.recorded.next_restart),
     )
 
 
@@ -152,12 +154,22 @@ def _state(seen: _Seen) -> JobState:
     if seen.error is not None:
         return JobState.UNREADABLE
     state, failed = last_run_state(recorded), failed_attempt(recorded)
+    if recorded.next_restart is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
+        return JobState.UNCLEAR if recorded.restarting is None else JobState.RESTARTING
     if failed is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
         return JobState(failed.ended.value)
     if state is None:
         return JobState.UNRECORDED if seen.glance.exists else JobState.NEW
     ended = recorded.runs[0].ended if recorded.runs else None
     return JobState(ended.value) if state is RunState.ENDED and ended else _BY_RUN[state]
+
+
+def _next_restart(note: NextRestart | None) -> RestartShown | None:
+    if note is None:
+        return None
+    return RestartShown(
+        note.due_at, note.restart, note.limit, note.code, note.message, note.holder.words
+    )
 
 
 def _lease(lease: LeaseState | None) -> LeaseShown | None:

@@ -28,6 +28,8 @@ class JobState(str, Enum):
     """Its last start was refused, for example because rows would be lost or doubled."""
     LOST_LEASE = "lost-lease"
     """Its last run ended because another driver took over."""
+    RESTARTING = "restarting"
+    """It failed, and a driver of this machine waits to start it again: `next_restart` says when."""
     SKIPPED = "skipped"
     """It was not run, because a job that it reads from failed."""
     KILLED = "killed"
@@ -60,6 +62,24 @@ class LeaseShown:
     """How old the last sign of life is, if both clocks agree; null where there is none."""
     act: str | None = None
     """What is done to the checkpoint, such as `restore`; null for a driver that runs the job."""
+
+
+@dataclass(frozen=True)
+class RestartShown:
+    """A restart that a driver waits for."""
+
+    due_at: str
+    """When the job is started again, by the driver's clock."""
+    restart: int
+    """How many restarts in a row this makes, without a committed batch in between."""
+    limit: int
+    """How many there may be: `restart.limit`."""
+    code: str
+    """Why the job failed."""
+    message: str
+    """The same in words."""
+    holder: str
+    """Who waits: user, host and process."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +125,8 @@ class JobStatus:
     """Whether the project declares Spark's own sink of this format."""
     newest_batch: BatchShown | None = None
     """The newest batch that a run of this query recorded; null if none did."""
+    next_restart: RestartShown | None = None
+    """The restart that `run --keep-running` waits for; null if none is due."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ many are named with an id once and for ever.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tempfile
@@ -15,6 +14,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from holdfast.errors import ProjectError, UsageError
+from holdfast.nearest import nearest
 from holdfast.storage.showing import shown_url
 
 DATED, GENERATED, TEMPORARY = "dated-path", "generated-path", "temporary-path"
@@ -82,8 +82,8 @@ def accept_changing(path: str, accepted: Collection[str], *, interactive: bool) 
     """
     for name in accepted:
         if name not in ACCEPTANCES:
-            near = difflib.get_close_matches(name, ACCEPTANCES, n=1, cutoff=0.5)
-            hint = f"is {near[0]} meant?" if near else f"known are {', '.join(ACCEPTANCES)}"
+            near = nearest(name, ACCEPTANCES)
+            hint = f"is {near} meant?" if near else f"known are {', '.join(ACCEPTANCES)}"
             raise UsageError("HF1001", f"nothing is accepted by the name {name}; {hint}")
     for sign in _signs(path):
         if sign.accepted_as in accepted:

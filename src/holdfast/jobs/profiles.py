@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, create_model, model_validator
@@ -25,6 +24,7 @@ from holdfast.jobs.runtimeconf import at_run_time
 from holdfast.jobs.sink import Sink
 from holdfast.jobs.source import Source
 from holdfast.jobs.translation import problems_of
+from holdfast.nearest import nearest
 
 PROFILES = "profiles"
 _QUERY = ("transform", "sql", "output_mode")
@@ -128,8 +128,8 @@ def _unknown_jobs(root: tree.Entries, profile: str, declared: list[str]) -> Iter
     laid = tree.node_at(root, (PROFILES, profile, "jobs"))
     for entry in laid.entries if isinstance(laid, tree.Entries) else ():
         if entry.key not in declared:
-            near = get_close_matches(entry.key, declared, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]}?" if near else f"jobs: {', '.join(declared) or 'none'}"
+            near = nearest(entry.key, declared)
+            hint = f"did you mean {near}?" if near else f"jobs: {', '.join(declared) or 'none'}"
             message = f"profile {profile} changes {entry.key}, which is not a declared job; {hint}"
             yield Problem(entry.key_mark, "HF1126", message)
 
@@ -169,8 +169,12 @@ def _laid_entry(base: tree.Entry | None, over: tree.Entry) -> tree.Entry:
 
 
 def _no_such_profile(profile: str, known: tuple[str, ...]) -> UsageError:
-    near = get_close_matches(profile, known, n=1, cutoff=0.5)
     message = f"the project has no profile {profile}"
-    message += f"; did you mean {near[0]}?" if near else ""
-    names = ", ".join(known) or "none"
-    return UsageError("HF1125", message, next_steps=(f"choose one of its profiles: {names}",))
+    if not known:
+        message += ": it declares no profiles"
+        steps = ("leave out --profile and HOLDFAST_PROFILE",)
+        return UsageError("HF1125", message, next_steps=steps)
+    near = nearest(profile, known)
+    message += f"; did you mean {near}?" if near else ""
+    steps = (f"choose one of its profiles: {', '.join(known)}",)
+    return UsageError("HF1125", message, next_steps=steps)

@@ -8,7 +8,6 @@ even opened; for a URL it has to load, because the endpoint and the credentials 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import ProjectError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
+from holdfast.nearest import nearest
 from holdfast.storage.hadoop import settings_from_spark
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.options import (
@@ -151,10 +151,9 @@ def _declared_options(project: Project, location: Location) -> dict[str, dict[st
 
 def _neither(text: str, project: Project | None) -> UsageError:
     jobs = sorted(project.jobs) if project else []
-    nearest = difflib.get_close_matches(text, jobs, n=1, cutoff=0.5)
-    message = f"{text} is neither a job nor a folder here" + (
-        f"; is {nearest[0]} meant?" if nearest else ""
-    )
+    near = nearest(text, jobs)
+    message = f"{text} is neither a job nor a folder here"
+    message += f"; is {near} meant?" if near else ""
     if project is None:
         step = "work in the project's folder, give --project FILE, or give a path or URL"
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import ValidationError
@@ -11,6 +10,7 @@ from pydantic_core import ErrorDetails
 from holdfast.jobs import tree
 from holdfast.jobs.declaration import Declaration
 from holdfast.jobs.problems import Problem
+from holdfast.nearest import nearest
 
 _EXPECTED: Mapping[str, str] = {
     "string_type": "a text",
@@ -69,8 +69,8 @@ def _broken_rule(error: ErrorDetails, root: tree.Node) -> Problem:
 
 def _unknown_key(path: Sequence[str | int], schema: Schema) -> str:
     known = [*_mapping(_schema_at(schema, path[:-1]).get("properties"))]
-    nearest = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.5)
-    hint = f"is {nearest[0]} meant?" if nearest else f"known are {', '.join(known)}"
+    near = nearest(str(path[-1]), known)
+    hint = f"is {near} meant?" if near else f"known are {', '.join(known)}"
     return f"{_spelled(path[:-1])} has no key {path[-1]}; {hint}"
 
 

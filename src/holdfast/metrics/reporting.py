@@ -28,12 +28,12 @@ def reporting_metrics(
     port: int | None,
     stopping: Stopping,
     watch: Watcher,
-) -> Iterator[Watcher]:
-    """Serve metrics of a run where a port is given; yield who is to hear what happens."""
+) -> Iterator[tuple[Watcher, str | None]]:
+    """Serve metrics of a run where a port is given; yield who hears what happens, and the URL."""
     if port is None:
         if host is not None:
             raise UsageError("HF1001", "--metrics-host needs --metrics-port")
-        yield watch
+        yield watch, None
         return
     from holdfast.metrics.fromevents import LiveFigures
     from holdfast.metrics.serving import LOOPBACK, metrics_served
@@ -45,8 +45,8 @@ def reporting_metrics(
         watch(event)
 
     with metrics_served(host or LOOPBACK, port, live.now) as url:
-        watch(RunStep(f"metrics: {url}"))
-        yield watched
+        watch(RunStep(f"metrics: {url}", always=True))
+        yield watched, url
 
 
 def status_with_metrics(project: str, places: Sequence[JobPlace], path: Path) -> Answer[Status]:

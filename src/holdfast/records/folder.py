@@ -20,7 +20,7 @@ from holdfast.storage.writingopening import open_writer
 class RecordsFolder:
     """What is kept beside one checkpoint.
 
-    Its parts are `lease`, `runs`, `attempts`, `offsets` and `statements`.
+    Its parts are `lease`, `runs`, `attempts`, `restarts`, `offsets` and `statements`.
     """
 
     location: Location

@@ -16,6 +16,8 @@ class RunStep:
     message: str
     job: None = None
     """Of no single job."""
+    always: bool = False
+    """Shown although nobody wants to see how the run goes: it is said nowhere else in time."""
 
 
 @dataclass(frozen=True)

@@ -76,10 +76,15 @@ def jvm_deaths_told(jvm: Jvm, job: ReadyJob) -> Iterator[None]:
         raise jvm_died(death, job, error) from error
 
 
+def pending_batch(job: ReadyJob) -> int | None:
+    """Return the batch that is planned and not committed; raise HoldfastError."""
+    return glance_at(open_reader(job.checkpoint, job.settings)).pending
+
+
 def _pending_words(job: ReadyJob) -> str:
     """Say which batch is pending, from the files of the checkpoint alone."""
     try:
-        pending = glance_at(open_reader(job.checkpoint, job.settings)).pending
+        pending = pending_batch(job)
     except HoldfastError as unreadable:
         return f"the pending batch is unknown: {unreadable.message}"
     return "no batch is pending" if pending is None else f"batch {pending} is pending"

@@ -33,6 +33,13 @@ class HeldQuery:
         self._thread = threading.Thread(target=self._live, name=name, daemon=True)
         self._thread.start()
 
+    def __repr__(self) -> str:
+        """Name the job, its newest batch, and how it stands."""
+        delivering = self._started.gate.in_sink
+        batch = self._started.notes.last_batch if delivering is None else delivering
+        job = self._started.record.job
+        return f"<HeldQuery job={job!r} generation={self.generation} batch={batch} {self._state()}>"
+
     @property
     def query(self) -> StreamingQuery:
         """Spark's own object."""
@@ -62,6 +69,14 @@ class HeldQuery:
         """Let the running delivery finish and Spark commit it, then stop; a second call insists."""
         self._around.stopping.ask()
         return self.wait()
+
+    def _state(self) -> str:
+        if self._thread.is_alive():
+            return "running" if self._started.gate.in_sink is None else "delivering"
+        error = self._run.error
+        if error is not None:
+            return f"failed: {error.code}"
+        return "failed" if self._report is None else self._report.ended.value
 
     def _live(self) -> None:
         try:

@@ -20,7 +20,7 @@ from holdfast.spark.jvmdeath import JvmDeath
 from holdfast.spark.listening import Report
 from holdfast.spark.progress import behind
 from holdfast.spark.recordkeeping import RecordKeeper
-from holdfast.spark.refusal import left_out, refusal
+from holdfast.spark.refusal import DID_NOT_RETURN, left_out, refusal
 from holdfast.spark.report import JobReport, Outcome
 from holdfast.spark.sinkrecord import SinkRecord
 from holdfast.spark.starting import Started, start_job
@@ -36,6 +36,8 @@ _LAST_WORDS_SECONDS = 5.0
 """How long the reports of the last batches are waited for after a query ended."""
 _LEAVE_SECONDS = 5.0
 """How long a delivery may take to notice that the JVM is gone."""
+_ABANDON_SECONDS = 2.0
+"""How long the end of a life from outside may take: somebody insists on a stop."""
 _ASKED_BEFORE = "asked to stop before it began"
 
 
@@ -48,6 +50,10 @@ class JobRun:
         self._began = time.monotonic()
         self._recorded = 0.0
         self._changed = threading.Event()
+        self._recording = threading.Lock()
+        self._over = threading.Event()
+        """Set once the record says how the run ended: nothing is written after it."""
+        self._end_told = threading.Event()
         self._keeper: RecordKeeper | None = None
         self._sink = SinkRecord()
         self.error: HoldfastError | None = None
@@ -73,6 +79,7 @@ class JobRun:
 
     def live(self, started: Started) -> JobReport:
         """Watch over a query until it ends; one that can't be watched over is stopped."""
+        self._around.abandonable(lambda: self._abandoned(started))
         with self._around.stopping.work(self._job.name, lambda: started.gate.in_sink):
             try:
                 with jvm_deaths_told(self._around.jvm, self._job):
@@ -121,6 +128,19 @@ class JobRun:
             ended, failure = Ended.FAILED, failure_of(died, died)
         self._keep_record(started, ended, failure)
         return ended, failure
+
+    def _abandoned(self, started: Started) -> Outcome:
+        """End the run from outside; with its JVM gone it is over, whatever the user's code does."""
+        if self._around.jvm.death(_ABANDON_SECONDS) is not None:
+            # The storage may hang, and nobody waits for it now.
+            writing = threading.Thread(
+                target=self._keep_record, args=(started, Ended.STOPPED), daemon=True
+            )
+            writing.start()
+            writing.join(_ABANDON_SECONDS)
+        report = self._made_report(started, Ended.STOPPED, None)
+        self._tell_end(report, DID_NOT_RETURN)
+        return Outcome(report, None, started.findings)
 
     def _was_asked_for(self) -> bool:
         """Whether a signal to stop ended the JVM: by our hand, or because both got it."""
@@ -174,11 +194,17 @@ class JobRun:
     def _keep_record(
         self, started: Started, ended: Ended | None = None, failure: Failure | None = None
     ) -> None:
-        """Write how far the run is: when it changed, not too often, and always at its end."""
+        """Write how far the run is: when it changed, not too often, and once at its end."""
+        with self._recording:
+            if not self._over.is_set():
+                self._write_record(started, ended, failure)
+
+    def _write_record(self, started: Started, ended: Ended | None, failure: Failure | None) -> None:
         if self._keeper is None:
             self._keeper = RecordKeeper(started.history, self._around.watch)
         if ended is not None:
             self._keeper.end(self._record(started, ended, failure))
+            self._over.set()
             return
         due = time.monotonic() - self._recorded >= _RECORD_SECONDS and self._changed.is_set()
         if not due:
@@ -196,7 +222,7 @@ class JobRun:
                 started.record,
                 started.sink,
                 started.gate.delivered,
-                may_look=self._around.jvm.death() is None,
+                may_look=not self._around.stopping.at_once and self._around.jvm.death() is None,
             ),
             sources=notes.sources,
             batches=notes.batches,
@@ -214,18 +240,23 @@ class JobRun:
         )
 
     def _report(self, started: Started, ended: Ended, failure: Failure | None) -> JobReport:
+        report = self._made_report(started, ended, failure)
+        self._tell_end(report, None if self.error is None else self.error.message)
+        return report
+
+    def _made_report(self, started: Started, ended: Ended, failure: Failure | None) -> JobReport:
         notes, record = started.notes, started.record
-        report = JobReport(
+        return JobReport(
             self._job.name, record.query_id, record.run_id, started.lease.generation,
             notes.batches, notes.rows, notes.skipped_batches, ended, self._seconds(),
             self._job.checkpoint.shown, notes.first_batch, notes.last_batch,
             started.sink.promise, failure,
         )  # fmt: skip
-        self._tell_end(report)
-        return report
 
-    def _tell_end(self, report: JobReport) -> None:
-        message = self.error.message if self.error is not None else None
+    def _tell_end(self, report: JobReport, message: str | None) -> None:
+        if self._end_told.is_set():
+            return
+        self._end_told.set()
         self._around.watch(
             JobEnded(
                 report.job,

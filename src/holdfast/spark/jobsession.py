@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from holdfast.errors import ProjectError
 from holdfast.jobs.ready import ReadyJob
+from holdfast.nearest import CLOSE, nearest
 
 
 def session_for(job: ReadyJob, session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
@@ -24,11 +25,31 @@ def session_for(job: ReadyJob, session: SparkSession, settings: Mapping[str, str
             own.conf.set(name, value)
     for name, value in job.conf.items():
         if not own.conf.isModifiable(name):
-            message = f"jobs.{job.name}.conf: {name} can't be changed for one job"
-            steps = ("write it under spark.conf, where it counts for every job",)
-            raise ProjectError("HF1104", message, at=job.at, next_steps=steps)
+            raise _refused(own, job, name)
         own.conf.set(name, value)
     return own
+
+
+def _refused(session: SparkSession, job: ReadyJob, name: str) -> ProjectError:
+    """Return why a setting cannot be one job's: Spark reads it once, or does not know it."""
+    jvm: Any = session._jvm
+    where = f"jobs.{job.name}.conf"
+    if jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(name) is not None:
+        message = f"{where}: {name} can't be changed for one job"
+        steps = ("write it under spark.conf, where it counts for every job",)
+        return ProjectError("HF1104", message, at=job.at, next_steps=steps)
+    settings = jvm.org.apache.spark.sql.api.python.PythonSQLUtils.listRuntimeSQLConfigs()
+    near = nearest(name, [settings[place]._1() for place in range(len(settings))], CLOSE)
+    if near is not None:
+        message = f"{where}: Spark does not know {name}; did you mean {near}?"
+        steps = (f"write {near}",)
+        return ProjectError("HF1104", message, at=job.at, next_steps=steps)
+    message = f"{where}: Spark does not know {name}, so it cannot be set for one job"
+    steps = (
+        "correct the name; a setting of a library goes under spark.conf, where it counts for "
+        "every job",
+    )
+    return ProjectError("HF1104", message, at=job.at, next_steps=steps)
 
 
 @contextmanager

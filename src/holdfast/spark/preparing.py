@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.diagnosis.checks.declarations import KINDS
-from holdfast.diagnosis.checks.declaredsources import changing_sources, moved_folders, other_paths
+from holdfast.diagnosis.checks.declaredsources import (
+    changing_sources,
+    misspelled,
+    moved_folders,
+    other_paths,
+)
 from holdfast.diagnosis.inspecting import picture_of
 from holdfast.diagnosis.inspection import Inspection, inspection_of
 from holdfast.diagnosis.sinkbefore import sink_before
@@ -142,6 +147,8 @@ def _start(
 def _declared_sources(job: ReadyJob, picture: Picture, records: RecordsFolder) -> Iterator[Finding]:
     """Compare the declared sources with other jobs, with the checkpoint and with the last run."""
     yield from changing_sources(job.changed_tables)
+    sources = [(one.name, one.format, one.options) for one in job.sources]
+    yield from misspelled(sources, job.sink.format, job.sink.options)
     if picture.newest_offsets_id is None:
         return
     read = {one.name: one.path or one.options.get("path") for one in job.sources}

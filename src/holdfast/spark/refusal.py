@@ -27,6 +27,7 @@ from holdfast.spark.events import JobEnded, Watcher
 from holdfast.spark.failures import failure_of
 from holdfast.spark.report import JobReport, Outcome
 
+DID_NOT_RETURN = "stopped at once; its code did not return"
 _REFUSALS = (CheckpointError, LeaseError, ProjectError, RefusedError)
 
 

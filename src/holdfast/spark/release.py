@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import SparkStartError
+from holdfast.installing import pip_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,7 +88,7 @@ def _no_pyspark() -> SparkStartError:
         except metadata.PackageNotFoundError:
             continue
         message = f"only {package} {version} is installed, the client of Spark Connect"
-        steps = ('pip install "holdfast[spark]", in an environment without pyspark-client',)
+        steps = (f"{pip_line('spark')}, and in an environment without pyspark-client",)
         return SparkStartError("HF5205", message, next_steps=steps)
     return SparkStartError("HF5203", "pyspark is not installed here")
 

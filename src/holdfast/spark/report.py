@@ -31,6 +31,9 @@ class JobReport:
     failure: Failure | None = None
     restarts: int = 0
     """How often `--keep-running` started it again; the counts are of all its lives together."""
+    pending: int | None = None
+    """The batch that was planned and not committed when the job stopped or failed: the next start
+    runs it again."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class RunReport:
     jobs: tuple[JobReport, ...]
     spark: str | None
     """The release that ran them, null where none was needed."""
+    metrics_url: str | None = None
+    """Where the metrics were served while the jobs ran; null without `--metrics-port`."""
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,14 @@ from dataclasses import dataclass, replace
 from holdfast.errors import HoldfastError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob, RestartPolicy
+from holdfast.redaction import excerpt
 from holdfast.spark.report import JobReport, Outcome
 
 LONGEST_BACKOFF_SECONDS = 300.0
 _KEPT_FAILURES = 20
 _KEPT_FINDINGS = 50
+_LONGEST = 300
+"""How much of a failure is repeated in the note of a restart."""
 _SPARK = r"HF510[67]|HF5302|HF5303"
 """Codes that hold whatever Spark says: its own words decide."""
 
@@ -177,8 +180,9 @@ class Lives:
         """Return what is to be said of the restarts when the job is over."""
         found = []
         if self.restarts:
-            times = "once" if self.restarts == 1 else f"{self.restarts} times"
-            found.append(self._finding("HF5312", Severity.INFO, f"was restarted {times}"))
+            times = "once, after" if self.restarts == 1 else f"{self.restarts} times, last after"
+            message = f"was restarted {times} {self._cause()}"
+            found.append(self._finding("HF5312", Severity.INFO, message))
         if limited:
             limit = self._job.restart.limit
             message = f"is not restarted again: {limit} restarts in a row committed no batch"
@@ -188,6 +192,13 @@ class Lives:
                 message = "is not restarted: restart.limit is 0"
             found.append(self._finding("HF5313", Severity.WARNING, message))
         return tuple(found)
+
+    def _cause(self) -> str:
+        """Say what the last restart came after; a later failure is how the job ended."""
+        failed = self._ended is not None and self._ended.error is not None
+        cause = self._failures[-2 if failed else -1]
+        first, _, _ = str(cause["message"]).partition("\n")
+        return f"{cause['code']}: {excerpt(first, _LONGEST)}"
 
     def _finding(self, code: str, severity: Severity, message: str) -> Finding:
         evidence = {

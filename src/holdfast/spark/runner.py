@@ -28,11 +28,11 @@ from holdfast.spark.events import (
     JobWaitingForUpstream,
     Watcher,
 )
-from holdfast.spark.refusal import left_out, refusal
+from holdfast.spark.refusal import DID_NOT_RETURN, left_out, refusal
 from holdfast.spark.report import Outcome
 from holdfast.spark.restarting import Lives, backoff_seconds, passes
 from holdfast.spark.stopping import Stopping
-from holdfast.spark.surroundings import Surroundings, Wishes
+from holdfast.spark.surroundings import Abandon, Surroundings, Wishes
 from holdfast.storage.opening import open_reader
 
 WELL = frozenset({Ended.FINISHED, Ended.STOPPED})
@@ -92,6 +92,12 @@ class _Member:
     due: float = 0.0
     announced: bool = False
     outcome: Outcome | None = None
+    abandon: Abandon | None = None
+    """Ends the life that runs from outside; None before its query runs."""
+
+    def abandonable(self, abandon: Abandon) -> None:
+        """Take how the life that runs can be ended from outside."""
+        self.abandon = abandon
 
     @property
     def goes_on(self) -> bool:
@@ -196,9 +202,13 @@ class Runner:
         while self.running and (left := until - self._clock.now()) > 0:
             self._take(self._clock.next_of(self._reports, left))
         for one in [*self._in(_Stage.RUNNING)]:
-            why = "stopped at once; its code did not return"
-            self._settle(one, self._left_out(one, Ended.STOPPED, why))
+            self._settle(one, self._abandoned(one))
         self._leave_out()
+
+    def _abandoned(self, one: _Member) -> Outcome:
+        if one.abandon is not None:
+            return one.lives.end(one.abandon())
+        return self._left_out(one, Ended.STOPPED, DID_NOT_RETURN)
 
     def wait_until_due(self) -> None:
         """Wait until a job may start again, or somebody asks to stop."""
@@ -247,7 +257,7 @@ class Runner:
         """Settle the jobs that will not start: asked to stop, or nothing to read from."""
         if self._stopping.asked:
             for one in [*self._in(_Stage.PAUSED)]:
-                self._settle(one, self._noted(one, one.outcome))
+                self._finish(one, self._noted(one, one.outcome))
             for one in [*self._in(_Stage.WAITING)]:
                 self._settle(one, self._left_out(one, Ended.STOPPED, self._why_stopped))
         for one in [*self._in(_Stage.WAITING)]:
@@ -321,8 +331,13 @@ class Runner:
 
     def _start(self, one: _Member, around: Surroundings) -> None:
         wishes = around.wishes.for_restart() if one.lives.tries else around.wishes
-        one.stage = _Stage.RUNNING
-        mine = replace(around, wishes=wishes, watch=self._reporting(one.job.name, around.watch))
+        one.stage, one.abandon = _Stage.RUNNING, None
+        mine = replace(
+            around,
+            wishes=wishes,
+            watch=self._reporting(one.job.name, around.watch),
+            abandonable=one.abandonable,
+        )
         name = f"holdfast-job-{one.job.name}"
         threading.Thread(target=self._live, args=(one.job, mine), name=name, daemon=True).start()
 

@@ -19,17 +19,18 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Ended
 from holdfast.spark.admission import admit
 from holdfast.spark.events import JobStopping, RunStep, Watcher
-from holdfast.spark.failures import told
+from holdfast.spark.failures import pending_batch, told
 from holdfast.spark.hooks import call_hook
 from holdfast.spark.jobrun import JobRun
 from holdfast.spark.jvm import Jvm
 from holdfast.spark.quietpython import quiet_python
 from holdfast.spark.refusal import attempt_recorded, refusal
 from holdfast.spark.report import Outcome, RunReport
+from holdfast.spark.restartnotes import RestartNotes
 from holdfast.spark.runner import WELL, Runner
 from holdfast.spark.serving import kept_settings, noted, with_kept
 from holdfast.spark.session import SessionWish, has_session, open_session, stop_session
-from holdfast.spark.stopping import Stopping, heeding_signals
+from holdfast.spark.stopping import Stopping, handlers_kept, heeding_signals
 from holdfast.spark.surroundings import Surroundings, Wishes, versions_of
 from holdfast.steps import named_steps
 
@@ -58,7 +59,21 @@ def run_wanted(
     lineage = Lineage.from_jobs(jobs)
     by_name = {job.name: job for job in jobs}
     ordered = [by_name[name] for name in lineage.order()]
+    with RestartNotes(ordered) as notes:
+        return _run_ordered(
+            ordered, lineage, wish, wishes, stopping, notes.watching(watch), progress
+        )
 
+
+def _run_ordered(
+    ordered: Sequence[ReadyJob],
+    lineage: Lineage,
+    wish: SessionWish,
+    wishes: Wishes,
+    stopping: Stopping,
+    watch: Watcher,
+    progress: Progress | None,
+) -> tuple[Answer[RunReport], HoldfastError | None]:
     runner = Runner(
         ordered,
         lineage,
@@ -66,7 +81,9 @@ def run_wanted(
         wishes=wishes,
         stopping=stopping,
         watch=watch,
-        call_hook=lambda job, outcome: call_hook(job, _document(_named(outcome, job), stopping)),
+        call_hook=lambda job, outcome: call_hook(
+            job, _document(_named(with_pending(job, outcome), job), stopping)
+        ),
     )
     runner.refuse(dict(_refused_before_spark(ordered, wishes.accepted, watch)))
     with _acknowledging(stopping, watch), heeding_signals(stopping):
@@ -75,7 +92,7 @@ def run_wanted(
             lambda: _surroundings(runner.left, wish, wishes, stopping, watch, progress),
         )
         outcomes = runner.outcomes()
-    ended = [_named(outcomes[job.name], job) for job in ordered]
+    ended = [_named(with_pending(job, outcomes[job.name]), job) for job in ordered]
     answer, deciding = _answer(ended, release, stopping), _deciding(ended)
     if deciding is None or deciding.error is None:
         return answer, None
@@ -93,6 +110,17 @@ def run_once(job: ReadyJob, around: Surroundings) -> Outcome:
         return refusal(job, error, around.watch)
     except Exception as error:  # noqa: BLE001 - a job that fails takes down no other one
         return refusal(job, told(error, job), around.watch)
+
+
+def with_pending(job: ReadyJob, outcome: Outcome) -> Outcome:
+    """Add the batch that is pending after a job stopped or failed, as far as that can be seen."""
+    if outcome.report.ended not in (Ended.STOPPED, Ended.FAILED):
+        return outcome
+    try:
+        pending = pending_batch(job)
+    except HoldfastError:
+        return outcome
+    return replace(outcome, report=replace(outcome.report, pending=pending))
 
 
 def _run_in_sessions(
@@ -132,8 +160,7 @@ def _surroundings(
         return
     session, found = opened
     try:
-        # pyspark takes Ctrl-C for itself when it starts: take it back.
-        with heeding_signals(stopping), quiet_python(verbose=wish.verbose):
+        with quiet_python(verbose=wish.verbose):
             jvm = Jvm.of(session)
             if found:
                 kept = kept_settings(session, wish)
@@ -157,7 +184,7 @@ def _open_unless_stopped(
 ) -> tuple[SparkSession, bool] | None:
     """Return the session and whether it was open already; None where a signal came first."""
     try:
-        with stopping.interruptible(), attempt_recorded(*jobs):
+        with handlers_kept(), stopping.interruptible(), attempt_recorded(*jobs):
             found = has_session()
             return open_session(wish, progress, lambda step: watch(RunStep(step))), found
     except KeyboardInterrupt:

@@ -135,6 +135,20 @@ def heeding_signals(stopping: Stopping) -> Iterator[None]:
         listener.join()
 
 
+@contextmanager
+def handlers_kept() -> Iterator[None]:
+    """Undo what the body does to the handlers of signals: pyspark takes Ctrl-C for itself."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _listen(pipe: int, stopping: Stopping) -> None:
     """Ask to stop for each signal that comes through the pipe, until it is closed."""
     with os.fdopen(pipe, "rb", buffering=0) as signals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from holdfast.findings import Finding
 from holdfast.records.run import Versions
 from holdfast.spark.events import Watcher
 from holdfast.spark.jvm import Jvm
+from holdfast.spark.report import Outcome
 from holdfast.spark.stopping import GRACE_SECONDS, Stopping
 
 if TYPE_CHECKING:
@@ -44,6 +45,14 @@ class Wishes:
         return replace(self, accepted=frozenset(), pending=None, again=True)
 
 
+Abandon = Callable[[], Outcome]
+"""Ends a life whose code does not return, and returns what it did until then."""
+
+
+def _kept(_abandon: Abandon) -> None:
+    """Never end a life from outside."""
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What every job of a run is given."""
@@ -54,6 +63,8 @@ class Surroundings:
     wishes: Wishes
     stopping: Stopping
     watch: Watcher
+    abandonable: Callable[[Abandon], None] = _kept
+    """Is told how a life that runs is ended from outside, where its code does not return."""
 
 
 def versions_of(session: SparkSession) -> Versions:

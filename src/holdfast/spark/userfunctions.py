@@ -6,7 +6,6 @@ import functools
 import importlib
 import traceback
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 from pickle import PicklingError
 from types import ModuleType
@@ -14,6 +13,7 @@ from typing import Any
 
 from holdfast.errors import SourceError
 from holdfast.jobs.ready import FunctionReference
+from holdfast.nearest import nearest
 from holdfast.redaction import excerpt, redact
 from holdfast.spark.codefiles import module_file, module_names
 from holdfast.spark.userlines import user_line
@@ -67,8 +67,8 @@ def _imported(reference: FunctionReference) -> ModuleType:
 
 
 def _no_module(reference: FunctionReference) -> SourceError:
-    near = get_close_matches(reference.module, module_names(reference.folder), n=1)
-    hint = f"; is {near[0]} meant?" if near else ""
+    near = nearest(reference.module, module_names(reference.folder))
+    hint = f"; is {near} meant?" if near else ""
     file = reference.module.replace(".", "/")
     message = f"{reference.folder} has no {file}.py for {reference.module}:{reference.name}{hint}"
     return SourceError("HF5111", message, at=reference.at)
@@ -79,8 +79,8 @@ def _function(module: ModuleType, reference: FunctionReference) -> Callable[...,
     if callable(function):
         return function  # type: ignore[no-any-return]
     known = [name for name, value in vars(module).items() if callable(value)]
-    near = get_close_matches(reference.name, known, n=1)
-    hint = f"; is {near[0]} meant?" if near else ""
+    near = nearest(reference.name, known)
+    hint = f"; is {near} meant?" if near else ""
     what = "is no function" if function is not None else "does not exist"
     message = f"{reference.name} {what} in {reference.module}{hint}"
     raise SourceError("HF5113", message, at=reference.at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from holdfast.jobs.jobplaces import ready_places
 from holdfast.jobs.lineage import changed_tables
 from holdfast.jobs.readying import ready_job
 from holdfast.jobs.target import settings_at
+from holdfast.nearest import nearest
 from holdfast.spark.features import S3, features_of
 from holdfast.spark.settings import SessionWish
 from holdfast.storage.location import parse_location
@@ -71,8 +71,8 @@ def jobs_of_project(project: Project, names: Sequence[str]) -> tuple[ReadyJob, .
         raise UsageError("HF1002", "the project declares no job", at=project.at("jobs"))
     for name in names:
         if name not in project.jobs:
-            near = difflib.get_close_matches(name, project.jobs, n=1, cutoff=0.5)
-            hint = f"; is {near[0]} meant?" if near else ""
+            near = nearest(name, project.jobs)
+            hint = f"; is {near} meant?" if near else ""
             steps = (f"the jobs are {', '.join(project.jobs)}",)
             raise UsageError("HF1002", f"{name} is no job of the project{hint}", next_steps=steps)
     chosen = [name for name in project.jobs if not names or name in names]

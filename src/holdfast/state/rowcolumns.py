@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import pyarrow as pa
 
 from holdfast.errors import UsageError
+from holdfast.nearest import nearest
 
 _MOST_NAMES = 20
 
@@ -71,7 +71,7 @@ def _unknown(wanted: tuple[str, ...], leaves: Sequence[RowColumn]) -> UsageError
         message = f"{name} is a struct; its fields are {', '.join(inside[:_MOST_NAMES])}"
         return UsageError("HF2772", message)
     short = {leaf.names[-1]: leaf.name for leaf in leaves} | {one: one for one in names}
-    near = get_close_matches(name, short, n=1, cutoff=0.5)
-    hint = f" (is {short[near[0]]} meant?)" if near else ""
+    near = nearest(name, short)
+    hint = f" (is {short[near]} meant?)" if near else ""
     known = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
     return UsageError("HF2772", f"there is no column {name}{hint}; the columns are: {known}")

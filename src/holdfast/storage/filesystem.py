@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.errors import StorageError
+from holdfast.installing import pip_line
 from holdfast.redaction import redact
 from holdfast.storage.border import border
 from holdfast.storage.location import Location
@@ -54,7 +55,7 @@ def _class_of(implementation: Implementation, location: Location) -> Any:
         return get_filesystem_class(implementation.protocol)
     except ImportError as error:
         family = FAMILIES.get(location.scheme)
-        wanted = f'pip install "holdfast[{family}]"' if family else str(error)
+        wanted = pip_line(family) if family else str(error)
         message = f"reading {location.scheme}: needs a package that is not installed"
         steps = (wanted,)
         raise StorageError("HF7004", message, at=location.shown, next_steps=steps) from error

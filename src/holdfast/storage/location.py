@@ -6,7 +6,6 @@ slash) and, like there, `%` is a plain character: the text means the place that 
 
 from __future__ import annotations
 
-import difflib
 import os
 import posixpath
 import re
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.errors import NotFoundError, StorageError
+from holdfast.nearest import nearest
 from holdfast.storage.schemes import HADOOP_ONLY, SCHEMES, fsspec_schemes
 from holdfast.storage.showing import shown_path, shown_url
 
@@ -154,10 +154,9 @@ def _known_scheme(text: str, scheme: str) -> str:
     known = fsspec_schemes()
     if scheme in known:
         return scheme
-    nearest = difflib.get_close_matches(scheme, sorted(known | set(SCHEMES)), n=1, cutoff=0.5)
-    message = f"nothing is known that reads {scheme}:" + (
-        f"; is {nearest[0]}: meant?" if nearest else ""
-    )
+    near = nearest(scheme, sorted(known | set(SCHEMES)))
+    message = f"nothing is known that reads {scheme}:"
+    message += f"; is {near}: meant?" if near else ""
     raise StorageError("HF7003", message, at=shown_url(text))
 
 

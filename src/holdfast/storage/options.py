@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.errors import StorageError
+from holdfast.nearest import nearest
 from holdfast.redaction import remember_secret
 
 OptionValue = str | bool | int
@@ -162,7 +162,7 @@ def _truth(family: str, key: str, value: object) -> bool:
 
 def _unknown_key(family: str, key: str) -> StorageError:
     known = KNOWN_OPTIONS[family]
-    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    hint = f"; is {nearest[0]} meant?" if nearest else ""
+    near = nearest(key, known)
+    hint = f"; is {near} meant?" if near else ""
     message = f"{family} has no option {key}{hint}"
     return StorageError("HF7010", message, next_steps=(f"known options: {', '.join(known)}",))

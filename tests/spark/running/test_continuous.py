@@ -95,7 +95,7 @@ def test_one_fails_after_some_batches_and_the_other_goes_on(spark: Any, tmp_path
     assert (fails.ended.value, lives.ended.value) == ("failed", "stopped")
     assert (fails.batches, fails.last_batch) == (1, 0)
     assert fails.failure is not None and fails.failure.error_class == "DIVIDE_BY_ZERO"
-    assert answer.exit_status == 53
+    assert answer.exit_status == 53 and answer.result.metrics_url == watched.url
     assert table(spark, tmp_path / "lake/lives") == expected(watched.numbers)
     assert len(watched.numbers) == 7
     ended = [one.job for one in watched.seen if isinstance(one, JobEnded)]

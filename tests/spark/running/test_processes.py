@@ -45,6 +45,10 @@ def deliver(batch, identity):
 DEAF = """
 
 import pathlib, time
+import holdfast.spark.jobrun
+
+# A machine that has no time for the thread that looks after the query.
+holdfast.spark.jobrun.stop_query = lambda *_: time.sleep(600)
 
 
 def deliver(batch, identity):
@@ -107,9 +111,13 @@ def test_a_second_ctrl_c_stops_at_once_and_python_alone_killed_leaves_the_lease_
     assert "starting Spark" in terminal.text and "stopped" in terminal.text
     assert "Traceback" not in terminal.text and "HF1003" not in terminal.text
     assert (made.ids("ingest", "offsets"), made.ids("ingest", "commits")) == ([0], [])
-    record = result_of(call(tmp_path, "status", "--json"))["result"]["jobs"][0]["runs"][0]
-    # The function keeps the interpreter busy: there may be no time to write how the run ended.
-    assert record["ended"] in ("stopped", None) and record["failure"] is None
+    job = result_of(call(tmp_path, "status", "--json"))["result"]["jobs"][0]
+    record = job["runs"][0]
+    assert (record["ended"], record["failure"]) == ("stopped", None)
+    assert job["state"] == "stopped"
+    # The line is drawn several times.
+    (shown,) = set(re.findall(r"ingest: stopped after ([\d.]+) s", terminal.text))
+    assert float(shown) > 0
 
     (tmp_path / "pipeline.py").write_text(PIPELINE + SLOW)
     (tmp_path / "entered-0").unlink()

@@ -31,7 +31,14 @@ from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from tests.parts.door import Door
 from tests.parts.postgres import rows_in
-from tests.spark.running.processes import WAIT_SECONDS, java_below, started, wait_for
+from tests.spark.running.processes import (
+    WAIT_SECONDS,
+    call,
+    java_below,
+    result_of,
+    started,
+    wait_for,
+)
 from tests.spark.running.projects import Made, expected, ingest
 
 pytestmark = pytest.mark.spark
@@ -162,3 +169,32 @@ def test_a_killed_jvm_is_replaced_and_every_job_that_ran_starts_again(tmp_path: 
         assert codes == ["HF5304"] * count
     rows = DeltaTable(str(tmp_path / "lake/gold")).to_pyarrow_table().column("n").to_pylist()
     assert sorted(rows) == numbers
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_the_wait_before_a_restart(tmp_path: Path, number: signal.Signals) -> None:
+    """Whichever comes: the table, the job's error and its hook, and the same exit status."""
+    restart = {"trigger": {"processing_time": "1 second"}, "restart": {"backoff": "5 minutes"}}
+    hook = {"on_failure": {"command": "tee notified"}}
+    made = Made(tmp_path, {"raw": ingest() | restart | hook})
+    made.arrive(2)
+    words = ("run", "--keep-running", "--no-color", "--events", "events")
+    with started(tmp_path, *words) as process:
+        wait_for(lambda: reported(tmp_path, "raw", "batch"), "the first batch")
+        (java,) = java_below(process.pid)
+        os.kill(java, signal.SIGKILL)
+        wait_for(lambda: reported(tmp_path, "raw", "restarting"), "the pause")
+        wait_for(lambda: not java_below(process.pid), "the end of the session")
+        (job,) = result_of(call(tmp_path, "status", "--json"))["result"]["jobs"]
+        assert job["state"] == "restarting" and job["runs"][0]["ended"] == "failed"
+        assert job["next_restart"]["due_at"] > job["runs"][0]["ended_at"]
+        process.send_signal(number)
+        printed, errors = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 53, errors
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
+    assert any(line.startswith("raw failed 1 (0) 2 ") for line in lines)
+    assert "error HF5304: raw: Spark's JVM" in " ".join(lines)
+    document = json.loads((tmp_path / "notified").read_text())
+    assert document["result"]["jobs"][0]["ended"] == "failed"
+    (job,) = result_of(call(tmp_path, "status", "--json"))["result"]["jobs"]
+    assert (job["state"], job["next_restart"]) == ("failed", None)

@@ -8,6 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from holdfast.cli.closedpipe import closed_pipe_ignored
 from holdfast.plurals import counted, measured
 from holdfast.redaction import redact
 from holdfast.spark.events import (
@@ -65,7 +66,7 @@ class LiveRun:
 
     def show(self, event: Event) -> None:
         """Show what happened."""
-        if self._silent:
+        if self._silent and not (isinstance(event, RunStep) and event.always):
             return
         with self._lock:
             if isinstance(event, RunStep):
@@ -99,8 +100,8 @@ class LiveRun:
         if self._live is not None:
             self._live.console.print(line, markup=False)
         else:
-            sys.stderr.write(f"{line}\n")
-            sys.stderr.flush()
+            with closed_pipe_ignored(sys.stderr):
+                sys.stderr.write(f"{line}\n")
 
     def _is_due(self, event: Event) -> bool:
         if not isinstance(event, BatchDone):

@@ -39,6 +39,10 @@ def draw(answer: Answer[RunReport], console: Console) -> None:
             *((str(job.restarts),) if restarted else ()),
         )
     console.print(table)
+    for job in answer.result.jobs:
+        if job.pending is not None:
+            words = f"batch {job.pending} is pending (planned, not committed)"
+            console.print(f"{job.job}: {words}; the next start runs it again", markup=False)
     for promise in dict.fromkeys(job.promise for job in answer.result.jobs if job.promise):
         console.print(f"sink: {promise}")
     if answer.findings:

@@ -17,6 +17,7 @@ from holdfast.records.leasesight import Standing
 _STYLES = {
     **dict.fromkeys((JobState.RUNNING, JobState.FINISHED, JobState.STOPPED), "green"),
     **dict.fromkeys((JobState.KILLED, JobState.UNCLEAR, JobState.SKIPPED), "yellow"),
+    JobState.RESTARTING: "yellow",
     **dict.fromkeys((JobState.FAILED, JobState.REFUSED, JobState.LOST_LEASE), "red"),
     **dict.fromkeys((JobState.INTERRUPTED, JobState.UNREADABLE), "bold red"),
 }
@@ -28,6 +29,7 @@ def draw(answer: Answer[Status], console: Console) -> None:
     console.print(Text.assemble(("project ", "bold"), status.project))
     console.print(_table(status.jobs))
     _draw_holders(status.jobs, console)
+    _draw_restarts(status.jobs, console)
     _draw_sinks(status.jobs, console)
     if status.metrics_file is not None:
         console.print(Text(f"metrics written to {status.metrics_file}"))
@@ -82,6 +84,21 @@ def _draw_sinks(jobs: Iterable[JobStatus], console: Console) -> None:
     if grid.row_count:
         console.print()
         console.print(Text("Sinks that were asked", "bold"))
+        console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def _draw_restarts(jobs: Iterable[JobStatus], console: Console) -> None:
+    """Draw when a job is started again."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold")
+    for one in jobs:
+        if (note := one.next_restart) is not None:
+            due = f"{note.due_at[:19].replace('T', ' ')}Z"
+            grid.add_row(one.job, f"{due}, restart {note.restart} of {note.limit}: {note.holder}")
+    if grid.row_count:
+        console.print()
+        console.print(Text("Next restarts", "bold"))
         console.print(Padding(grid, (0, 0, 0, 2)))
 
 

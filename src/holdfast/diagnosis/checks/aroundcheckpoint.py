@@ -99,6 +99,7 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     declaredsources.check_declared_folders,
     declaredsources.check_recorded_paths,
     declaredsources.check_changed_tables,
+    declaredsources.check_option_names,
     declaredtopics.check_declared_topics,
     declarations.check_newest_files_first,
     declarations.check_data_loss_passed_over,

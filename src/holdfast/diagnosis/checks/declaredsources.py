@@ -14,6 +14,7 @@ from holdfast.diagnosis.checks.declarations import plain_uri
 from holdfast.diagnosis.checks.deltasource import check_same_table
 from holdfast.diagnosis.subject import Subject
 from holdfast.findings import Finding, Place, Severity
+from holdfast.jobs.knownoptions import misspelled_options
 from holdfast.jobs.ready import ChangedTable
 from holdfast.records.run import Run
 from holdfast.redaction import REDACTED
@@ -46,6 +47,31 @@ def check_recorded_paths(subject: Subject) -> Iterator[Finding]:
         run,
         frozenset(kind for kind, is_shown in shown_otherwise.items() if is_shown),
     )
+
+
+def check_option_names(subject: Subject) -> Iterator[Finding]:
+    """Report options of sources and of the sink that look misspelled."""
+    if subject.job is None:
+        return
+    job = subject.job.job
+    sources = [(name, one.format, one.options) for name, one in job.named_sources.items()]
+    yield from misspelled(sources, job.sink.format, job.sink.options)
+
+
+def misspelled(
+    sources: Iterable[tuple[str, str, Mapping[str, str]]],
+    sink_format: str,
+    sink_options: Mapping[str, str],
+) -> Iterator[Finding]:
+    """Yield a finding for each option that is like a known one; sources are given by name."""
+    places = [
+        ("source" if name == "source" else f"source {name}", form, options)
+        for name, form, options in sources
+    ]
+    for one in misspelled_options([*places, ("sink", sink_format, sink_options)]):
+        message = f"{one.place}: {one.format} has no option {one.option}; did you mean {one.meant}?"
+        evidence = {"format": one.format, "option": one.option, "nearest": one.meant}
+        yield Finding("HF2375", Severity.WARNING, message, _HERE, evidence)
 
 
 def check_changed_tables(subject: Subject) -> Iterator[Finding]:

@@ -82,7 +82,7 @@ def failed_run(recorded: Recorded) -> Iterator[Finding]:
         return
     failure = run.failure
     reason = f": {failure.message}" if failure is not None else ""
-    message = f"run {run.generation} of job {run.job} {run.ended.value}{reason}"
+    message = f"run {run.generation} of job {run.job} {run.ended.value}{reason}{_again(recorded)}"
     evidence: dict[str, object] = {"generation": run.generation, "ended_at": run.ended_at}
     steps: tuple[str, ...] = ()
     if failure is not None:
@@ -106,6 +106,7 @@ def failed_attempts(recorded: Recorded) -> Iterator[Finding]:
     if failed is not None:
         explain = f"holdfast explain {failed.page}"
         message = f"start {failed.ended.value} at {failed.at}: {failed.code} {failed.message}"
+        message += _again(recorded)
         evidence = _evidence(failed)
         place = Place("") if failed.place is None else Place("", root=failed.place)
         steps = tuple(dict.fromkeys((*failed.next, explain)))
@@ -113,6 +114,17 @@ def failed_attempts(recorded: Recorded) -> Iterator[Finding]:
     if since and since[0].exit_status == _IN_USE:
         message = f"a start was refused at {since[0].at}: {since[0].code} {since[0].message}"
         yield Finding("HF2617", Severity.INFO, message, Place(""), _evidence(since[0]))
+
+
+def _again(recorded: Recorded) -> str:
+    """Say that a driver waits to start the job again."""
+    note = recorded.next_restart
+    if note is None:
+        return ""
+    return (
+        f"; {note.holder.words} restarts it at {note.due_at} "
+        f"(restart {note.restart} of at most {note.limit})"
+    )
 
 
 def _evidence(attempt: Attempt) -> dict[str, object]:
