@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.liverun import LiveRun, _block, line_of
+from holdfast.cli.drawing.liverun import InWork, LiveRun, _block, line_of
 from holdfast.cli.drawing.run import draw
 from holdfast.cli.eventlines import EventLines
 from holdfast.errors import UsageError
@@ -275,6 +275,24 @@ def test_plain_lines_come_at_most_once_a_second_but_ends_always(
     assert first.startswith("orders: batch 7, 1,200 rows")
     assert skipped == "orders: … 49 more batches, 58,800 rows"
     assert last.startswith("orders: failed after")
+
+
+def test_a_batch_in_work_shows_how_long_it_takes() -> None:
+    """First in its line, which may be longer than the terminal; a quick batch changes nothing."""
+    now, delivering = [100.0], {"orders": 7, "idle": None}
+    in_work = InWork(lambda: delivering, lambda: now[0])
+    lines = {"orders": "orders: started", "idle": "idle: batch 2", "": "1 of 2 jobs failed"}
+    assert in_work.added_to(lines) == lines
+    now[0] = 112.9
+    assert in_work.added_to(lines) == {
+        **lines, "orders": "orders: batch 7 in progress for 12 s; started",
+    }  # fmt: skip
+    delivering["orders"] = 8
+    assert in_work.added_to(lines) == lines
+    now[0] = 120.0
+    assert in_work.added_to(lines)["orders"] == "orders: batch 8 in progress for 7 s; started"
+    delivering.clear()
+    assert in_work.added_to(lines) == lines
 
 
 def test_a_batch_that_the_sink_has_and_numbers_of_one() -> None:

@@ -102,6 +102,9 @@ def test_a_second_ctrl_c_stops_at_once_and_python_alone_killed_leaves_the_lease_
     with Terminal(tmp_path, "run") as terminal:
         wait_for((tmp_path / "entered-0").exists, "the delivery")
         machines = [process_here(one) for one in java_below(terminal.process.pid)]
+        wait_for(
+            lambda: "ingest: batch 0 in progress for 2 s" in terminal.text, "how long it takes"
+        )
         terminal.press_ctrl_c()
         wait_for(lambda: FINISHING in terminal.text, "the answer to Ctrl-C")
         assert terminal.process.poll() is None

@@ -111,7 +111,7 @@ def command(
     stopping = Stopping()
     with (
         EventLines(events) as lines,
-        LiveRun(silent=silent, no_color=no_color) as live,
+        LiveRun(silent=silent, no_color=no_color, delivering=lambda: stopping.working) as live,
         ByteProgress("fetching Java libraries", silent=silent) as progress,
     ):
 

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from holdfast.cli.closedpipe import closed_pipe_ignored
@@ -32,18 +33,51 @@ if TYPE_CHECKING:
 
 _ALL_JOBS = ""
 """Where the line stands that is about all jobs: below theirs."""
+_WORTH_SECONDS = 2
+"""A batch that takes longer shows how long."""
 _PLAIN_SECONDS = 1.0
 """In a pipe a job says at most so often how far it is."""
+
+
+Delivering = Callable[[], Mapping[str, int | None]]
+"""Says which jobs run, each with the batch that it delivers right now."""
+
+
+class InWork:
+    """How long the batches take that are delivered right now."""
+
+    def __init__(self, delivering: Delivering, clock: Callable[[], float] = time.monotonic) -> None:
+        self._delivering = delivering
+        self._clock = clock
+        self._since: dict[tuple[str, int], float] = {}
+
+    def added_to(self, lines: Mapping[str, str]) -> dict[str, str]:
+        """Return the lines of jobs, those with a batch in work with how long it takes."""
+        now = self._clock()
+        batches = [(job, one) for job, one in self._delivering().items() if one is not None]
+        self._since = {key: self._since.get(key, now) for key in batches}
+        shown = dict(lines)
+        for job, batch in batches:
+            seconds = int(now - self._since[job, batch])
+            if job in shown and seconds >= _WORTH_SECONDS:
+                rest = shown[job].removeprefix(f"{job}: ")
+                shown[job] = f"{job}: batch {batch} in progress for {seconds} s; {rest}"
+        return shown
 
 
 class LiveRun:
     """Takes events from any thread and shows where each job stands."""
 
-    def __init__(self, *, silent: bool, no_color: bool) -> None:
+    def __init__(
+        self, *, silent: bool, no_color: bool, delivering: Delivering = dict[str, "int | None"]
+    ) -> None:
         self._silent = silent
+        self._in_work = InWork(delivering)
         self._no_color = no_color
         self._lock = threading.Lock()
         self._lines: dict[str, str] = {}
+        self._over: frozenset[str] = frozenset()
+        """Jobs that have ended."""
         self._said: dict[str, float] = {}
         self._unsaid: dict[str, list[BatchDone]] = {}
         """Batches of each job since its last line about one."""
@@ -56,7 +90,7 @@ class LiveRun:
             from rich.live import Live
 
             console = Console(stderr=True, no_color=self._no_color or None, highlight=False)
-            self._live = Live(console=console, refresh_per_second=8)
+            self._live = Live(console=console, refresh_per_second=8, get_renderable=self._drawn)
             self._live.start()
         return self
 
@@ -79,13 +113,24 @@ class LiveRun:
             if isinstance(event, JobsFailed):
                 key, line = _ALL_JOBS, redact(line_of(event))
             self._lines[key] = line
+            if isinstance(event, JobEnded):
+                # A delivery may go on in code that does not listen.
+                self._over = self._over | {event.job}
+            elif isinstance(event, JobStarting):
+                self._over = self._over - {event.job}
             if self._live is not None:
-                self._live.update(_block(self._lines))
+                self._live.refresh()
             elif self._is_due(event):
                 self._leave_unsaid(event.job)
                 self._leave(line)
             if isinstance(event, JobStarted) and event.promise is not None:
                 self._leave(f"{event.job}: sink: {redact(event.promise)}")
+
+    def _drawn(self) -> Text:
+        # Drawn by a thread of the terminal's, which must not wait for who shows an event.
+        lines, over = dict(self._lines), self._over
+        running = {job: line for job, line in lines.items() if job not in over}
+        return _block(lines | self._in_work.added_to(running))
 
     def _leave_unsaid(self, job: str) -> None:
         """Print how many batches had no line of their own."""
