@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from holdfast.checkpoint.layout import checksum_name
-from holdfast.format.commits import CommitEntry, encode_commit
-from holdfast.format.hadoopcrc import encode_checksum
-from holdfast.format.offsets import OffsetsEntry, SourceOffset, decode_offsets, encode_offsets
-from holdfast.format.operators import OperatorMetadata, decode_operator, encode_operator
+from holdfast.format.logs.commits import CommitEntry, encode_commit
+from holdfast.format.logs.hadoopcrc import encode_checksum
+from holdfast.format.logs.offsets import OffsetsEntry, SourceOffset, decode_offsets, encode_offsets
+from holdfast.format.state.operators import OperatorMetadata, decode_operator, encode_operator
 from tests.corpus.loading import sample
 
 PARTITIONS = "spark.sql.shuffle.partitions"

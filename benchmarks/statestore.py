@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
-from holdfast.format.operators import OperatorMetadata, StoreInfo, encode_operator
-from holdfast.format.partitionhash import partitions_of
-from holdfast.format.stateschema import ColumnFamilySchema, StateSchema, encode_state_schema
+from holdfast.format.state.operators import OperatorMetadata, StoreInfo, encode_operator
+from holdfast.format.state.partitionhash import partitions_of
+from holdfast.format.state.schema import ColumnFamilySchema, StateSchema, encode_state_schema
 
 PARTITIONS = 4
 BATCHES = 10

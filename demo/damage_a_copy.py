@@ -18,7 +18,7 @@ from rich.text import Text
 
 import holdfast
 from holdfast import Answer, Inspection
-from holdfast.checkpoint.outcome import NextStart
+from holdfast.checkpoint.recovery.outcome import NextStart
 from holdfast.cli.main import run
 
 SAMPLE = Path(__file__).resolve().parent / "orders"

@@ -7,14 +7,14 @@ from itertools import groupby
 
 from docs.generating.markdown import page, sentence, table
 from holdfast.codes import CODES, code_of
-from holdfast.diagnosis.wrongfixes import ALL as WRONG_FIXES
+from holdfast.diagnosis.doctor.wrongfixes import ALL as WRONG_FIXES
 from tests.advice.following import WRONG
 from tests.advice.loading import records
 from tests.advice.proofs import WRONG_RECORDS
 from tests.advice.table import Followed, Kind, outcome_of, steps
 from tests.advice.table import table as followed_steps
 from tests.advice.unproved import UNPROVED
-from tests.diagnosis.trials.loading import record_named
+from tests.diagnosis.doctor.trials.loading import record_named
 
 _MOST = 4
 """Situations listed per step."""
@@ -48,7 +48,8 @@ def advice_page() -> str:
         "query again and counted the rows (`tests/advice/programs`). *Put back*: a real "
         "checkpoint was "
         "backed up, damaged and restored, and every byte is what Spark wrote. *Recorded start*: a "
-        "record of `tests/restarts` or `tests/diagnosis/trials`. *Test*: a test does exactly this."
+        "record of `tests/restarts` or `tests/diagnosis/doctor/trials`. "
+        "*Test*: a test does exactly this."
     )
     head = ("code", "step", "situation", "proof", "outcome")
     rows = [row for _, group in _by_step(acting) for row in _rows(list(group))]

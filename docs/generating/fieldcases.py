@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docs.generating.markdown import page, sentence, table
-from holdfast.diagnosis.fieldcases import FIELD_CASES, FieldCase
+from holdfast.diagnosis.doctor.fieldcases import FIELD_CASES, FieldCase
 
 _HEAD = ("case", "symptom", "reported by", "needs", "executed")
 _MOST_NAMED = 4
@@ -24,7 +24,7 @@ def field_cases_page() -> str:
     legend = (
         "*Needs* lists what is required besides the checkpoint, and which of these cases are not "
         "covered. *Executed* lists the recorded starts by release: those with two "
-        "slashes are in `tests/restarts`, the others in `tests/diagnosis/trials` and, where "
+        "slashes are in `tests/restarts`, the others in `tests/diagnosis/doctor/trials` and, where "
         "`holdfast` was run on the same situation before the start, in `tests/fieldcases`."
     )
     rows = (

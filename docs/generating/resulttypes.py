@@ -13,12 +13,12 @@ from enum import Enum
 from docs.generating.fieldnotes import NOTES
 from holdfast.backup.results import BackupList, BackupReport, Restoration
 from holdfast.demonstration.story import Demonstration
-from holdfast.diagnosis.comparison import Comparison
-from holdfast.diagnosis.evidence import Evidence
-from holdfast.diagnosis.examination import Examination
-from holdfast.diagnosis.explanation import Explanation
-from holdfast.diagnosis.inspection import Inspection
-from holdfast.diagnosis.statusresult import Status
+from holdfast.diagnosis.comparison.result import Comparison
+from holdfast.diagnosis.doctor.examination import Examination
+from holdfast.diagnosis.explain.explanation import Explanation
+from holdfast.diagnosis.inspection.fact import Evidence
+from holdfast.diagnosis.inspection.result import Inspection
+from holdfast.diagnosis.status.result import Status
 from holdfast.jobs.scaffold import NewProject
 from holdfast.spark.report import RunReport
 from holdfast.state.results import StateRows

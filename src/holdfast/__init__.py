@@ -15,20 +15,20 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from holdfast.answers import Answer
     from holdfast.backup.results import BackupList, BackupReport, Restoration
-    from holdfast.diagnosis.comparison import Comparison
-    from holdfast.diagnosis.evidence import Evidence
-    from holdfast.diagnosis.examination import Examination
-    from holdfast.diagnosis.explaining import explain
-    from holdfast.diagnosis.explanation import Explanation
-    from holdfast.diagnosis.inspection import Inspection
-    from holdfast.diagnosis.statusresult import Status
+    from holdfast.diagnosis.comparison.result import Comparison
+    from holdfast.diagnosis.doctor.examination import Examination
+    from holdfast.diagnosis.explain.explaining import explain
+    from holdfast.diagnosis.explain.explanation import Explanation
+    from holdfast.diagnosis.inspection.fact import Evidence
+    from holdfast.diagnosis.inspection.result import Inspection
+    from holdfast.diagnosis.status.result import Status
     from holdfast.errors import HoldfastError
     from holdfast.findings import Finding, Severity
     from holdfast.jobs.built import Job
-    from holdfast.ledgers.batchledger import BatchLedger
+    from holdfast.ledgers.custom.batchledger import BatchLedger
+    from holdfast.ledgers.custom.onceperbatch import once_per_batch
+    from holdfast.ledgers.files.manifests import CommittedFile, committed_files
     from holdfast.ledgers.identity import BatchId, BatchIdentity
-    from holdfast.ledgers.manifests import CommittedFile, committed_files
-    from holdfast.ledgers.onceperbatch import once_per_batch
     from holdfast.library import (
         back_up,
         diff,
@@ -56,16 +56,16 @@ _HOMES = {
     "BackupReport": "holdfast.backup.results",
     "BatchId": "holdfast.ledgers.identity",
     "BatchIdentity": "holdfast.ledgers.identity",
-    "BatchLedger": "holdfast.ledgers.batchledger",
-    "CommittedFile": "holdfast.ledgers.manifests",
-    "Comparison": "holdfast.diagnosis.comparison",
-    "Evidence": "holdfast.diagnosis.evidence",
-    "Examination": "holdfast.diagnosis.examination",
-    "Explanation": "holdfast.diagnosis.explanation",
+    "BatchLedger": "holdfast.ledgers.custom.batchledger",
+    "CommittedFile": "holdfast.ledgers.files.manifests",
+    "Comparison": "holdfast.diagnosis.comparison.result",
+    "Evidence": "holdfast.diagnosis.inspection.fact",
+    "Examination": "holdfast.diagnosis.doctor.examination",
+    "Explanation": "holdfast.diagnosis.explain.explanation",
     "Finding": "holdfast.findings",
     "HeldQuery": "holdfast.spark.heldquery",
     "HoldfastError": "holdfast.errors",
-    "Inspection": "holdfast.diagnosis.inspection",
+    "Inspection": "holdfast.diagnosis.inspection.result",
     "Job": "holdfast.jobs.built",
     "JobReport": "holdfast.spark.report",
     "OpenedCheckpoint": "holdfast.state.opened",
@@ -75,16 +75,16 @@ _HOMES = {
     "StateAnswer": "holdfast.state.frames",
     "StateReader": "holdfast.state.frames",
     "StateRows": "holdfast.state.results",
-    "Status": "holdfast.diagnosis.statusresult",
+    "Status": "holdfast.diagnosis.status.result",
     "back_up": "holdfast.library",
-    "committed_files": "holdfast.ledgers.manifests",
+    "committed_files": "holdfast.ledgers.files.manifests",
     "diff": "holdfast.library",
     "doctor": "holdfast.library",
     "evidence": "holdfast.library",
-    "explain": "holdfast.diagnosis.explaining",
+    "explain": "holdfast.diagnosis.explain.explaining",
     "inspect": "holdfast.library",
     "list_backups": "holdfast.library",
-    "once_per_batch": "holdfast.ledgers.onceperbatch",
+    "once_per_batch": "holdfast.ledgers.custom.onceperbatch",
     "open_checkpoint": "holdfast.library",
     "read_state": "holdfast.library",
     "restore": "holdfast.library",
@@ -93,7 +93,7 @@ _HOMES = {
     "start": "holdfast.library",
     "status": "holdfast.library",
 }
-_COMMANDS = frozenset({"holdfast.library", "holdfast.diagnosis.explaining"})
+_COMMANDS = frozenset({"holdfast.library", "holdfast.diagnosis.explain.explaining"})
 
 __all__ = [
     "Answer",

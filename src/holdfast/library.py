@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from holdfast.backup.results import BackupList, BackupReport, Restoration
-    from holdfast.diagnosis.comparison import Comparison
-    from holdfast.diagnosis.doctor import Examinee, Unopened
-    from holdfast.diagnosis.evidence import Evidence
-    from holdfast.diagnosis.examination import Examination
-    from holdfast.diagnosis.inspection import Inspection
-    from holdfast.diagnosis.statusresult import Status
+    from holdfast.diagnosis.comparison.result import Comparison
+    from holdfast.diagnosis.doctor.doctor import Examinee, Unopened
+    from holdfast.diagnosis.doctor.examination import Examination
+    from holdfast.diagnosis.inspection.fact import Evidence
+    from holdfast.diagnosis.inspection.result import Inspection
+    from holdfast.diagnosis.status.result import Status
     from holdfast.jobs.built import Job
     from holdfast.jobs.scaffold import NewProject
     from holdfast.spark.events import Watcher
@@ -133,7 +133,7 @@ def inspect(
 
     `target` is a path, a URL or a job's name in the project. Raises HoldfastError.
     """
-    from holdfast.diagnosis.inspecting import inspect_checkpoint
+    from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
 
     if spark is not None:
         _require_release(spark)
@@ -177,7 +177,7 @@ def diff(
     is written.
     """
     # `inspect`, which must answer at once, does not wait for what only `diff` needs.
-    from holdfast.diagnosis.comparing import Asked, compare_batches, compare_checkpoints
+    from holdfast.diagnosis.comparison.comparing import Asked, compare_batches, compare_checkpoints
 
     asked = Asked(from_batch, to_batch, operator, store, limit, logs_only)
     chosen = ProjectChoice.of(project, profile)
@@ -205,7 +205,7 @@ def evidence(
     file. `bundle` is an archive to write the logs and the evidence to, the only thing written.
     """
     from holdfast import __version__
-    from holdfast.diagnosis.collecting import BundlePlace, collect_evidence
+    from holdfast.diagnosis.evidence.collecting import BundlePlace, collect_evidence
     from holdfast.records.history import KEPT_RUNS
 
     chosen = ProjectChoice.of(project, profile)
@@ -244,7 +244,7 @@ def status(
     Without any job, all jobs of the project. `metrics` is a file that is written as OpenMetrics
     text, the only thing written. Raises HoldfastError.
     """
-    from holdfast.diagnosis.status import status_of
+    from holdfast.diagnosis.status.status import status_of
 
     chosen = ProjectChoice.of(project, profile)
     name, places = job_places(jobs, chosen, storage_options, timeout)
@@ -275,7 +275,7 @@ def doctor(
     any, all jobs of the project are. `only` and `ignore` are codes. `spark` is the release of the
     next start; without it, every release that may have written a checkpoint. Raises HoldfastError.
     """
-    from holdfast.diagnosis.doctor import Choice, examine
+    from holdfast.diagnosis.doctor.doctor import Choice, examine
 
     if spark is not None:
         _require_release(spark)
@@ -324,7 +324,7 @@ def read_state(
     from holdfast.state.extras import require_state_extra
 
     require_state_extra()
-    from holdfast.state.asking import Question, show_rows, sum_up, write_file
+    from holdfast.state.query.asking import Question, show_rows, sum_up, write_file
 
     if summary and (output is not None or limit is not None):
         raise UsageError("HF1001", "a summary is of all rows: it takes neither output nor limit")

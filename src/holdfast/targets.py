@@ -27,11 +27,11 @@ from holdfast.storage.options import StorageSettings, parse_storage_option
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    from holdfast.diagnosis.doctor import Examinee, Unopened
-    from holdfast.diagnosis.recorded import Recall
-    from holdfast.diagnosis.sinkplace import SinkPlace
-    from holdfast.diagnosis.sourcesseen import SourcePlaces
-    from holdfast.diagnosis.status import JobPlace
+    from holdfast.diagnosis.doctor.doctor import Examinee, Unopened
+    from holdfast.diagnosis.inspection.runs.recorded import Recall
+    from holdfast.diagnosis.inspection.sink.place import SinkPlace
+    from holdfast.diagnosis.inspection.sources import SourcePlaces
+    from holdfast.diagnosis.status.status import JobPlace
     from holdfast.jobs.declaredsink import DeclaredSink
     from holdfast.jobs.project import Project
     from holdfast.ledgers.asking import SinkMemory
@@ -97,7 +97,7 @@ def _job_place(
     storage_options: Sequence[str],
     opening: Opening,
 ) -> JobPlace:
-    from holdfast.diagnosis.status import SHOWN_RUNS, JobPlace
+    from holdfast.diagnosis.status.status import SHOWN_RUNS, JobPlace
     from holdfast.jobs.declaredsink import declared_sink
 
     sink = declared_sink(project, name)
@@ -159,8 +159,8 @@ def examinees_of(
     timeout: float | None,
 ) -> Iterator[Examinee | Unopened]:
     """Open one target, or every checkpoint of a base folder; what can't be opened says why."""
-    from holdfast.diagnosis.basefolder import checkpoints_below
-    from holdfast.diagnosis.doctor import Unopened
+    from holdfast.diagnosis.doctor.doctor import Unopened
+    from holdfast.diagnosis.inspection.basefolder import checkpoints_below
 
     try:
         opening = Opening(timeout)
@@ -185,8 +185,8 @@ def _examinee(
     storage_options: Sequence[str],
     opening: Opening,
 ) -> Examinee:
-    from holdfast.diagnosis.declaring import declared_job
-    from holdfast.diagnosis.doctor import Examinee
+    from holdfast.diagnosis.doctor.doctor import Examinee
+    from holdfast.diagnosis.inspection.declaring import declared_job
 
     project, job = target.project, target.job
     declared = declared_sink_of(target)
@@ -223,8 +223,8 @@ def _exists_at(
 
 def source_places(target: Target, storage_options: Sequence[str], opening: Opening) -> SourcePlaces:
     """Give where the sources of a target are; of a target that is no job the records tell it."""
-    from holdfast.diagnosis.sourcesseen import SourcePlaces
-    from holdfast.ledgers.delta import LOG_FOLDER
+    from holdfast.diagnosis.inspection.sources import SourcePlaces
+    from holdfast.ledgers.delta.transactions import LOG_FOLDER
 
     project, job = target.project, target.job
     relative_to = project.folder if project is not None else working_folder()
@@ -286,7 +286,7 @@ def sink_place(
     timeout: float | None,
 ) -> tuple[SinkPlace | None, Path | None]:
     """Give the sink to ask, and where its folder is if it lies on this machine."""
-    from holdfast.diagnosis.sinkplace import SinkPlace
+    from holdfast.diagnosis.inspection.sink.place import SinkPlace
 
     text = str(given) if given is not None else declared.path if declared is not None else None
     if text is None:
@@ -323,7 +323,7 @@ def sink_place(
 
 def _unfilled_place(target: Target) -> SinkPlace | None:
     """Return a sink whose path cannot be filled in here, with the reason; None for any other."""
-    from holdfast.diagnosis.sinkplace import SinkPlace
+    from holdfast.diagnosis.inspection.sink.place import SinkPlace
     from holdfast.ledgers.asking import SinkMemory
 
     project, job = target.project, target.job
@@ -342,10 +342,10 @@ def _seeing(
     declared: DeclaredSink, location: Location, settings: StorageSettings
 ) -> Callable[[str], SinkSight] | None:
     """Return how a start looks at a sink that is a folder, None for formats that are not ours."""
-    from holdfast.ledgers.deltasight import look_at_delta_table
-    from holdfast.ledgers.fileoutput import FileOutput
-    from holdfast.ledgers.filesight import look_at_folder
-    from holdfast.ledgers.manifests import log_of
+    from holdfast.ledgers.delta.sight import look_at_delta_table
+    from holdfast.ledgers.files.manifests import log_of
+    from holdfast.ledgers.files.output import FileOutput
+    from holdfast.ledgers.files.sight import look_at_folder
     from holdfast.ledgers.sparkfilesink import FORMATS
 
     if declared.native:
@@ -373,9 +373,9 @@ def ledger_place(
     """Give a sink that is no folder and can be asked by one question, None for any other."""
     if declared is None or not (declared.format in _NO_FOLDERS or _is_unread(declared)):
         return None
-    from holdfast.diagnosis.sinkplace import SinkPlace
+    from holdfast.diagnosis.inspection.sink.place import SinkPlace
     from holdfast.ledgers.asking import ask_function, untold
-    from holdfast.ledgers.batchledger import PART
+    from holdfast.ledgers.custom.batchledger import PART
 
     name = declared.identity or declared.format
     if declared.native:
@@ -422,8 +422,8 @@ def _ask_database(target: Target, name: str) -> SinkMemory:
 def _see_database(target: Target, query_id: str) -> SinkSight:
     """Look at a PostgreSQL table as a start does; raise SinkError where that is not possible."""
     from holdfast.ledgers.asking import ASKED_SECONDS
-    from holdfast.ledgers.postgres import PostgresLedger
-    from holdfast.ledgers.postgresaddress import postgres_address
+    from holdfast.ledgers.database.address import postgres_address
+    from holdfast.ledgers.database.postgres import PostgresLedger
 
     project, job = target.project, target.job
     assert project is not None and job is not None
@@ -468,7 +468,7 @@ def recall_of(
     all_attempts: bool = False,
 ) -> Recall:
     """Give what looks at the records of a target; nothing can be recorded beside a root."""
-    from holdfast.diagnosis.recorded import nothing, recall
+    from holdfast.diagnosis.inspection.runs.recorded import nothing, recall
     from holdfast.records.folder import records_of
     from holdfast.storage.canonical import canonical
 

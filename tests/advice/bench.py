@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import library
-from tests.diagnosis.trials.bench import CHECKPOINT, Bench
+from tests.diagnosis.doctor.trials.bench import CHECKPOINT, Bench
 
 _YEARS_AGO = 1_577_836_800.0
 

@@ -10,7 +10,7 @@ from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES
 from holdfast.codes import code_of
 from tests.advice.files import restoring_step
 from tests.checkpoint.pictures import files_of, without
-from tests.diagnosis.test_checks import CASES
+from tests.diagnosis.checks.test_onpicture import CASES
 from tests.restarts.damages import damage_named
 from tests.restarts.edits import Files
 from tests.restarts.loading import base_files

@@ -11,7 +11,7 @@ Follow = Callable[[AdviceBench], None]
 Step = tuple[str, str]
 """A code, and one of its next steps word for word."""
 WRONG = "a wrong fix"
-"""In place of a code: the text is one of `holdfast.diagnosis.wrongfixes`."""
+"""In place of a code: the text is one of `holdfast.diagnosis.doctor.wrongfixes`."""
 
 
 @dataclass(frozen=True)

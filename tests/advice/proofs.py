@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from holdfast.diagnosis import wrongfixes
+from holdfast.diagnosis.doctor import wrongfixes
 from tests.advice.loading import TRUTH
 
 _FORMER = (
@@ -25,7 +25,7 @@ SPOKEN: dict[str, tuple[str, ...]] = {
     "HF2412": (_FORMER, _ID_BACK.format("table")),
     "HF2443": (_FORMER, _ID_BACK.format("sink")),
 }
-"""Steps of `diagnosis/checks/formerid.py`, with ID for the id and the sink's own name."""
+"""Steps of `diagnosis/checks/sink/formerid.py`, with ID for the id and the sink's own name."""
 
 _RUNNING = "tests/spark/running"
 
@@ -126,7 +126,7 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF2372", "if the upserts only insert rows, start despite it: holdfast run JOB --accept "
      "changing-source"): _CHAIN,
     ("HF2375", "write the option as the message spells it"): Test(
-        "tests/diagnosis/test_declaredsources.py::"
+        "tests/diagnosis/checks/declared/test_sources.py::"
         "test_a_misspelled_option_is_reported_until_it_is_corrected",
         "an option of the source and one of the sink are misspelled, then corrected",
         "nothing is reported any more",
@@ -155,11 +155,11 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF2459", "nothing has to be done: the next commit of this batch removes them"): _KILLED,
     ("HF2458", "if it is not finished, start the job again: it is finished before anything is "
      "written"): Test(
-        "tests/ledgers/test_takingback.py::test_killed_at_each_point",
+        "tests/ledgers/files/test_rewinding.py::test_killed_at_each_point",
         "a rewind or clear was killed, and the job is started again",
     ),
     ("HF2458", "void manifests need nothing: the next rewind or clear removes them"): Test(
-        "tests/ledgers/test_takingback.py::test_a_void_manifest_is_explained_and_counts_for_nobody",
+        "tests/ledgers/files/test_rewinding.py::test_a_void_manifest_is_explained_and_counts_for_nobody",
         "a late driver wrote a manifest after a rewind",
     ),
     ("HF2604", "do not put a copy back by guess: where the sink has the batch with other offsets, "
@@ -179,12 +179,12 @@ TESTS: dict[tuple[str, str], Test] = {
      "it reads its sources from the beginning"): _OTHER_OFFSETS,
     ("HF2302", "do not move the checkpoint by hand: a job whose checkpoint is at another path does "
      "not start (HF1114)"): Test(
-        "tests/diagnosis/test_declaredplace.py::test_a_job_in_a_temporary_folder_is_not_moved",
+        "tests/diagnosis/doctor/test_declaredplace.py::test_a_job_in_a_temporary_folder_is_not_moved",
         "the checkpoint of a job is moved by hand, and the project file names the new place",
         "refused (HF1114)",
     ),
     ("HF5060", "call what took them back again: it finishes what was begun"): Test(
-        "tests/spark/sinks/test_delta_takeback.py::"
+        "tests/spark/sinks/delta/test_rewinding.py::"
         "test_a_process_killed_after_the_rows_went_is_finished",
         "a rewind was killed between its commits",
     ),
@@ -212,7 +212,7 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF5042", "if no other driver is running, start the job again: it takes a lease with a newer "
      "generation than the ledger knows"): _RAISED,
     ("HF5027", "put the output back as it was, from a backup, then start the job again"): Test(
-        "tests/ledgers/test_filecommit.py::"
+        "tests/ledgers/files/test_commit.py::"
         "test_an_output_that_is_removed_while_the_job_runs_stops_it",
         "the output folder was removed under a running job, and is put back",
     ),
@@ -263,24 +263,24 @@ TESTS: dict[tuple[str, str], Test] = {
      "empty-sink"): _GONE,
     ("HF5006", "if the output was moved here, or its manifests were removed: put the folder "
      "…/.holdfast/… back, which lay beside the output"): Test(
-        "tests/spark/sinks/test_files.py::"
+        "tests/spark/sinks/files/test_sink.py::"
         "test_an_output_that_was_moved_without_its_manifests_says_what_to_move",
         "the output was moved without the folder beside it",
     ),
     ("HF5011", "if every row of … is the job's, delete them yourself, then clear the sink: an "
      "empty table is always cleared"): Test(
-        "tests/spark/sinks/test_postgrestakeback.py::"
+        "tests/spark/sinks/database/postgres/test_rewinding.py::"
         "test_a_total_that_an_older_holdfast_did_not_keep",
         "an older Holdfast pruned the ledger without a total",
     ),
     ("HF5048", "start the job with the time zone that the ledger names: set -Duser.timezone for "
      "driver and executors (spark.driver.extraJavaOptions and "
      "spark.executor.extraJavaOptions)"): Test(
-        "tests/spark/sinks/test_wallclock.py::test_a_table_stays_in_one_zone",
+        "tests/spark/sinks/database/test_wallclock.py::test_a_table_stays_in_one_zone",
         "a driver in another zone was refused, and the next one has the zone of the ledger",
     ),
     ("HF5091", "or bring the file back as it was"): Test(
-        "tests/ledgers/test_batchledger.py::test_a_damaged_entry_stops_with_its_place",
+        "tests/ledgers/custom/test_batchledger.py::test_a_damaged_entry_stops_with_its_place",
         "an entry was damaged, and is put back",
     ),
     ("HF3012", "run the job once where the folder can be written, and keep "

@@ -21,7 +21,7 @@ from tests.advice.bench import AdviceBench
 from tests.advice.following import FOLLOWINGS, Following
 from tests.advice.loading import TRUTH, records
 from tests.advice.programs import PROGRAMS
-from tests.diagnosis.trials.record import broker_for, seen_of
+from tests.diagnosis.doctor.trials.record import broker_for, seen_of
 from tests.parts.classarchive import VARIABLE, quick_java
 
 SETTINGS = {

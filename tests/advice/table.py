@@ -5,7 +5,7 @@ A step has a proof of one of these kinds:
 - spark: a program of `programs` makes the situation on real Spark, follows the step and starts once
   more; the record keeps the step's text, so that another text needs another run;
 - files: a real checkpoint is backed up, damaged and put back, and is byte-identical after that;
-- record: a real start that tests/restarts or tests/diagnosis/trials have recorded shows it;
+- record: a real start that tests/restarts or tests/diagnosis/doctor/trials have recorded shows it;
 - test: a test does exactly this;
 - reads: the step changes nothing; commands of Holdfast that it names are run by a test.
 """
@@ -23,7 +23,7 @@ from tests.advice import proofs
 from tests.advice.files import restoring_step
 from tests.advice.loading import records
 from tests.advice.raised import GAP, raised_by_code
-from tests.diagnosis.trials.loading import record_named
+from tests.diagnosis.doctor.trials.loading import record_named
 
 
 class Kind(str, Enum):

@@ -9,7 +9,7 @@ import pytest
 from tests.advice.damages import MOVES, SPARK, Move, Situation, situations
 from tests.advice.filerecord import moved_back, put_back
 from tests.advice.proofs import restored_situations
-from tests.diagnosis.trials.loading import WELL, record_named
+from tests.diagnosis.doctor.trials.loading import WELL, record_named
 
 HANDFUL = random.Random(14).sample(situations(), 8)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.codes import CODES
-from holdfast.diagnosis.wrongfixes import ALL as WRONG_FIXES
+from holdfast.diagnosis.doctor.wrongfixes import ALL as WRONG_FIXES
 from tests.advice import programs
 from tests.advice.following import FOLLOWINGS, WRONG, Following
 from tests.advice.loading import records
@@ -17,7 +17,7 @@ from tests.advice.proofs import RECORDS, TESTS, WRONG_RECORDS, reading
 from tests.advice.raised import raised_steps
 from tests.advice.table import Kind, steps, table, unproved
 from tests.advice.unproved import UNPROVED, UNPROVED_WRONG
-from tests.diagnosis.trials.loading import WELL, record_named
+from tests.diagnosis.doctor.trials.loading import WELL, record_named
 
 ROOT = Path(__file__).resolve().parents[2]
 BY_NAME = {one["followed"]: one for one in records()}
@@ -44,11 +44,11 @@ def test_steps_written_where_an_error_is_raised_are_in_the_table() -> None:
 
 READ_BY_HAND = (
     ("records/lease.py", "stop the job there, and try again"),
-    ("spark/sinks/takebackfit.py", "or give the job a new output"),
+    ("spark/sinks/database/rewindfit.py", "or give the job a new output"),
     ("spark/changedoffsets.py", "move … elsewhere as evidence, then start again"),
     ("storage/location.py", "give the last part of the chain alone"),
     ("backup/restoring.py", "give --even-if-running if you are sure that none runs"),
-    ("diagnosis/checks/deltasink.py", "then examine it again: holdfast doctor TARGET --sink PATH"),
+    ("diagnosis/checks/sink/delta.py", "then examine it again: holdfast doctor TARGET --sink PATH"),
 )
 """One for each way in which a step gets from where it is written to where it is given."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from holdfast.backup.changes import in_safe_order
 from holdfast.backup.snapshot import CopiedFile
-from holdfast.checkpoint.outcome import Action
-from holdfast.checkpoint.recovery import next_start
+from holdfast.checkpoint.recovery.forecast import next_start
+from holdfast.checkpoint.recovery.outcome import Action
 from tests.checkpoint.pictures import files_of, picture_of
 
 

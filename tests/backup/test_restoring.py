@@ -30,7 +30,7 @@ from tests.backup.folders import (
     tree_of,
 )
 from tests.backup.writers import killed_in_child
-from tests.diagnosis.recording import a_run
+from tests.diagnosis.doctor.recording import a_run
 
 LATER = NOW_MS + 60_000
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.checkpoint.outcome import Action, Outcome
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import read_picture
-from holdfast.checkpoint.recovery import outcome_with
+from holdfast.checkpoint.recovery.forecast import outcome_with
+from holdfast.checkpoint.recovery.outcome import Action, Outcome
 from holdfast.checkpoint.verification import verify
 from holdfast.storage.memory import MemoryReader
 from tests.restarts.loading import Truth

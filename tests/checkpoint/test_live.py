@@ -9,11 +9,11 @@ import pytest
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.verification import verify
-from holdfast.diagnosis.checks import check_picture
-from holdfast.diagnosis.statelook import look_at_state
+from holdfast.diagnosis.checks.onpicture import check_picture
+from holdfast.diagnosis.doctor.statelook import look_at_state
 from holdfast.errors import StorageError
 from holdfast.findings import Severity, worst
-from holdfast.format.hadoopcrc import encode_checksum
+from holdfast.format.logs.hadoopcrc import encode_checksum
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Listing
 from tests.checkpoint.pictures import Files, files_of

@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.checkpoint.sourcefolders import in_order
 from holdfast.checkpoint.sourceview import advance, evidence_of, explained, movement_back
-from holdfast.diagnosis.inspection import inspection_of
-from holdfast.format.offsets import OffsetsEntry, SourceOffset
+from holdfast.diagnosis.inspection.result import inspection_of
+from holdfast.format.logs.offsets import OffsetsEntry, SourceOffset
 from holdfast.format.sources import ExplainedOffset
 from tests.checkpoint.pictures import files_of, picture_of
 from tests.corpus.loading import Sample, corpus

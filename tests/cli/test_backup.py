@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.ledgers.manifest import encode_manifest
-from holdfast.ledgers.manifests import manifest_path
+from holdfast.ledgers.files.manifest import encode_manifest
+from holdfast.ledgers.files.manifests import manifest_path
 from tests.backup.folders import aged, extracted, tree_of
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
-from tests.diagnosis.filesinks import manifest
+from tests.diagnosis.doctor.filesinks import manifest
 from tests.records.drivers import driver
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast import doctor, inspect
-from holdfast.diagnosis import kafkaasking
+from holdfast.diagnosis.inspection import kafkabroker as kafkaasking
 from holdfast.errors import UsageError
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree

@@ -15,7 +15,7 @@ import pytest
 import holdfast as package
 from docs.generating.schemas import document_schema
 from holdfast.codes import CODES
-from holdfast.diagnosis.sparkerrors.catalogue import PAGES
+from holdfast.diagnosis.explain.pages.catalogue import PAGES
 from tests.cli.running import holdfast
 
 LOST_COMMIT = "[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log."
@@ -167,6 +167,6 @@ def test_programs_can_explain_too() -> None:
 
 def test_a_captured_trace_is_explained() -> None:
     """End to end, with a whole stack trace of real Spark."""
-    folder = Path(__file__).resolve().parents[1] / "diagnosis" / "sparkerrors" / "traces"
+    folder = Path(__file__).resolve().parents[1] / "diagnosis" / "explain" / "pages" / "traces"
     trace = next((folder / "wrong-base-path").glob("*.txt")).read_text(encoding="utf-8")
     assert holdfast("explain", "--json", trace).document["result"]["page"] == "wrong-base-path"

@@ -248,7 +248,8 @@ def test_pandas_is_not_imported(place: str, words: list[str], tmp_path: Path) ->
 UNNEEDED = {
     "hashlib", "pandas", "pyarrow.compute", "pyarrow.csv", "pyarrow.dataset",
     "pyarrow.parquet", "pydantic", "pyspark", "rich", "tempfile", "yaml", "fsspec", "asyncio",
-    "holdfast.state.conditions", "holdfast.state.exporting", "holdfast.state.summary",
+    "holdfast.state.query.conditions", "holdfast.state.query.exporting",
+    "holdfast.state.query.summary",
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from holdfast.records.run import Ended, Failure
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
 from tests.corpus.loading import sample
-from tests.diagnosis.recording import dead_holder, records_beside, run_on, write_runs
+from tests.diagnosis.doctor.recording import dead_holder, records_beside, run_on, write_runs
 from tests.records.drivers import taken
 
 JOB = """

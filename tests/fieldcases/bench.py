@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.diagnosis.trials.bench import CHECKPOINT, FIRST_MODIFIED, Bench
+from tests.diagnosis.doctor.trials.bench import CHECKPOINT, FIRST_MODIFIED, Bench
 
 JOB = "orders"
 SCHEMA = "user string, city string, amount long"

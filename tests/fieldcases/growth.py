@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.diagnosis.trials.bench import FIRST_MODIFIED
+from tests.diagnosis.doctor.trials.bench import FIRST_MODIFIED
 from tests.fieldcases.bench import CaseBench
 from tests.fieldcases.case import Starts, case
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pyspark
 
-from tests.diagnosis.trials.record import rows_of, trial_session
+from tests.diagnosis.doctor.trials.record import rows_of, trial_session
 from tests.fieldcases import drivers, growth, objectstore, queries, runs, tables, topics
 from tests.fieldcases.bench import CaseBench
 from tests.fieldcases.case import CASES, Case, Start

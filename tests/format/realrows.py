@@ -11,7 +11,7 @@ from functools import cache
 
 import pyarrow as pa
 
-from holdfast.format.stateschema import ColumnFamilySchema, decode_state_schema
+from holdfast.format.state.schema import ColumnFamilySchema, decode_state_schema
 from tests.corpus.loading import Sample
 
 _DELTA = re.compile(r"state/(\d+)/(\d+)/(?:([^/]+)/)?(\d+)\.delta")

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
-from holdfast.format.hadoopcrc import decode_checksum, encode_checksum
-from holdfast.format.initial import decode_initial
-from holdfast.format.javadata import encode_int, encode_text
-from holdfast.format.stateschema import decode_state_schema
+from holdfast.format.logs.hadoopcrc import decode_checksum, encode_checksum
+from holdfast.format.logs.initial import decode_initial
+from holdfast.format.state.javadata import encode_int, encode_text
+from holdfast.format.state.schema import decode_state_schema
 from tests.corpus.loading import corpus
 from tests.format.realfiles import KINDS, real_files
 

@@ -14,8 +14,8 @@ from holdfast.format.arrowarrays import arrow_numbers, arrow_text, numbers_of
 NO_PANDAS = """
 import sys, numpy, pyarrow
 from holdfast.format.arrowarrays import arrow_numbers, arrow_text, numbers_of
-from holdfast.format.avrostate import decode_avro
-from holdfast.format.rocksordered import ordered_columns
+from holdfast.format.rows.avro import decode_avro
+from holdfast.format.rocksdb.ordered import ordered_columns
 numbers_of(arrow_numbers(numpy.arange(3), valid=numpy.array([True, False, True])))
 arrow_text("a")
 print("pandas" in sys.modules)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.format.hadoopcrc import decode_checksum, encode_checksum, first_mismatch
-from holdfast.format.initial import decode_initial
-from holdfast.format.query import decode_query
-from holdfast.format.schematypes import columns
-from holdfast.format.sparkchecksum import decode_spark_checksum, matches
-from holdfast.format.stateschema import decode_state_schema
+from holdfast.format.logs.hadoopcrc import decode_checksum, encode_checksum, first_mismatch
+from holdfast.format.logs.initial import decode_initial
+from holdfast.format.logs.query import decode_query
+from holdfast.format.logs.sparkchecksum import decode_spark_checksum, matches
+from holdfast.format.state.schema import decode_state_schema
+from holdfast.format.state.schematypes import columns
 from tests.corpus.loading import Sample, corpus
 from tests.format.realfiles import KINDS, real_files
 

@@ -19,9 +19,9 @@ from holdfast.backup.snapshot import CopiedFile, Root, Snapshot, decode_snapshot
 from holdfast.errors import HoldfastError
 from holdfast.jobs.registry import remembered_checkpoint
 from holdfast.jobs.topics import topics_of
-from holdfast.ledgers.batchentry import LedgerEntry, decode_entry, encode_entry
-from holdfast.ledgers.manifest import Manifest, ManifestFile, decode_manifest, encode_manifest
-from holdfast.ledgers.takenback import Intent, decode_intent, encode_intent
+from holdfast.ledgers.custom.entry import LedgerEntry, decode_entry, encode_entry
+from holdfast.ledgers.files.manifest import Manifest, ManifestFile, decode_manifest, encode_manifest
+from holdfast.ledgers.files.takenback import Intent, decode_intent, encode_intent
 from holdfast.records.busy import is_busy, mark_path
 from holdfast.records.documents import UnreadableError, decode_document
 from holdfast.records.journal import unfinished_act

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.answers import Answer
-from holdfast.diagnosis.inspecting import inspect_checkpoint
-from holdfast.diagnosis.inspection import Inspection
+from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Severity
 from holdfast.storage.faulty import Fault, FaultyReader

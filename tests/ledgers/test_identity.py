@@ -91,8 +91,6 @@ def test_it_is_usable_where_holdfast_is_not_installed() -> None:
     """Executors of a cluster run the function that was written for foreachBatch."""
     from pyspark import cloudpickle
 
-    from holdfast.spark.sinks import custom  # noqa: F401 - it is what registers the module
-
     given = BatchId(IDENTITY)
     sent = cloudpickle.dumps(  # type: ignore[no-untyped-call]
         lambda: f"{given}: {given + 1}, {given.key}, {given.has_offsets('x')}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from holdfast.errors import StorageError
 from holdfast.ledgers.asking import SinkMemory, ask_sink, untold
-from holdfast.ledgers.delta import DeltaLedger
+from holdfast.ledgers.delta.transactions import DeltaLedger
 from holdfast.ledgers.lastcommitted import Answer, LastCommitted
 from holdfast.ledgers.ownledger import OwnLedger
 from holdfast.storage.local import LocalReader

@@ -18,7 +18,7 @@ from holdfast.storage import outputfile
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
 from tests.corpus.loading import sample
-from tests.diagnosis.recording import dead_holder, records_beside, run_on, write_runs
+from tests.diagnosis.doctor.recording import dead_holder, records_beside, run_on, write_runs
 from tests.fuzz.children import in_child
 from tests.metrics.jobs import MEASURES, Scraped, names_of, parsed, value
 from tests.records.drivers import taken

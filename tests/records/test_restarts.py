@@ -11,7 +11,7 @@ from holdfast.errors import CheckpointError
 from holdfast.records.holder import this_holder
 from holdfast.records.moments import moment_after, moment_now
 from holdfast.records.restarts import NextRestart, Restarts, awaited_restart
-from tests.diagnosis.recording import dead_holder, records_beside
+from tests.diagnosis.doctor.recording import dead_holder, records_beside
 from tests.records.drivers import elsewhere
 
 

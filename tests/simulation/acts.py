@@ -12,12 +12,12 @@ from holdfast.backup.records import open_records, open_store, reopened
 from holdfast.backup.restoring import Wish, restore_backup
 from holdfast.backup.retention import Retention
 from holdfast.backup.settling import settle_restore
-from holdfast.diagnosis.doctor import Examinee, examine
-from holdfast.diagnosis.recorded import recall
-from holdfast.diagnosis.sinkplace import SinkPlace
+from holdfast.diagnosis.doctor.doctor import Examinee, examine
+from holdfast.diagnosis.inspection.runs.recorded import recall
+from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Severity
-from holdfast.ledgers import manifests
+from holdfast.ledgers.files import manifests
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.holder import this_holder
 from holdfast.records.lease import Lease, take_lease

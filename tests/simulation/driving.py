@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.diagnosis import inspecting
+from holdfast.diagnosis.checks import inspecting
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.jobs.ready import ReadyJob, ReadySink, ReadySource
-from holdfast.ledgers.fileoutput import FileOutput
+from holdfast.ledgers.files.manifest import Manifest, ManifestFile
+from holdfast.ledgers.files.output import FileOutput
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.manifest import Manifest, ManifestFile
 from holdfast.records.moments import moment_now
 from holdfast.records.run import PlanFacts, Versions
 from holdfast.spark import admission, gate, jobrun, preparing, starting
 from holdfast.spark.jvm import Jvm
 from holdfast.spark.jvmdeath import JvmDeath
 from holdfast.spark.report import Outcome
-from holdfast.spark.sinks import files as filesinks
-from holdfast.spark.sinks.files import FileSink
-from holdfast.spark.sinks.filestaging import _final
+from holdfast.spark.sinks.files import sink as filesinks
+from holdfast.spark.sinks.files.sink import FileSink
+from holdfast.spark.sinks.files.staging import _final
 from holdfast.spark.stopping import Stopping
 from holdfast.spark.surroundings import Surroundings, Wishes
 from holdfast.storage.location import Location

@@ -13,9 +13,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from holdfast.backup import records as backup_records
-from holdfast.ledgers import filecommit, publishing, takingback
+from holdfast.ledgers.files import commit as filecommit
+from holdfast.ledgers.files import publishing
+from holdfast.ledgers.files import rewinding as takingback
+from holdfast.ledgers.files.manifests import log_of, manifest_path, mark_path
 from holdfast.ledgers.identity import OffsetRange, digest_of_offsets
-from holdfast.ledgers.manifests import log_of, manifest_path, mark_path
 from holdfast.records import busy, journal
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.spark import preparing, starting

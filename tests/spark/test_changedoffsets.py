@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.diagnosis.inspecting import inspect_checkpoint
+from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
 from holdfast.errors import RefusedError
 from holdfast.ledgers.heldoffsets import HeldOffsets, held_with
 from holdfast.ledgers.identity import OffsetRange

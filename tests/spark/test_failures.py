@@ -13,8 +13,8 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from holdfast.codes import code_of
-from holdfast.diagnosis.explaining import explain
-from holdfast.diagnosis.explanation import Kind
+from holdfast.diagnosis.explain.explaining import explain
+from holdfast.diagnosis.explain.explanation import Kind
 from holdfast.errors import HoldfastError, RunError, SinkError
 from holdfast.jobs.ready import ReadyJob, ReadySource
 from holdfast.spark.failures import failure_of, told

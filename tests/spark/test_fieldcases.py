@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.diagnosis.fieldcases import FIELD_CASES
+from holdfast.diagnosis.doctor.fieldcases import FIELD_CASES
 from tests.fieldcases.case import CASES
 from tests.fieldcases.loading import field_case_named
 from tests.fieldcases.record import made

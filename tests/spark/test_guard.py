@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.checkpoint.outcome import Action
-from holdfast.diagnosis.inspecting import inspect_checkpoint
-from holdfast.diagnosis.inspection import Inspection
-from holdfast.diagnosis.sinkbefore import SinkBefore
+from holdfast.checkpoint.recovery.outcome import Action
+from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+from holdfast.diagnosis.inspection.result import Inspection
+from holdfast.diagnosis.inspection.sink.before import SinkBefore
 from holdfast.errors import RefusedError
 from holdfast.findings import Severity
 from holdfast.ledgers.lastcommitted import LastCommitted

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.diagnosis.gathering import gathered
+from tests.diagnosis.doctor.gathering import gathered
 from tests.restarts.archive import read_folder
 
 pytestmark = pytest.mark.spark

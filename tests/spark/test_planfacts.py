@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import functions
 
 from holdfast import inspect
-from holdfast.format.operators import decode_operator
+from holdfast.format.state.operators import decode_operator
 from holdfast.spark import planfacts
 from holdfast.spark.planfacts import MOST_TEXT, plan_facts
 from tests.corpus.loading import sample

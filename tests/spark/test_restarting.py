@@ -9,7 +9,7 @@ import pytest
 from holdfast.errors import HoldfastError, RunError, SinkError, SourceError, StorageError
 from holdfast.jobs.ready import RestartPolicy
 from holdfast.spark.restarting import REASONS, backoff_seconds, passes, reason_of
-from tests.diagnosis.sparkerrors.test_matching import TRACES
+from tests.diagnosis.explain.pages.test_matching import TRACES
 from tests.docs.pages import REPOSITORY
 
 KAFKA = "org.apache.kafka.common.errors"

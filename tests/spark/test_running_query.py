@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.answers import Answer
-from holdfast.diagnosis.inspection import Inspection
+from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.findings import Severity, worst
 
 pytestmark = pytest.mark.spark

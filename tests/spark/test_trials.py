@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.diagnosis.trials.loading import record_named
-from tests.diagnosis.trials.record import tried
-from tests.diagnosis.trials.trial import TRIALS
+from tests.diagnosis.doctor.trials.loading import record_named
+from tests.diagnosis.doctor.trials.record import tried
+from tests.diagnosis.doctor.trials.trial import TRIALS
 
 pytestmark = pytest.mark.spark
 
@@ -26,6 +26,6 @@ HANDFUL = random.Random(4).sample(sorted(QUICK, key=lambda one: one.name), 5)
 
 @pytest.mark.parametrize("trial", HANDFUL, ids=lambda one: one.name)
 def test_spark_does_what_was_recorded(spark: Any, trial: Any) -> None:
-    """A seeded handful; all of them are recorded anew with tests/diagnosis/trials/record.py."""
+    """A seeded handful; tests/diagnosis/doctor/trials/record.py records all of them anew."""
     seen = tried(trial, spark)
     assert seen["outcome"] == record_named(f"{RECORDED_WITH}/{trial.name}").outcome

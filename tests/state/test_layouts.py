@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.checkpoint.reading import read_picture
-from holdfast.format.operators import OperatorMetadata
+from holdfast.format.state.operators import OperatorMetadata
 from holdfast.format.strictjson import decode_object
 from holdfast.state.layouts import StoreLayout, layouts_of
 from holdfast.storage.memory import MemoryReader

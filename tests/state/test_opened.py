@@ -13,7 +13,8 @@ import pytest
 
 import holdfast
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.state import asking, extras, frames
+from holdfast.state import extras, frames
+from holdfast.state.query import asking
 from tests.corpus.loading import sample
 
 

@@ -15,14 +15,14 @@ import pytest
 from holdfast.errors import CheckpointError, HoldfastError, UsageError
 from holdfast.findings import Severity
 from holdfast.format.spans import Changes
-from holdfast.format.stateschema import (
+from holdfast.format.state.schema import (
     ColumnFamilySchema,
     StateSchema,
     decode_state_schema,
     encode_state_schema,
 )
-from holdfast.state.chains import Link
-from holdfast.state.linkreading import LinkReader
+from holdfast.state.loading.chains import Link
+from holdfast.state.loading.links import LinkReader
 from holdfast.state.reading import StateView
 from tests.corpus.loading import sample
 from tests.state.states import rows_of, view_of
@@ -316,8 +316,8 @@ def deduplicated() -> StateView:
 
 def test_little_memory_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether or not the overlay goes to disk."""
-    monkeypatch.setattr("holdfast.state.loading._LEAST_BYTES", 500)
-    monkeypatch.setattr("holdfast.state.loading._WORKING_BYTES", 0)
+    monkeypatch.setattr("holdfast.state.loading.partition._LEAST_BYTES", 500)
+    monkeypatch.setattr("holdfast.state.loading.partition._WORKING_BYTES", 0)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for name in ("types", "join-format-4", "transform-pandas"):
         files = files_of(name)

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from holdfast.format.rockskeys import (
+from holdfast.format.rocksdb.keys import (
     KeyEncoder,
     KeyLayout,
     family_prefix,
     split_families,
     split_keys,
 )
-from holdfast.format.rocksvalues import split_values
+from holdfast.format.rocksdb.values import split_values
 from holdfast.format.spans import Spans
 from holdfast.state.layouts import Shown, StoreLayout
+from holdfast.state.loading.sst import open_tables, read_snapshot
 from holdfast.state.rowdecoding import Encoding, RowDecoder
-from holdfast.state.sst import open_tables, read_snapshot
 from holdfast.storage.memory import MemoryReader
 from tests.corpus.loading import Sample, sample
 from tests.format.sparkjson import spark_rows

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.statestore import BATCHES, PARTITIONS, write_state
 from holdfast.checkpoint.reading import read_picture
-from holdfast.format.partitionhash import partitions_of
+from holdfast.format.state.partitionhash import partitions_of
 from holdfast.state.reading import open_state
 from holdfast.storage.local import LocalReader
 

@@ -23,7 +23,7 @@ from holdfast.jobs.declaredsink import declared_sink
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.jobs.target import Target, resolve_target
 from holdfast.ledgers.asking import COPIED_MANIFESTS
-from holdfast.ledgers.fileoutput import MANIFESTS
+from holdfast.ledgers.files.output import MANIFESTS
 from holdfast.records.leasesight import LeaseState
 from holdfast.records.place import FOLDER
 from holdfast.storage.beside import beside, part_of

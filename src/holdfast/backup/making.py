@@ -26,7 +26,7 @@ from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.query import decode_query
+from holdfast.format.logs.query import decode_query
 from holdfast.storage.reading import Reader
 from holdfast.storage.writingtemporary import is_abandoned
 

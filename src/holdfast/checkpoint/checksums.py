@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from holdfast.checkpoint.layout import checksum_name
 from holdfast.checkpoint.picture import Damage
 from holdfast.errors import DecodeError
-from holdfast.format.hadoopcrc import HadoopChecksum, decode_checksum, first_mismatch
-from holdfast.format.sparkchecksum import decode_spark_checksum, matches
+from holdfast.format.logs.hadoopcrc import HadoopChecksum, decode_checksum, first_mismatch
+from holdfast.format.logs.sparkchecksum import decode_spark_checksum, matches
 
 
 def checksum_damage(path: str, pieces: Iterable[bytes], side: bytes) -> list[Damage]:

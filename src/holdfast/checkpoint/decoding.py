@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container
 
-from holdfast.format.commits import decode_commit
-from holdfast.format.filelog import decode_source_log
-from holdfast.format.initial import decode_initial
-from holdfast.format.offsets import decode_offsets
-from holdfast.format.operators import decode_operator
-from holdfast.format.query import decode_query
-from holdfast.format.sparkchecksum import decode_spark_checksum
-from holdfast.format.stateschema import decode_state_schema
+from holdfast.format.logs.commits import decode_commit
+from holdfast.format.logs.filelog import decode_source_log
+from holdfast.format.logs.initial import decode_initial
+from holdfast.format.logs.offsets import decode_offsets
+from holdfast.format.logs.query import decode_query
+from holdfast.format.logs.sparkchecksum import decode_spark_checksum
+from holdfast.format.state.operators import decode_operator
+from holdfast.format.state.schema import decode_state_schema
 
 Decoder = Callable[[bytes], object]
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from itertools import pairwise
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.format.offsets import OffsetsEntry
+from holdfast.format.logs.offsets import OffsetsEntry
 
 
 def skips_like_async(picture: Picture) -> bool:

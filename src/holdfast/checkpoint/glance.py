@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from holdfast.errors import DecodeError, NotFoundError
-from holdfast.format.log import batch_id_of
-from holdfast.format.query import decode_query
+from holdfast.format.logs.log import batch_id_of
+from holdfast.format.logs.query import decode_query
 from holdfast.storage.reading import Reader
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from holdfast.checkpoint.statefiles import StateFiles, StateSorter
-from holdfast.format.filelog import log_id_of
-from holdfast.format.log import batch_id_of
+from holdfast.format.logs.filelog import log_id_of
+from holdfast.format.logs.log import batch_id_of
 from holdfast.storage.reading import Kind, Listed
 
 _TEMPORARY = (".tmp", ".tmp.crc")

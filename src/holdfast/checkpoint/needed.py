@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.format.filelog import effective_interval, needed_ids
+from holdfast.format.logs.filelog import effective_interval, needed_ids
 
 
 def needed_paths(picture: Picture) -> frozenset[str]:

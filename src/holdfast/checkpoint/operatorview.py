@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery.state import partition_count
 from holdfast.checkpoint.statefiles import DEFAULT_STORE, OperatorFiles, StoreFiles
-from holdfast.checkpoint.staterecovery import partition_count
 from holdfast.errors import DecodeError
-from holdfast.format.schematypes import Column, columns
-from holdfast.format.stateschema import StateSchema
+from holdfast.format.state.schema import StateSchema
+from holdfast.format.state.schematypes import Column, columns
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from functools import cached_property
 from holdfast.checkpoint.layout import Layout
 from holdfast.errors import DecodeError, HoldfastError, StorageError
 from holdfast.findings import Place
-from holdfast.format.commits import CommitEntry
-from holdfast.format.filelog import FileLog, SourceFile
-from holdfast.format.offsets import OffsetsEntry
-from holdfast.format.operators import OperatorMetadata
-from holdfast.format.query import QueryMetadata
-from holdfast.format.stateschema import StateSchema
+from holdfast.format.logs.commits import CommitEntry
+from holdfast.format.logs.filelog import FileLog, SourceFile
+from holdfast.format.logs.offsets import OffsetsEntry
+from holdfast.format.logs.query import QueryMetadata
+from holdfast.format.state.operators import OperatorMetadata
+from holdfast.format.state.schema import StateSchema
 
 StoreKey = tuple[int, str]
 """Operator id and store name."""

@@ -11,12 +11,12 @@ from holdfast.checkpoint.layout import Layout, checked_name, lay_out
 from holdfast.checkpoint.picture import Damage, Picture, StoreKey
 from holdfast.checkpoint.sourcefolders import file_log_folders, wanted_log_ids
 from holdfast.errors import CheckpointError, DecodeError, NotFoundError, StorageError
-from holdfast.format.commits import CommitEntry
-from holdfast.format.filelog import FileLog, SourceFile
-from holdfast.format.offsets import OffsetsEntry
-from holdfast.format.operators import OperatorMetadata
-from holdfast.format.query import QueryMetadata
-from holdfast.format.stateschema import StateSchema
+from holdfast.format.logs.commits import CommitEntry
+from holdfast.format.logs.filelog import FileLog, SourceFile
+from holdfast.format.logs.offsets import OffsetsEntry
+from holdfast.format.logs.query import QueryMetadata
+from holdfast.format.state.operators import OperatorMetadata
+from holdfast.format.state.schema import StateSchema
 from holdfast.plurals import counted
 from holdfast.storage.reading import Listing, Reader
 

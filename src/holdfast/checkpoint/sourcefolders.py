@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.checkpoint.layout import Layout, SourceFiles
-from holdfast.format.filelog import effective_interval, needed_ids
-from holdfast.format.offsets import OffsetsEntry
+from holdfast.format.logs.filelog import effective_interval, needed_ids
+from holdfast.format.logs.offsets import OffsetsEntry
 
 _FILE_OFFSET = '"logOffset"'
 

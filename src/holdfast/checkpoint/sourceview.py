@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery.sources import file_log_offset
 from holdfast.checkpoint.sourcefolders import folder_of, in_order, matching_position
-from holdfast.checkpoint.sourcerecovery import file_log_offset
 from holdfast.errors import DecodeError
-from holdfast.format.offsets import OffsetsEntry
+from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.sources import (
     Amount,
     ExplainedOffset,

@@ -19,7 +19,7 @@ from holdfast.demonstration.counting import Count, count_lake
 from holdfast.demonstration.readings import Sensors
 from holdfast.errors import RunError, UsageError
 from holdfast.jobs.discovery import PROFILE_VARIABLE, load_project
-from holdfast.ledgers.delta import LOG_FOLDER, read_delta_ledger
+from holdfast.ledgers.delta.transactions import LOG_FOLDER, read_delta_ledger
 from holdfast.plurals import counted
 from holdfast.redaction import excerpt
 from holdfast.spark.release import installed_spark

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 
 from holdfast.errors import HoldfastError, SinkError, StorageError
-from holdfast.ledgers import delta, fileoutput, sparkfilesink
-from holdfast.ledgers.batchledger import read_batch_ledger, recorded_offsets
-from holdfast.ledgers.delta import DeltaLedger, read_delta_ledger
-from holdfast.ledgers.deltafollowing import offsets_in_table
+from holdfast.ledgers import sparkfilesink
+from holdfast.ledgers.custom.batchledger import read_batch_ledger, recorded_offsets
+from holdfast.ledgers.database.address import postgres_address
+from holdfast.ledgers.database.postgres import PostgresLedger
+from holdfast.ledgers.delta import transactions as delta
+from holdfast.ledgers.delta.following import offsets_in_table
+from holdfast.ledgers.delta.transactions import DeltaLedger, read_delta_ledger
+from holdfast.ledgers.files import output as fileoutput
+from holdfast.ledgers.files.manifests import ManifestLog, read_manifest_ledger
 from holdfast.ledgers.heldoffsets import OffsetsOf, unknown_offsets
 from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.ledgers.manifests import ManifestLog, read_manifest_ledger
 from holdfast.ledgers.ownledger import OwnLedger
-from holdfast.ledgers.postgres import PostgresLedger
-from holdfast.ledgers.postgresaddress import postgres_address
 from holdfast.ledgers.sparkfilesink import FileSinkLog, read_file_sink_log
 from holdfast.storage.reading import Reader
 

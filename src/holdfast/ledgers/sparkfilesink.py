@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from holdfast.errors import DecodeError, HoldfastError, NotFoundError, StorageError
-from holdfast.format.filelog import (
+from holdfast.format.logs.filelog import (
     compacted_ids,
     decode_sink_log,
     effective_interval,

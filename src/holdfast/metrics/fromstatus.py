@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.diagnosis.runshown import BatchShown, RunShown
-from holdfast.diagnosis.statusresult import JobState, JobStatus, LeaseShown, Status
+from holdfast.diagnosis.inspection.runs.shown import BatchShown, RunShown
+from holdfast.diagnosis.status.result import JobState, JobStatus, LeaseShown, Status
 from holdfast.metrics.figures import JobFigures, LastRun
 from holdfast.records.leasesight import Standing
 from holdfast.records.moments import epoch_seconds

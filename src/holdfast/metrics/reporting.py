@@ -15,8 +15,8 @@ from holdfast.spark.events import Event, RunStep, Watcher
 from holdfast.storage.showing import shown_path
 
 if TYPE_CHECKING:
-    from holdfast.diagnosis.status import JobPlace
-    from holdfast.diagnosis.statusresult import Status
+    from holdfast.diagnosis.status.result import Status
+    from holdfast.diagnosis.status.status import JobPlace
     from holdfast.jobs.ready import ReadyJob
     from holdfast.spark.stopping import Stopping
 
@@ -51,7 +51,7 @@ def reporting_metrics(
 
 def status_with_metrics(project: str, places: Sequence[JobPlace], path: Path) -> Answer[Status]:
     """Look at the jobs and write the metrics file; a bad place is refused before the look."""
-    from holdfast.diagnosis.status import status_of
+    from holdfast.diagnosis.status.status import status_of
     from holdfast.metrics.exposition import metrics_text, require_metrics_extra
     from holdfast.metrics.families import Face
     from holdfast.metrics.fromstatus import figures_of_status

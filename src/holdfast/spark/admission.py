@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from holdfast.diagnosis.checks.declaredsources import changing_sources
+from holdfast.diagnosis.checks.declared.sources import changing_sources
 from holdfast.errors import CheckpointError
 from holdfast.jobs.paths import check_place
 from holdfast.jobs.ready import ReadyJob

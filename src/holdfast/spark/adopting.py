@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.diagnosis.inspection import Inspection
+from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.errors import RefusedError
 from holdfast.ledgers.sinksight import SinkSight
 from holdfast.records.folder import RecordsFolder

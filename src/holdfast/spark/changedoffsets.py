@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from functools import partial
 
-from holdfast.diagnosis.inspection import Inspection
-from holdfast.diagnosis.keptoffsets import advice, judge_copies, read_entries
-from holdfast.diagnosis.otheroffsets import other_offsets
+from holdfast.diagnosis.inspection.keptoffsets import advice, judge_copies, read_entries
+from holdfast.diagnosis.inspection.otheroffsets import other_offsets
+from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.errors import CheckpointError, RefusedError
 from holdfast.ledgers.lastcommitted import LastCommitted
 from holdfast.records.folder import RecordsFolder

@@ -14,8 +14,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from holdfast.checkpoint.glance import glance_at
-from holdfast.diagnosis.sparkerrors.matching import find_page
-from holdfast.diagnosis.sparkerrors.page import Page
+from holdfast.diagnosis.explain.pages.matching import find_page
+from holdfast.diagnosis.explain.pages.page import Page
 from holdfast.errors import HoldfastError, JvmDiedError, RunError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Failure

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from holdfast.checkpoint.outcome import Action
-from holdfast.diagnosis.checks.filesink import CLOCK_TOLERANCE_MS
-from holdfast.diagnosis.inspection import Inspection
-from holdfast.diagnosis.sinkbefore import SinkBefore
-from holdfast.diagnosis.sinkgone import SinkCompared
+from holdfast.checkpoint.recovery.outcome import Action
+from holdfast.diagnosis.checks.sink.sparkfiles import CLOCK_TOLERANCE_MS
+from holdfast.diagnosis.inspection.result import Inspection
+from holdfast.diagnosis.inspection.sink.before import SinkBefore
+from holdfast.diagnosis.inspection.sink.gone import SinkCompared
 from holdfast.errors import RefusedError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.lastcommitted import Answer, LastCommitted

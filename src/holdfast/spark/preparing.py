@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import SHOWN_BATCHES
-from holdfast.diagnosis.checks.declarations import KINDS
-from holdfast.diagnosis.checks.declaredsources import (
+from holdfast.diagnosis.checks.declared.declarations import KINDS
+from holdfast.diagnosis.checks.declared.sources import (
     changing_sources,
     misspelled,
     moved_folders,
     other_paths,
 )
-from holdfast.diagnosis.inspecting import picture_of
-from holdfast.diagnosis.inspection import Inspection, inspection_of
-from holdfast.diagnosis.sinkbefore import sink_before
+from holdfast.diagnosis.checks.inspecting import picture_of
+from holdfast.diagnosis.inspection.result import Inspection, inspection_of
+from holdfast.diagnosis.inspection.sink.before import sink_before
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from holdfast.checkpoint.outcome import Action
+from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.errors import HoldfastError, JvmDiedError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ownership import check_owner

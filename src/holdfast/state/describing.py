@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.statefiles import OperatorFiles, StoreFiles
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.operators import OperatorMetadata
-from holdfast.format.stateschema import StateSchema
+from holdfast.format.state.operators import OperatorMetadata
+from holdfast.format.state.schema import StateSchema
 
 
 def operator_metadata(

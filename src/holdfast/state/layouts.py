@@ -9,9 +9,9 @@ from enum import Enum
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.statefiles import OperatorFiles, StoreFiles
 from holdfast.findings import Finding
-from holdfast.format.operators import OperatorMetadata
-from holdfast.format.schematypes import columns
-from holdfast.format.stateschema import ColumnFamilySchema, StateSchema
+from holdfast.format.state.operators import OperatorMetadata
+from holdfast.format.state.schema import ColumnFamilySchema, StateSchema
+from holdfast.format.state.schematypes import columns
 from holdfast.format.strictjson import encode_json
 from holdfast.state.describing import operator_metadata, schema_of, schemas_of, unknown_parts
 

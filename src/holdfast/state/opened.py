@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.answers import in_python
 from holdfast.state.bounds import MEMORY_BYTES
-from holdfast.state.keytext import Key
+from holdfast.state.query.keytext import Key
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class OpenedCheckpoint:
         import pyarrow as pa
 
         from holdfast.checkpoint.reading import read_picture
-        from holdfast.state.asking import Question, open_question
         from holdfast.state.frames import StateReader
+        from holdfast.state.query.asking import Question, open_question
 
         question = Question(operator, store, batch, partition, key, where, memory_bytes)
         asked = open_question(self.reader, read_picture(self.reader), question)

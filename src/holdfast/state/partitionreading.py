@@ -12,16 +12,16 @@ from holdfast.checkpoint.layout import Layout
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.spans import Changes
-from holdfast.state.chains import Chain, PartitionHistory
-from holdfast.state.linkreading import LinkReader
-from holdfast.state.loading import living_entries
+from holdfast.state.loading.chains import Chain, PartitionHistory
+from holdfast.state.loading.links import LinkReader
+from holdfast.state.loading.partition import living_entries
+from holdfast.state.query.showing import shown_batch
 from holdfast.state.rowdecoding import RowDecoder
-from holdfast.state.showing import shown_batch
 from holdfast.storage.reading import Reader
 from holdfast.storage.showing import place_within
 
 if TYPE_CHECKING:
-    from holdfast.state.keysearch import KeySearch
+    from holdfast.state.query.keysearch import KeySearch
 
 _HELD_BACK_BYTES = 32 << 20
 """So much is read before the first row is decoded: damage in a snapshot of usual size is met while

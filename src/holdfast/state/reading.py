@@ -14,16 +14,16 @@ from holdfast.checkpoint.statefiles import OperatorFiles, StoreFiles
 from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding
 from holdfast.state.bounds import MEMORY_BYTES
-from holdfast.state.chains import PartitionHistory, loadable_batches, nearest_batch
 from holdfast.state.layouts import StoreLayout, layouts_of
+from holdfast.state.loading.chains import PartitionHistory, loadable_batches, nearest_batch
+from holdfast.state.loading.statelog import StateLog
 from holdfast.state.partitionreading import PartitionReader
+from holdfast.state.query.showing import shown_schema
 from holdfast.state.rowdecoding import RowDecoder
-from holdfast.state.showing import shown_schema
-from holdfast.state.statelog import StateLog
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    from holdfast.state.keysearch import KeySearch
+    from holdfast.state.query.keysearch import KeySearch
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def _chosen(
 
 def _search(decoder: RowDecoder, key: Mapping[str, object]) -> KeySearch:
     # Who looks at rows does not wait for what finds one key.
-    from holdfast.state.keysearch import KeySearch
+    from holdfast.state.query.keysearch import KeySearch
 
     return KeySearch(decoder, key)
 

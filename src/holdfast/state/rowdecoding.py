@@ -11,15 +11,15 @@ import pyarrow as pa
 
 from holdfast.format.arrowarrays import arrow_numbers
 from holdfast.format.arrowkernels import cast, taken
-from holdfast.format.avrostate import decode_avro, decode_avro_versions
-from holdfast.format.rockskeys import KeyEncoder, KeyLayout, decode_key_encoder, split_keys
-from holdfast.format.rocksordered import ordered_columns
-from holdfast.format.rocksvalues import split_values
+from holdfast.format.rocksdb.keys import KeyEncoder, KeyLayout, decode_key_encoder, split_keys
+from holdfast.format.rocksdb.ordered import ordered_columns
+from holdfast.format.rocksdb.values import split_values
+from holdfast.format.rows.avro import decode_avro, decode_avro_versions
+from holdfast.format.rows.sparktypes import arrow_schema
+from holdfast.format.rows.unsaferow import decode_rows
 from holdfast.format.spans import Changes, Spans
-from holdfast.format.sparktypes import arrow_schema
-from holdfast.format.unsaferow import decode_rows
-from holdfast.state.gathering import gathered
 from holdfast.state.layouts import StoreLayout
+from holdfast.state.loading.gathering import gathered
 
 _ONLY_BYTES = pa.schema([("bytes", pa.binary())])
 """What is shown of keys and values of which no schema tells the columns."""

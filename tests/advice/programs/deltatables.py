@@ -7,10 +7,10 @@ import shutil
 import time
 from typing import Any
 
-from holdfast.diagnosis import wrongfixes
+from holdfast.diagnosis.doctor import wrongfixes
 from tests.advice.bench import AdviceBench
 from tests.advice.following import WRONG, follows, wrongly
-from tests.diagnosis.trials.deltasinks import IDENTITY, copied, log_of
+from tests.diagnosis.doctor.trials.deltasinks import IDENTITY, copied, log_of
 
 _NEWEST_BACK = "put the newest entries of the checkpoint back from a backup"
 _RESTORE_LOST = "if the checkpoint was deleted: restore it from a backup (holdfast backups TARGET)"
@@ -325,7 +325,7 @@ def batch_id_in_the_transaction(bench: AdviceBench) -> None:
     ("HF2326", "make the rows idempotent downstream by a key, or use a sink that keeps the batch "
      "id in the same transaction"),
     when="foreachBatch merges the rows by their key, and a batch runs again",
-    unreported="needs a declared sink, see tests/diagnosis/scenarios.py",
+    unreported="needs a declared sink, see tests/diagnosis/doctor/scenarios.py",
 )  # fmt: skip
 def merged_by_a_key(bench: AdviceBench) -> None:
     place = bench.folder / "out"
@@ -349,7 +349,8 @@ def merged_by_a_key(bench: AdviceBench) -> None:
 @follows(
     ("HF2406", "write to a table format, with a new output and a new checkpoint together"),
     when="a file sink's job goes over to Delta with a new output and a new checkpoint",
-    unreported="the log would have to have grown for months, see tests/diagnosis/scenarios.py",
+    unreported="the log would have to have grown for months, see "
+    "tests/diagnosis/doctor/scenarios.py",
 )
 def over_to_a_table(bench: AdviceBench) -> None:
     bench.put(0, 1)

@@ -6,11 +6,11 @@ import json
 import re
 import shutil
 
-from holdfast.diagnosis import wrongfixes
+from holdfast.diagnosis.doctor import wrongfixes
 from tests.advice.bench import AdviceBench
 from tests.advice.following import WRONG, follows, wrongly
-from tests.diagnosis.trials.bench import remove
-from tests.diagnosis.trials.filesinks import copied
+from tests.diagnosis.doctor.trials.bench import remove
+from tests.diagnosis.doctor.trials.filesinks import copied
 
 _TOGETHER = "keep a checkpoint and its output together: both as they were, or both new"
 _NO_OTHER_OUTPUT = (
@@ -212,7 +212,7 @@ def damaged_sink_entry_back(bench: AdviceBench) -> None:
     ("HF2454", "give every writer a folder of its own"),
     ("HF2343", "a job of its own needs a checkpoint and an output of its own"),
     when="a second job gets an output of its own before its first start",
-    unreported="needs two declared jobs, see tests/diagnosis/scenarios.py",
+    unreported="needs two declared jobs, see tests/diagnosis/doctor/scenarios.py",
 )
 def outputs_of_their_own(bench: AdviceBench) -> None:
     copied(bench, 3)
@@ -227,7 +227,7 @@ def outputs_of_their_own(bench: AdviceBench) -> None:
     ("HF2422", "a job that wrote there as the second one: a new output and a new checkpoint "
      "together"),
     when="a second job ran on the same output, and gets both anew",
-    unreported="needs two declared jobs, see tests/diagnosis/scenarios.py",
+    unreported="needs two declared jobs, see tests/diagnosis/doctor/scenarios.py",
 )  # fmt: skip
 def second_job_both_new(bench: AdviceBench) -> None:
     copied(bench, 3)

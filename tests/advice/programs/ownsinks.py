@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from holdfast.diagnosis import wrongfixes
+from holdfast.diagnosis.doctor import wrongfixes
 from tests.advice.bench import AdviceBench
 from tests.advice.following import WRONG, follows, wrongly
-from tests.diagnosis.trials.deltasinks import IDENTITY
+from tests.diagnosis.doctor.trials.deltasinks import IDENTITY
 from tests.spark.running.projects import Made, expected, ingest
 
 _CHECKPOINT = "project/checkpoints/ingest"

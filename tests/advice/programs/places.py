@@ -6,14 +6,14 @@ import shutil
 import time
 from typing import Any
 
-from holdfast.diagnosis import wrongfixes
+from holdfast.diagnosis.doctor import wrongfixes
 from tests.advice.bench import AdviceBench
 from tests.advice.following import WRONG, follows, wrongly
-from tests.diagnosis.trials.bench import Bench, remove
-from tests.diagnosis.trials.kafka import messages, produce
-from tests.diagnosis.trials.places import PARTITIONS, _asynchronously
+from tests.diagnosis.doctor.trials.bench import Bench, remove
+from tests.diagnosis.doctor.trials.kafka import messages, produce
+from tests.diagnosis.doctor.trials.places import PARTITIONS, _asynchronously
 
-_DECLARED = "needs a declared job, see tests/diagnosis/scenarios.py"
+_DECLARED = "needs a declared job, see tests/diagnosis/doctor/scenarios.py"
 
 
 @follows(

@@ -7,11 +7,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from holdfast.diagnosis import wrongfixes
+from holdfast.diagnosis.doctor import wrongfixes
 from tests.advice.bench import AdviceBench
 from tests.advice.following import WRONG, follows, wrongly
-from tests.diagnosis.trials.places import PROVIDER, ROCKSDB
-from tests.diagnosis.trials.state import CHANGELOG, STATE, counted
+from tests.diagnosis.doctor.trials.places import PROVIDER, ROCKSDB
+from tests.diagnosis.doctor.trials.state import CHANGELOG, STATE, counted
 
 _SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
 
@@ -20,7 +20,7 @@ _SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
     ("HF2335", "change spark.sql.streaming.stateStore.minDeltasForSnapshot where starts are slow, "
      "not where batches are"),
     when="minDeltasForSnapshot is changed between two starts",
-    unreported="a note about a setting, see tests/diagnosis/scenarios.py",
+    unreported="a note about a setting, see tests/diagnosis/doctor/scenarios.py",
 )  # fmt: skip
 def snapshots_more_often(bench: AdviceBench) -> None:
     counted(bench, 0, 1)
@@ -32,7 +32,7 @@ def snapshots_more_often(bench: AdviceBench) -> None:
     ("HF2319", "a watermark, or dropDuplicatesWithinWatermark, bounds it; that is a change of the "
      "query: try it on a copy first"),
     when="the changed query runs on a copy with an output of its own, the query goes on",
-    unreported="the state would have to have grown, see tests/diagnosis/scenarios.py",
+    unreported="the state would have to have grown, see tests/diagnosis/doctor/scenarios.py",
 )  # fmt: skip
 def tried_on_a_copy(bench: AdviceBench) -> None:
     bench.put(0, 1)

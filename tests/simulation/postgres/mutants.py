@@ -12,12 +12,12 @@ from unittest import mock
 import psycopg
 
 from holdfast.errors import SinkError
-from holdfast.spark.sinks.heldbatch import HeldBatch
-from holdfast.spark.sinks.ledgerstate import Judge, QueryState
-from holdfast.spark.sinks.postgres import PostgresSink
-from holdfast.spark.sinks.postgresledger import LedgerTable, set_up
-from holdfast.spark.sinks.postgresmove import Move
-from holdfast.spark.sinks.postgresstagingtables import StagingTables
+from holdfast.spark.sinks.database.heldbatch import HeldBatch
+from holdfast.spark.sinks.database.ledgerstate import Judge, QueryState
+from holdfast.spark.sinks.database.postgres.ledger import LedgerTable, set_up
+from holdfast.spark.sinks.database.postgres.move import Move
+from holdfast.spark.sinks.database.postgres.sink import PostgresSink
+from holdfast.spark.sinks.database.postgres.stagingtables import StagingTables
 from tests.simulation.postgres.choices import parsed
 from tests.simulation.postgres.exploring import Explored, drawn, explore, few_deviations, shrunk
 from tests.simulation.postgres.running import Ran, Stage

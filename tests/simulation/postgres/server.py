@@ -11,7 +11,7 @@ from unittest import mock
 
 import psycopg
 
-from holdfast.ledgers.postgres import LEDGER
+from holdfast.ledgers.database.postgres import LEDGER
 from tests.parts.postgres import fresh_database, running_server
 
 TABLE = "readings"

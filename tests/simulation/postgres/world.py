@@ -16,13 +16,15 @@ from unittest import mock
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.database.address import postgres_address
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.postgresaddress import postgres_address
-from holdfast.spark.sinks import postgres, postgresledger, postgresstagingtables
-from holdfast.spark.sinks.postgres import PostgresSink
-from holdfast.spark.sinks.postgresstaging import StagingError, _Task
+from holdfast.spark.sinks.database.postgres import ledger as postgresledger
+from holdfast.spark.sinks.database.postgres import sink as postgres
+from holdfast.spark.sinks.database.postgres import stagingtables as postgresstagingtables
+from holdfast.spark.sinks.database.postgres.sink import PostgresSink
+from holdfast.spark.sinks.database.postgres.staging import StagingError, _Task
+from holdfast.spark.sinks.database.staged import Staged
 from holdfast.spark.sinks.sink import Delivery
-from holdfast.spark.sinks.staged import Staged
 from tests.simulation.postgres.batches import PlannedBatch, StandInBatch
 from tests.simulation.postgres.baton import Point, actor_here
 from tests.simulation.postgres.server import TABLE

@@ -12,9 +12,9 @@ import pytest
 
 import holdfast
 from holdfast.ledgers.identity import OffsetRange, digest_of_offsets
-from holdfast.spark.sinks.delta import DeltaSink
-from holdfast.spark.sinks.files import FileSink
-from holdfast.spark.sinks.postgres import PostgresSink
+from holdfast.spark.sinks.database.postgres.sink import PostgresSink
+from holdfast.spark.sinks.delta.sink import DeltaSink
+from holdfast.spark.sinks.files.sink import FileSink
 from tests.drawing import draw
 from tests.parts.postgres import rows_in
 from tests.spark.running.projects import Made, expected, ingest, table

@@ -17,7 +17,7 @@ from holdfast.checkpoint.releases import RELEASES
 from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, target_options
-from holdfast.diagnosis.examination import Examination
+from holdfast.diagnosis.doctor.examination import Examination
 
 INTERVAL_SECONDS = 5.0
 
@@ -115,7 +115,7 @@ def command(
 def _watch(look: Callable[[], Answer[Examination]], interval: float, no_color: bool) -> NoReturn:
     """Look until interrupted."""
     from holdfast.cli.drawing.changes import draw_changes
-    from holdfast.diagnosis.watching import watch
+    from holdfast.diagnosis.doctor.watching import watch
 
     looks = enumerate(watch(look, partial(time.sleep, interval)))
     for number, (answer, changes) in looks:

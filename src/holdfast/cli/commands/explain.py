@@ -7,7 +7,7 @@ import sys
 import click
 
 from holdfast.cli.options import Output, output_options
-from holdfast.diagnosis.explaining import explain
+from holdfast.diagnosis.explain.explaining import explain
 
 
 @click.command("explain")

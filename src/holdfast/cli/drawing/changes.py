@@ -8,8 +8,8 @@ from holdfast.answers import Answer
 from holdfast.cli.drawing.console import drawing_console
 from holdfast.cli.drawing.examination import draw, draw_reported
 from holdfast.cli.drawing.findings import STYLES
-from holdfast.diagnosis.examination import Examination
-from holdfast.diagnosis.watching import Change
+from holdfast.diagnosis.doctor.examination import Examination
+from holdfast.diagnosis.doctor.watching import Change
 
 
 def draw_changes(

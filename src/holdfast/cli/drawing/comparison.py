@@ -13,7 +13,7 @@ from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import amount_text
 from holdfast.cli.drawing.statedifferences import draw_stores
-from holdfast.diagnosis.comparison import Comparison, LogComparison, Side
+from holdfast.diagnosis.comparison.result import Comparison, LogComparison, Side
 
 MOST_ENTRIES = 20
 

@@ -10,9 +10,9 @@ from rich.text import Text
 from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text, time_text
-from holdfast.diagnosis.evidence import FACTS, Basis, Bundle, Evidence, Missing
-from holdfast.diagnosis.evidencereport import attempt_text, fact_text, run_text
-from holdfast.diagnosis.restarts import Restart
+from holdfast.diagnosis.evidence.report import attempt_text, fact_text, run_text
+from holdfast.diagnosis.inspection.fact import FACTS, Basis, Bundle, Evidence, Missing
+from holdfast.diagnosis.inspection.runs.restarts import Restart
 from holdfast.plurals import counted
 
 MOST_RUNS = 10

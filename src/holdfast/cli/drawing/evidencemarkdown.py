@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 
 from holdfast.answers import Answer
-from holdfast.diagnosis.evidence import Evidence
-from holdfast.diagnosis.evidencereport import markdown_report
+from holdfast.diagnosis.evidence.report import markdown_report
+from holdfast.diagnosis.inspection.fact import Evidence
 
 
 def draw(answer: Answer[Evidence], console: Console) -> None:

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import MOST, STYLES, draw_line
-from holdfast.diagnosis.examination import Examination, Examined, Reported
-from holdfast.diagnosis.wrongfixes import WRONG_FIXES
+from holdfast.diagnosis.doctor.examination import Examination, Examined, Reported
+from holdfast.diagnosis.doctor.wrongfixes import WRONG_FIXES
 from holdfast.findings import Severity
 
 

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from holdfast.answers import Answer
-from holdfast.diagnosis.explanation import Explanation, Kind
+from holdfast.diagnosis.explain.explanation import Explanation, Kind
 
 
 def draw(answer: Answer[Explanation], console: Console) -> None:

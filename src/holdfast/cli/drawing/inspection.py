@@ -9,11 +9,11 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.operatorview import Operator, Store
-from holdfast.checkpoint.outcome import Action, NextStart
+from holdfast.checkpoint.recovery.outcome import Action, NextStart
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import amount_text, size_text, time_text
-from holdfast.diagnosis.inspection import Inspection, Source
-from holdfast.diagnosis.recordedversion import RECORDED
+from holdfast.diagnosis.inspection.result import Inspection, Source
+from holdfast.diagnosis.inspection.runs.version import RECORDED
 from holdfast.plurals import counted
 
 _HEADLINES = {

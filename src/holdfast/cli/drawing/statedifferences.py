@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.diagnosis.statedifferences import Change, RowDifference, StoreComparison
+from holdfast.diagnosis.comparison.statedifferences import Change, RowDifference, StoreComparison
 from holdfast.plurals import counted
 from holdfast.state.results import StateRow
 

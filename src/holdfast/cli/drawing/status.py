@@ -11,7 +11,7 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
-from holdfast.diagnosis.statusresult import JobState, JobStatus, Status
+from holdfast.diagnosis.status.result import JobState, JobStatus, Status
 from holdfast.records.leasesight import Standing
 
 _STYLES = {

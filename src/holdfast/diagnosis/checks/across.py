@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.diagnosis.subject import Subject
+from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 
 _OWN_LOG = frozenset({"parquet", "csv", "json", "orc", "text"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.checkpoint.statefiles import PartitionFiles
-from holdfast.diagnosis.checks.names import CONNECTOR_LOGS
-from holdfast.diagnosis.subject import Subject
+from holdfast.diagnosis.checks.log.names import CONNECTOR_LOGS
+from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.plurals import counted
 from holdfast.storage.reading import Kind

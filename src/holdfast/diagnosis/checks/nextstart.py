@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.checkpoint.outcome import Action
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.recovery import outcome_with
+from holdfast.checkpoint.recovery.forecast import outcome_with
+from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.checkpoint.writer import start_releases
 from holdfast.findings import Finding, Place, Severity
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.checkpoint.gaps import skips_like_async
+from holdfast.checkpoint.recovery.state import provider_of
 from holdfast.checkpoint.statefiles import PartitionFiles
-from holdfast.checkpoint.staterecovery import provider_of
 from holdfast.diagnosis.checks.growth import changes_since_snapshot
-from holdfast.diagnosis.subject import Subject
+from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.filelog import DEFAULT_INTERVAL, effective_interval
+from holdfast.format.logs.filelog import DEFAULT_INTERVAL, effective_interval
 from holdfast.plurals import counted
 from holdfast.storage.schemes import OBJECT_STORES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.diagnosis.recorded import Recorded
+from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.journal import interrupted
 from holdfast.records.run import Run

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery.state import provider_of
 from holdfast.checkpoint.releases import RELEASES
-from holdfast.checkpoint.staterecovery import provider_of
 from holdfast.checkpoint.writer import spark_version
-from holdfast.diagnosis.subject import Subject
+from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 
 

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterator
 
 from holdfast.codes import code_of
-from holdfast.diagnosis.lastrun import RunState, last_run_state
-from holdfast.diagnosis.recorded import Recorded
-from holdfast.diagnosis.subject import Subject
+from holdfast.diagnosis.inspection.runs.last import RunState, last_run_state
+from holdfast.diagnosis.inspection.runs.recorded import Recorded
+from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.attempts import Attempt
 from holdfast.records.leasesight import Standing

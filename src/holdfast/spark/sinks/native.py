@@ -17,14 +17,14 @@ from holdfast.errors import SinkError, StorageError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.jobs.sparkpath import spark_path
 from holdfast.ledgers.asking import OpenBelow, SinkMemory, ask_sink
-from holdfast.ledgers.delta import DeltaLedger
-from holdfast.ledgers.deltaidentity import current_application
-from holdfast.ledgers.fileoutput import is_hidden
+from holdfast.ledgers.delta.identity import current_application
+from holdfast.ledgers.delta.transactions import DeltaLedger
+from holdfast.ledgers.files.output import is_hidden
 from holdfast.ledgers.lastcommitted import Answer, LastCommitted, cannot_be_asked
 from holdfast.ledgers.sinksight import NO_QUERY_YET, Contents, NativeSight, SinkSight
 from holdfast.ledgers.sparkfilesink import FORMATS as FILE_FORMATS
 from holdfast.ledgers.sparkfilesink import FileSinkLog
-from holdfast.spark.sinks.deltafolder import contents_of_table
+from holdfast.spark.sinks.delta.folder import contents_of_table
 from holdfast.spark.sinks.sink import cannot_take_back
 from holdfast.storage.beside import beside, part_of
 from holdfast.storage.canonical import canonical

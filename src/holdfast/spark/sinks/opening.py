@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, TextIO
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink
-from holdfast.ledgers.fileoutput import FileOutput
-from holdfast.ledgers.onceperbatch import wish_of
-from holdfast.ledgers.postgresaddress import postgres_address
-from holdfast.spark.sinks.console import ConsoleSink
-from holdfast.spark.sinks.custom import CustomSink
-from holdfast.spark.sinks.delta import DeltaSink
-from holdfast.spark.sinks.deltacommits import RESERVED_OPTIONS
-from holdfast.spark.sinks.filefit import FILE_FORMATS
-from holdfast.spark.sinks.files import FileSink
-from holdfast.spark.sinks.jdbc import RESERVED_OPTIONS as OF_JDBC_WRITER
-from holdfast.spark.sinks.jdbc import JdbcSink
-from holdfast.spark.sinks.jdbcnames import check_table_name
-from holdfast.spark.sinks.memory import MemorySink
-from holdfast.spark.sinks.postgres import PostgresSink
+from holdfast.ledgers.custom.onceperbatch import wish_of
+from holdfast.ledgers.database.address import postgres_address
+from holdfast.ledgers.files.output import FileOutput
+from holdfast.spark.sinks.custom.console import ConsoleSink
+from holdfast.spark.sinks.custom.memory import MemorySink
+from holdfast.spark.sinks.custom.sink import CustomSink
+from holdfast.spark.sinks.database.jdbc.names import check_table_name
+from holdfast.spark.sinks.database.jdbc.sink import RESERVED_OPTIONS as OF_JDBC_WRITER
+from holdfast.spark.sinks.database.jdbc.sink import JdbcSink
+from holdfast.spark.sinks.database.postgres.sink import PostgresSink
+from holdfast.spark.sinks.delta.commits import RESERVED_OPTIONS
+from holdfast.spark.sinks.delta.sink import DeltaSink
+from holdfast.spark.sinks.files.fit import FILE_FORMATS
+from holdfast.spark.sinks.files.sink import FileSink
 from holdfast.spark.sinks.sink import BatchSink
 from holdfast.spark.userfunctions import load_function
 

@@ -15,7 +15,7 @@ from typing import Any
 from pyspark import TaskContext
 
 from holdfast.spark.session import SessionWish, open_session, stop_session
-from holdfast.spark.sinks import postgresstaging
+from holdfast.spark.sinks.database.postgres import staging as postgresstaging
 from tests.spark.sinks.deliveries import identity
 from tests.spark.sinks.plainreading import Place
 from tests.spark.sinks.subjects import SUBJECT_BY_NAME

@@ -1,0 +1,1 @@
+"""What the next start does, by Spark's own rule, step by step."""

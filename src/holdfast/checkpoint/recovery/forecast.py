@@ -1,0 +1,152 @@
+"""Spark's recovery rule as one pure function: what the next start does with this checkpoint.
+
+The steps stand in the order in which Spark takes them; the first that decides ends the matter.
+They assume that the query is the one that wrote the checkpoint and runs in micro-batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery.goingon import going_on
+from holdfast.checkpoint.recovery.joinstate import format_one_join
+from holdfast.checkpoint.recovery.logs import (
+    continuous,
+    newest_entries,
+    nothing_planned,
+    pinned_settings,
+    previous_entry,
+    query_id,
+)
+from holdfast.checkpoint.recovery.outcome import Action, Difference, NextStart, Outcome, failure
+from holdfast.checkpoint.recovery.sources import source_failure
+from holdfast.checkpoint.recovery.state import provider_of, state_failure
+from holdfast.checkpoint.recovery.writing import blocked_write
+from holdfast.checkpoint.releases import KNOWN_OPERATORS, RELEASES, at_least
+from holdfast.checkpoint.writer import spark_version
+
+Step = Callable[[Picture, str], Outcome | None]
+
+
+def next_start(picture: Picture, spark: str | None = None) -> NextStart:
+    """Tell what the next start does, with the release that wrote it or with the one given."""
+    assumed = spark or spark_version(picture).assumed
+    outcome = outcome_with(picture, assumed)
+    differs = []
+    for release in RELEASES:
+        other = outcome_with(picture, release)
+        if (other.action, other.sink_touched) != (outcome.action, outcome.sink_touched):
+            differs.append(Difference(release, other.action, other.reason))
+    return NextStart(
+        outcome.action,
+        outcome.batch_id,
+        outcome.reason,
+        assumed,
+        outcome.sink_touched,
+        tuple(differs),
+    )
+
+
+def outcome_with(picture: Picture, release: str) -> Outcome:
+    """Tell what one Spark release does."""
+    unseen = picture.access_failure
+    if unseen is not None:
+        reason = f"{unseen.at or picture.location} could not be read: {unseen.message}"
+        return Outcome(Action.UNKNOWN, None, reason)
+    for step in STEPS:
+        outcome = step(picture, release)
+        if outcome is not None:
+            return outcome
+    return _with_join(picture, _with_identity(picture, going_on(picture)))
+
+
+def _with_identity(picture: Picture, outcome: Outcome) -> Outcome:
+    """Without `metadata` the older releases go on silently, as another query to the sink."""
+    if outcome.action is Action.FRESH or picture.layout.has_file("metadata"):
+        return outcome
+    told = f"{outcome.reason}; under a new query id, so that the sink takes it for another query"
+    return replace(outcome, reason=told)
+
+
+def _with_join(picture: Picture, outcome: Outcome) -> Outcome:
+    """A checkpoint does not say how it joins; every release refuses an outer join in format 1."""
+    if outcome.action is Action.FRESH or format_one_join(picture) is None:
+        return outcome
+    told = f"{outcome.reason}; an outer join would be refused, its state is of format 1"
+    return replace(outcome, reason=told)
+
+
+def _sources(picture: Picture, _release: str) -> Outcome | None:
+    """A file source must find its own log whole."""
+    reason = source_failure(picture)
+    return None if reason is None else failure(reason)
+
+
+def _commit_ahead(picture: Picture, _release: str) -> Outcome | None:
+    """A commit without its offsets: the batch before runs again, then its commit collides."""
+    planned, committed = picture.newest_offsets_id, picture.newest_commit_id
+    if planned is None or committed is None or committed <= planned:
+        return None
+    return failure(
+        f"commits/{committed} has no offsets: Spark runs batch {planned} again, the sink gets it "
+        "once more, then writing its commit fails with CONCURRENT_STREAM_LOG_UPDATE",
+        batch_id=planned,
+        sink_touched=True,
+    )
+
+
+def _operator_names(picture: Picture, release: str) -> Outcome | None:
+    """From 4.0 on Spark compares each operator's recorded name with the query's."""
+    if not at_least(release, "4.0"):
+        return None
+    for operator in picture.operators.values():
+        if operator.name not in KNOWN_OPERATORS:
+            return failure(f"no operator of Spark {release} is called {operator.name!r}")
+    return None
+
+
+def _join_format(picture: Picture, release: str) -> Outcome | None:
+    """Join state of format 1 is refused where it doesn't fit its entry, or has no schema."""
+    join = format_one_join(picture)
+    reason = join.refusal(release) if join is not None else None
+    if reason is None:
+        return None
+    # 3.5 looks at the schema in the tasks, when the sink was called already.
+    touched = not at_least(release, "4.0")
+    return failure(reason, going_on(picture).batch_id, sink_touched=touched)
+
+
+def _state(picture: Picture, release: str) -> Outcome | None:
+    """The state of the batch before must be loadable."""
+    ahead = going_on(picture)
+    commit = picture.newest_commit
+    with_ids = commit is not None and commit.version == 2 and at_least(release, "4.3")
+    if with_ids and provider_of(picture) == "hdfs":
+        reason = "commit log v2 asks for state ids, which this state store does not have"
+        return failure(reason, ahead.batch_id, sink_touched=True)
+    unloadable = state_failure(picture, ahead, release)
+    if unloadable is None:
+        return None
+    # 3.5 looks at the schema in the tasks, when the sink was called already.
+    early = (unloadable.before_sink and at_least(release, "4.0")) or (
+        unloadable.folder_missing and at_least(release, "4.2")
+    )
+    return failure(unloadable.reason, ahead.batch_id, sink_touched=not early)
+
+
+STEPS: tuple[Step, ...] = (
+    query_id,
+    newest_entries,
+    nothing_planned,
+    previous_entry,
+    continuous,
+    pinned_settings,
+    _sources,
+    _commit_ahead,
+    blocked_write,
+    _operator_names,
+    _join_format,
+    _state,
+)

@@ -1,0 +1,151 @@
+"""What of metadata, offsets/ and commits/ decides the next start."""
+
+from __future__ import annotations
+
+from holdfast.checkpoint.gaps import skips_like_async
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery.outcome import Action, Outcome, failure
+from holdfast.checkpoint.releases import PARTITIONS, at_least
+from holdfast.plurals import counted
+
+
+def query_id(picture: Picture, release: str) -> Outcome | None:
+    """`metadata` is read first; 4.2 and later refuse to make a new id over an existing log."""
+    damage = picture.refused("metadata")
+    if damage is not None:
+        return failure(f"Spark can't read `metadata`: {damage.error.message}")
+    if picture.query is not None and not picture.query.well_formed:
+        return failure("the query id in `metadata` is not a UUID: Spark refuses it")
+    written = picture.newest_offsets_id is not None or picture.newest_commit_id is not None
+    if not picture.layout.has_file("metadata") and written and at_least(release, "4.2"):
+        return failure(
+            "`metadata` is missing while the logs hold batches: Spark stops with "
+            "STREAMING_CHECKPOINT_MISSING_METADATA_FILE"
+        )
+    return None
+
+
+def newest_entries(picture: Picture, release: str) -> Outcome | None:
+    """The newest offsets and the newest commit must be readable."""
+    for log in (picture.layout.offsets, picture.layout.commits):
+        if log.newest is None:
+            continue
+        path = log.files[log.newest].path
+        if path != f"{log.folder}/{log.newest}":
+            return failure(f"Spark takes {path} for batch {log.newest} and looks for another name")
+        damage = picture.refused(path)
+        if damage is not None:
+            return failure(f"Spark can't read {path}: {damage.error.message}")
+    return _log_versions(picture, release)
+
+
+def _log_versions(picture: Picture, release: str) -> Outcome | None:
+    offsets, commit = picture.newest_offsets, picture.newest_commit
+    if offsets is not None and offsets.version > (2 if at_least(release, "4.2") else 1):
+        return failure(f"offsets log v{offsets.version} is not known to Spark {release}")
+    greatest = 3 if at_least(release, "4.2") else 2 if at_least(release, "4.0") else 1
+    if commit is not None and commit.version > greatest:
+        return failure(f"commit log v{commit.version} is not known to Spark {release}")
+    return _commit_version_changes(picture) if release in ("4.0", "4.1") else None
+
+
+def _commit_version_changes(picture: Picture) -> Outcome | None:
+    """4.0 and 4.1 want every commit in the version that the session's state format asks for."""
+    versions = {entry.version for entry in picture.commits.values()}
+    if len(versions) < 2:
+        return None
+    return failure(
+        f"commits/ mixes {' and '.join(f'v{one}' for one in sorted(versions))}: Spark stops with "
+        "INVALID_LOG_VERSION.EXACT_MATCH_VERSION"
+    )
+
+
+def nothing_planned(picture: Picture, release: str) -> Outcome | None:
+    """Without offsets Spark begins at batch 0, if it finds the rest as empty as it expects."""
+    if picture.newest_offsets_id is not None:
+        return None
+    if picture.newest_commit_id is not None:
+        if at_least(release, "4.1"):
+            return failure("offsets/ is empty while commits/ holds batches: Spark refuses to start")
+        return failure(
+            "offsets/ is empty: batch 0 is planned anew and reaches the sink, then its commit "
+            "collides with the old one",
+            batch_id=0,
+            sink_touched=True,
+        )
+    if picture.layout.state.any_file and at_least(release, "4.1"):
+        return failure(
+            "offsets/ and commits/ are empty but state/ is not: Spark stops with "
+            "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
+        )
+    left = " over the state that was left behind" if picture.layout.state.any_file else ""
+    return Outcome(Action.FRESH, 0, f"offsets/ holds no batch: batch 0 comes first{left}")
+
+
+def previous_entry(picture: Picture, _release: str) -> Outcome | None:
+    """Spark needs the offsets before the newest to know where that batch begins."""
+    newest = picture.newest_offsets_id
+    if newest is None or newest == 0:
+        return None
+    previous = newest - 1
+    if previous not in picture.layout.offsets.files:
+        if skips_like_async(picture):
+            return None
+        return failure(
+            f'offsets/{previous} is missing: Spark stops with "batch {previous} doesn\'t exist"'
+        )
+    damage = picture.refused(f"offsets/{previous}")
+    if damage is not None:
+        return failure(f"Spark can't read offsets/{previous}: {damage.error.message}")
+    return _source_count(picture, previous, newest)
+
+
+def _source_count(picture: Picture, previous: int, newest: int) -> Outcome | None:
+    before, after = picture.offsets.get(previous), picture.offsets.get(newest)
+    if before is None or after is None or after.version != 1 or before.version != 1:
+        return None
+    if len(before.sources) == len(after.sources):
+        return None
+    return failure(
+        f"offsets/{newest} has {counted(len(after.sources), 'source')}, offsets/{previous} has "
+        f"{len(before.sources)}: Spark compares the number with the query's and stops"
+    )
+
+
+def continuous(picture: Picture, release: str) -> Outcome | None:
+    """Continuous processing writes no metadata and goes on from the newest commit."""
+    newest, newest_id = picture.newest_offsets, picture.newest_offsets_id
+    if newest is None or newest_id is None or newest.metadata is not None:
+        return None
+    before = picture.offsets.get(newest_id - 1)
+    if before is not None and before.metadata is not None:
+        reached = picture.pending is not None and not at_least(release, "4.2")
+        reason = "the newest offsets entry has no metadata line: Spark needs one"
+        return failure(reason, picture.pending, sink_touched=reached)
+    epoch = picture.newest_commit_id
+    if epoch is None:
+        return Outcome(Action.FRESH, 0, "continuous processing: no epoch was ever committed")
+    return Outcome(
+        Action.PLAN,
+        epoch + 1,
+        f"continuous processing: epoch {epoch} is committed, epoch {epoch + 1} follows",
+    )
+
+
+def pinned_settings(picture: Picture, release: str) -> Outcome | None:
+    """A pinned value that is no number stops the start, an unfinished repartition too (4.2+)."""
+    partitions = picture.settings.get(PARTITIONS)
+    if partitions is None:
+        return None
+    if not partitions.strip().isdecimal() or int(partitions) < 1:
+        return failure(f"{PARTITIONS} is pinned to {partitions!r}, which Spark refuses")
+    if picture.pending is None or picture.newest_commit_id is None:
+        return None
+    before = picture.offsets.get(picture.pending - 1)
+    earlier = before.metadata.settings.get(PARTITIONS) if before and before.metadata else None
+    if earlier is not None and earlier != partitions and at_least(release, "4.2"):
+        return failure(
+            f"{PARTITIONS} changed from {earlier} to {partitions} in the pending batch: Spark "
+            "stops with STREAMING_UNFINISHED_REPARTITION_DETECTED"
+        )
+    return None

@@ -1,0 +1,1 @@
+"""What the project declares, against what the checkpoint was written with."""

@@ -1,0 +1,88 @@
+"""Inspects a checkpoint: reads it, checks it, and gives the answer of `inspect`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.answers import Answer
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
+from holdfast.checkpoint.sourceview import Formats
+from holdfast.checkpoint.verification import Progress, verify
+from holdfast.diagnosis.checks.onpicture import check_picture
+from holdfast.diagnosis.checks.records import check_records
+from holdfast.diagnosis.inspection.result import Inspection, Sink, inspection_of
+from holdfast.diagnosis.inspection.runs.recorded import Recall, nothing
+from holdfast.errors import NotFoundError
+from holdfast.findings import worst_first
+from holdfast.storage.memory import MemoryReader
+from holdfast.storage.reading import Reader
+
+if TYPE_CHECKING:
+    from holdfast.diagnosis.inspection.sink.place import SinkPlace
+
+VERIFIED_HISTORY = 1000
+"""How many of the newest batches are compared with each other when everything is verified."""
+
+
+def inspect_checkpoint(
+    reader: Reader,
+    *,
+    formats: Formats | None = None,
+    shown: int = SHOWN_BATCHES,
+    spark: str | None = None,
+    verified: bool = False,
+    may_be_missing: bool = False,
+    recall: Recall = nothing,
+    sink: SinkPlace | None = None,
+    progress: Progress | None = None,
+) -> Answer[Inspection]:
+    """Tell what is in a checkpoint and what the next start does; nothing is written.
+
+    `verified` reads every file and compares it with its checksums, not only what the next start
+    needs. `may_be_missing` takes a place that is not there for a job that never ran. `sink` is
+    asked what it holds.
+    """
+    history = max(shown, VERIFIED_HISTORY) if verified else shown
+    recorded = recall()
+    picture = picture_of(reader, history=history, may_be_missing=may_be_missing)
+    picture = replace(picture, starting_spark=spark)
+    if verified:
+        picture = verify(reader, picture, progress)
+    result = inspection_of(
+        picture,
+        formats=formats or {},
+        shown=shown,
+        spark=spark,
+        verified=verified,
+        run=recorded.run_of(picture),
+    )
+    return Answer(
+        command="inspect",
+        location=picture.location,
+        result=result if sink is None else replace(result, sink=_asked(result, sink)),
+        findings=worst_first((*check_picture(picture), *check_records(picture, recorded))),
+    )
+
+
+def _asked(found: Inspection, place: SinkPlace) -> Sink:
+    """Ask the sink; where it gives no answer, what is known otherwise stays."""
+    known = found.sink or Sink(place.kind, place.location, None, "declared")
+    memory = place.ask()
+    last = memory.last_committed(found.query_id)
+    if memory.own is None:
+        return replace(known, asked=last.basis)
+    return replace(known, last_committed=last.value, basis="asked", asked=last.basis)
+
+
+def picture_of(
+    reader: Reader, *, history: int = SHOWN_BATCHES, may_be_missing: bool = False
+) -> Picture:
+    """Return the picture of a checkpoint, an empty one where it may be missing and is."""
+    try:
+        return read_picture(reader, history=history)
+    except NotFoundError:
+        if not may_be_missing:
+            raise
+    return read_picture(MemoryReader({}, location=reader.location), history=history)

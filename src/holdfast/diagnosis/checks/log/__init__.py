@@ -1,0 +1,1 @@
+"""The files of a checkpoint: offsets, commits, metadata, their names and their gaps."""

@@ -1,0 +1,115 @@
+"""Names that do not belong: left-over side files, folders like batches, links, foreign files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.checkpoint.layout import checked_name
+from holdfast.checkpoint.picture import Picture
+from holdfast.codes import code_of
+from holdfast.diagnosis.checks.log.strangenames import unknown_in_state
+from holdfast.findings import Finding, Place, Severity
+from holdfast.plurals import counted
+
+CONNECTOR_LOGS = "sinks"
+"""The folder in which connectors keep logs of their own."""
+
+
+_IN_COMMITS = code_of("HF2210").next_steps[:2]
+_ELSEWHERE = code_of("HF2210").next_steps[2:]
+
+
+def check_blocking_names(picture: Picture) -> Iterator[Finding]:
+    """Report a left-over where the next entry of a log must be created."""
+    blocking = _blocking(picture)
+    for path in sorted(set(picture.layout.orphan_checksums) & blocking):
+        yield Finding(
+            "HF2210",
+            Severity.FATAL,
+            f"{path} was left behind and is in the way of {checked_name(path)}",
+            Place(path),
+            {"next_entry": checked_name(path)},
+            next_steps=_IN_COMMITS if path.startswith("commits/") else _ELSEWHERE,
+        )
+    for path in _numbered_folders(picture):
+        blocks = path in blocking
+        yield Finding(
+            "HF2210" if blocks else "HF2212",
+            Severity.FATAL if blocks else Severity.WARNING,
+            f"{path} is a folder" + (" in the way of the next entry" if blocks else ""),
+            Place(path),
+        )
+
+
+def check_orphan_checksums(picture: Picture) -> Iterator[Finding]:
+    """Report side files whose file is gone, where they block nothing."""
+    blocking = _blocking(picture)
+    for path in picture.layout.orphan_checksums:
+        if path not in blocking:
+            message = f"{checked_name(path)} is gone, but its checksum is still there"
+            yield Finding("HF2211", Severity.WARNING, message, Place(path))
+
+
+def check_misnamed_batches(picture: Picture) -> Iterator[Finding]:
+    """Report files whose name Spark parses as a batch id that the name is not."""
+    logs = {log.folder: log for log in (picture.layout.offsets, picture.layout.commits)}
+    for batch_id, path in picture.layout.misnamed:
+        log = logs[path.partition("/")[0]]
+        counts = batch_id == log.newest and log.files[batch_id].path == path
+        severity = Severity.FATAL if counts else Severity.WARNING
+        message = f"{path} is taken for batch {batch_id}"
+        yield Finding("HF2213", severity, message, Place(path), {"batch": batch_id})
+    for name in picture.source_logs:
+        for log_id, item in picture.layout.sources[name].files.items():
+            if item.path not in (f"sources/{name}/{log_id}", f"sources/{name}/{log_id}.compact"):
+                message = f"{item.path} is taken for entry {log_id}"
+                yield Finding("HF2213", Severity.FATAL, message, Place(item.path))
+
+
+def check_special_files(picture: Picture) -> Iterator[Finding]:
+    """Report links out of the folder, broken links, pipes and devices."""
+    for item in picture.layout.special:
+        message = f"{item.path} is {item.kind.value.replace('-', ' ')}: it was not opened"
+        yield Finding("HF2228", Severity.WARNING, message, Place(item.path))
+
+
+def check_left_overs(picture: Picture) -> Iterator[Finding]:
+    """Mention temporary files and files that are no part of a checkpoint."""
+    layout = picture.layout
+    if layout.temporary:
+        yield Finding(
+            "HF2227",
+            Severity.INFO,
+            f"{counted(len(layout.temporary), 'temporary file')} left behind",
+            Place(layout.temporary[0]),
+            {"files": list(layout.temporary[:10])},
+        )
+    # What a connector keeps of its sink is its own log; the doctor tells how large it has grown.
+    strange = (one for one in layout.foreign if one.partition("/")[0] != CONNECTOR_LOGS)
+    foreign = (*strange, *unknown_in_state(picture))
+    if foreign:
+        yield Finding(
+            "HF2229",
+            Severity.INFO,
+            f"{len(foreign)} names are no part of a checkpoint: {foreign[0]}"
+            + (", …" if len(foreign) > 1 else ""),
+            Place(foreign[0]),
+            {"names": list(foreign[:10])},
+        )
+
+
+def _numbered_folders(picture: Picture) -> tuple[str, ...]:
+    return (*picture.layout.offsets.numbered_folders, *picture.layout.commits.numbered_folders)
+
+
+def _blocking(picture: Picture) -> frozenset[str]:
+    """Name what would be in the way of the entries that Spark writes next."""
+    planned, pending = picture.newest_offsets_id, picture.pending
+    following = 0 if planned is None else planned + 1
+    paths = [f"offsets/{following}", f"commits/{following}"]
+    if pending is not None:
+        paths.append(f"commits/{pending}")
+    for name in picture.source_logs:
+        paths.append(f"sources/{name}/{max(picture.layout.sources[name].files, default=-1) + 1}")
+    split = [path.rpartition("/") for path in paths]
+    return frozenset([*paths, *(f"{folder}/.{name}.crc" for folder, _, name in split)])

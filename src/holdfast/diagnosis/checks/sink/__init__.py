@@ -1,0 +1,1 @@
+"""What the sink holds, against what the checkpoint says."""

@@ -1,0 +1,170 @@
+"""A checkpoint against the transaction identifiers of the Delta table that it writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from holdfast.diagnosis.checks.sink.formerid import steps_for_former_id
+from holdfast.diagnosis.inspection.subject import Subject
+from holdfast.findings import Finding, Place, Severity
+from holdfast.ledgers.delta.identity import CLOSED
+from holdfast.ledgers.delta.transactions import DeltaLedger
+from holdfast.plurals import counted
+
+_MOST_NAMED = 5
+_REMEMBER = (
+    "do not start the query: it would write the pending batch a second time",
+    "set delta.setTransactionRetentionDuration of the table to longer than the job was stopped, "
+    "for example to interval 3650 days: identifiers that still are in the log count again",
+    "then examine it again: holdfast doctor TARGET --sink PATH",
+)
+
+
+def check_table_not_ahead(subject: Subject) -> Iterator[Finding]:
+    """Report a table that holds later batches of this query than the checkpoint has planned."""
+    ledger, planned = ledger_of(subject), subject.picture.newest_offsets_id
+    version = ledger.transactions.get(subject.query_id or "") if ledger is not None else None
+    if ledger is None or version is None or version <= subject.may_be_delivered:
+        return
+    held = "is closed for this query" if version == CLOSED else f"holds batches up to {version}"
+    ends = "has planned none" if planned is None else f"ends at {planned}"
+    yield Finding(
+        "HF2411",
+        Severity.FATAL,
+        f"the table {held}, the checkpoint {ends}: what is written next is skipped",
+        place_in(ledger),
+        {"table_version_of_query": version, "newest_offsets": planned},
+    )
+
+
+def check_table_not_behind(subject: Subject) -> Iterator[Finding]:
+    """Report committed batches that the table does not hold under this query id."""
+    ledger, committed = ledger_of(subject), subject.picture.newest_commit_id
+    version = ledger.transactions.get(subject.query_id or "") if ledger is not None else None
+    if ledger is None or version is None or committed is None or version >= committed:
+        return
+    yield Finding(
+        "HF2414",
+        Severity.WARNING,
+        f"batches up to {committed} are committed, the table holds this query's only up to "
+        f"{version}",
+        place_in(ledger),
+        {"table_version_of_query": version, "newest_commit": committed},
+    )
+
+
+def check_table_knows_query(subject: Subject) -> Iterator[Finding]:
+    """Report a table that other queries wrote and that holds nothing of this one."""
+    ledger = ledger_of(subject)
+    if ledger is None or not ledger.complete or subject.query_id in ledger.transactions:
+        return
+    queries = {one: version for one, version in ledger.transactions.items() if is_query(one)}
+    started = subject.picture.newest_commit_id is not None
+    # Application ids of people's own making: their batches are told by `check_fixed_application`.
+    if not queries and (ledger.transactions or not started):
+        return
+    ours = subject.query_id or "(its id is missing)"
+    if queries:
+        known = ", ".join(list(queries)[:_MOST_NAMED])
+        message = f"the table has batches of query {known}, and none of this checkpoint's {ours}"
+        if subject.query_id is None and subject.picture.newest_offsets_id is None:
+            message = f"the table has batches of query {known}, and a new checkpoint gets a new id"
+    else:
+        message = f"the table has no batch of any query; this checkpoint's is {ours}"
+    # A new checkpoint reads everything again, a pending batch is written again under the new id.
+    doubles = bool(queries) and (not started or subject.picture.pending is not None)
+    yield Finding(
+        "HF2412",
+        Severity.FATAL if doubles else Severity.WARNING,
+        message,
+        place_in(ledger),
+        {"query_id": subject.query_id, "known": queries},
+        next_steps=steps_for_former_id(subject, queries, "table"),
+    )
+
+
+def check_fixed_application(subject: Subject) -> Iterator[Finding]:
+    """Report application ids of people's own making that are ahead of this checkpoint."""
+    ledger, planned = ledger_of(subject), subject.picture.newest_offsets_id
+    if ledger is None or subject.query_id in ledger.transactions:
+        return
+    following = 0 if planned is None else planned + 1
+    for name, version in ledger.transactions.items():
+        if not is_query(name) and version >= following:
+            yield Finding(
+                "HF2413",
+                Severity.FATAL,
+                f"the application id {name} has written up to {version}; if this job uses it, its "
+                f"batches {following} to {version} are ignored",
+                place_in(ledger),
+                {"application_id": name, "version": version, "newest_offsets": planned},
+            )
+
+
+def check_table_memory(subject: Subject) -> Iterator[Finding]:
+    """Mention that the table forgets, or that a part of its memory was not read."""
+    ledger = ledger_of(subject)
+    if ledger is None:
+        return
+    if ledger.retention is not None:
+        yield _forgetful(subject, ledger, ledger.retention)
+    if ledger.truncated or not ledger.complete:
+        evidence = {"newest_version": str(ledger.newest_version), "unread": list(ledger.unread)}
+        severity = Severity.FATAL if ledger.truncated else Severity.INFO
+        yield Finding("HF2416", severity, _untold(ledger), place_in(ledger), evidence)
+
+
+def _forgetful(subject: Subject, ledger: DeltaLedger, retention: str) -> Finding:
+    """Say what a table that forgets means for the next start: a batch may be pending."""
+    message = f"the table forgets transaction identifiers after {retention}"
+    pending, version = subject.picture.pending, ledger.transactions.get(subject.query_id or "")
+    evidence = {"retention": retention, "pending": pending, "table_version_of_query": version}
+    severity = Severity.INFO
+    steps: tuple[str, ...] = ()
+    if pending is not None and not ledger.transactions:
+        severity = Severity.ERROR
+        message += f" and has none of this query: it may hold the pending batch {pending}"
+    held = version is not None and pending is not None and pending <= version < CLOSED
+    if held and ledger.has_expired(subject.query_id):
+        severity, steps = Severity.FATAL, _REMEMBER
+        message += f": that of the pending batch {pending}, which it holds, has expired"
+        if _delivered_by_holdfast(subject):
+            # The sink reads the log itself and skips what stands in it, expired or not.
+            severity = Severity.WARNING
+            message += "; holdfast run skips it, Spark's own sink would write it again"
+    return Finding("HF2415", severity, message, place_in(ledger), evidence, next_steps=steps)
+
+
+def _delivered_by_holdfast(subject: Subject) -> bool:
+    run = subject.recorded.run_of(subject.picture)
+    return run is not None and run.sink is not None and run.sink.kind == "delta"
+
+
+def _untold(ledger: DeltaLedger) -> str:
+    if ledger.truncated:
+        return "versions of the Delta log are gone, and no checkpoint of it stands for them"
+    if ledger.unread:
+        return f"{counted(len(ledger.unread), 'file')} of the Delta log could not be read"
+    if ledger.needs_pyarrow:
+        return "older identifiers stand in a Parquet checkpoint, and pyarrow is not installed"
+    return "the Delta log has more versions than are read, and no checkpoint that tells"
+
+
+def ledger_of(subject: Subject) -> DeltaLedger | None:
+    """Return what the table remembers; None where the sink is no Delta table."""
+    return subject.sink.delta if subject.sink is not None else None
+
+
+def place_in(ledger: DeltaLedger) -> Place:
+    """Return the newest version of the log."""
+    return Place(f"{ledger.newest_version:020}.json", root=ledger.location)
+
+
+def is_query(text: str) -> bool:
+    """Tell whether an application id is that of a query; people make up others."""
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

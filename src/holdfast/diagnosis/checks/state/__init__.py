@@ -1,0 +1,1 @@
+"""The state of a checkpoint: its folders, its versions, its contents."""

@@ -1,0 +1,133 @@
+"""Operator metadata and state schemas: in their own folder, known, and where they are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery.state import partition_count
+from holdfast.checkpoint.releases import KNOWN_OPERATORS
+from holdfast.findings import Finding, Place, Severity
+
+
+def check_operator_identity(picture: Picture) -> Iterator[Finding]:
+    """Report metadata of another operator than the folder's, and names that no Spark writes."""
+    for path, operator in picture.operator_files.items():
+        folder, place = int(path.split("/")[1]), Place(path, line=2)
+        if operator.id != folder:
+            message = f"state/{folder} holds the metadata of operator {operator.id}"
+            yield Finding("HF2223", Severity.FATAL, message, place)
+        if operator.name not in KNOWN_OPERATORS:
+            message = f"operator {folder} is called {operator.name!r}"
+            yield Finding("HF2224", Severity.WARNING, message, place, {"name": operator.name})
+        stores = picture.layout.state.operators[folder].stores
+        for store in operator.stores:
+            if store.name not in stores and stores:
+                message = f"state/{folder} has no store {store.name!r}, which its metadata names"
+                yield Finding("HF2223", Severity.WARNING, message, place)
+
+
+def check_schema_places(picture: Picture) -> Iterator[Finding]:
+    """Report recorded schema paths that lie elsewhere, or name a file that is not here."""
+    for folder, operator in picture.operators.items():
+        place = Place(_metadata_path(picture, folder), line=2)
+        for path in (path for store in operator.stores for path in store.schema_paths):
+            inside = _inside(path, folder)
+            root = path[: len(path) - len(inside)] if inside else path
+            if not _same_place(root, picture.location):
+                message = f"the state schema of operator {folder} is recorded elsewhere: {path}"
+                yield Finding("HF2225", Severity.ERROR, message, place, {"path": path})
+                break
+            if inside not in picture.layout.items:
+                message = f"{inside} is recorded as a state schema, but missing"
+                yield Finding("HF2226", Severity.FATAL, message, Place(inside))
+
+
+def judged_by_old_place(finding: Finding, exists_at: Callable[[str], bool | None]) -> Finding:
+    """Return a finding about schemas elsewhere as fatal where nothing is there any more."""
+    path = finding.evidence.get("path") if finding.code == "HF2225" else None
+    there = exists_at(path) if isinstance(path, str) else None
+    if there is None:
+        return finding
+    evidence = {**finding.evidence, "exists": there}
+    if there:
+        message = f"{finding.message}, which still exists"
+        return replace(finding, message=message, evidence=evidence)
+    message = f"{finding.message}, which does not exist any more"
+    why = (
+        "the checkpoint was moved: Spark reads the schema from the old path and stops, because it "
+        "is gone"
+    )
+    return replace(finding, severity=Severity.FATAL, message=message, evidence=evidence, why=why)
+
+
+def check_state_ids(picture: Picture) -> Iterator[Finding]:
+    """Report commits whose state ids have another shape than the state."""
+    for batch_id, commit in picture.commits.items():
+        if commit.version == 1 and commit.state_ids:
+            message = f"commits/{batch_id} names state ids, which version 1 does not have"
+            yield Finding("HF2233", Severity.ERROR, message, Place(f"commits/{batch_id}", line=1))
+        for operator_id, partitions in (commit.state_ids or {}).items():
+            count = partition_count(picture, operator_id)
+            place = Place(f"commits/{batch_id}", line=2)
+            if operator_id not in picture.layout.state.operators:
+                if picture.is_unlisted("state"):
+                    continue
+                message = f"commits/{batch_id} names operator {operator_id}, which has no state"
+                yield Finding("HF2233", Severity.ERROR, message, place)
+            elif count is not None and len(partitions) not in (1, count):
+                message = (
+                    f"commits/{batch_id} lists {len(partitions)} partitions of operator "
+                    f"{operator_id}, {count} are pinned"
+                )
+                yield Finding("HF2233", Severity.ERROR, message, place)
+            else:
+                yield from _unknown_ids(picture, batch_id, operator_id, partitions)
+
+
+def _unknown_ids(
+    picture: Picture, batch_id: int, operator_id: int, partitions: tuple[tuple[str, ...], ...]
+) -> Iterator[Finding]:
+    """Where files of the version are kept, the commit must name them by their ids."""
+    for store in picture.layout.state.operators[operator_id].stores.values():
+        for partition, ids in enumerate(partitions):
+            files = store.partitions.get(partition)
+            named = (*files.zips, *files.changelogs) if files is not None else ()
+            kept = {unique for version, unique in named if version == batch_id + 1 and unique}
+            if kept and not kept & set(ids):
+                message = f"commits/{batch_id} names no kept state of operator {operator_id}"
+                yield Finding(
+                    "HF2233", Severity.ERROR, message, Place(f"commits/{batch_id}", line=2)
+                )
+                return
+
+
+def _metadata_path(picture: Picture, folder: int) -> str:
+    files = picture.layout.state.operators[folder]
+    newest = max(files.metadata_by_batch, default=None)
+    if newest is not None:
+        return files.metadata_by_batch[newest]
+    return files.metadata or f"state/{folder}"
+
+
+def _inside(path: str, operator_id: int) -> str:
+    """Cut a recorded absolute path down to its part below the checkpoint."""
+    marker = f"state/{operator_id}/"
+    found = path.rfind("/" + marker)
+    return path[found + 1 :] if found >= 0 else ""
+
+
+def _same_place(recorded: str, location: str) -> bool:
+    return _plain(recorded) == _plain(location)
+
+
+def _plain(location: str) -> str:
+    """Strip what may differ between Spark's spelling of a place and ours."""
+    text = location.replace("%20", " ").rstrip("/")
+    scheme, separator, rest = text.partition(":")
+    if separator and scheme == "file":
+        return "/" + rest.lstrip("/")
+    if separator and scheme in ("s3a", "s3n"):
+        return f"s3:{rest}"
+    return text

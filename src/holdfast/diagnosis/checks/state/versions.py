@@ -1,0 +1,77 @@
+"""The kept versions of state: one after the other, none of them empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.checkpoint.gaps import missing_between
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery.goingon import going_on
+from holdfast.checkpoint.recovery.state import state_failure
+from holdfast.checkpoint.statefiles import DEFAULT_STORE, PartitionFiles
+from holdfast.checkpoint.writer import start_releases
+from holdfast.findings import Finding, Place, Severity
+from holdfast.storage.reading import Listed
+
+_MOST_NAMED = 5
+
+
+def check_state_versions(picture: Picture) -> Iterator[Finding]:
+    """Report versions that are missing between kept ones of the same partition."""
+    for folder, files in _partitions(picture):
+        for version in missing_between(tuple(sorted(files.versions())))[:_MOST_NAMED]:
+            path = files.missing_path(folder, version)
+            message = f"{path} is missing; older and newer versions of this state are there"
+            evidence = {"version": version, "files": files.of_version(max(files.versions()))}
+            yield Finding("HF2238", Severity.WARNING, message, Place(path), evidence)
+
+
+def check_empty_state(picture: Picture) -> Iterator[Finding]:
+    """Report state files of no bytes, but those that the pending batch writes again."""
+    items = picture.layout.items
+    replaced = written_again(picture)
+    failure = state_failure(picture, going_on(picture), start_releases(picture)[0])
+    for _, files in _partitions(picture):
+        for item in _files(files):
+            if item.size == 0 and item.path not in replaced:
+                message = f"{item.path} is empty"
+                needed = failure is not None and failure.place == item.path
+                severity = Severity.FATAL if needed else Severity.ERROR
+                yield Finding("HF2239", severity, message, Place(item.path))
+    for path in picture.layout.besides:
+        if path.endswith(".sst") and path.startswith("state/") and not items[path].size:
+            yield Finding("HF2239", Severity.ERROR, f"{path} is empty", Place(path))
+
+
+def _partitions(picture: Picture) -> Iterator[tuple[str, PartitionFiles]]:
+    for operator in picture.layout.state.operators.values():
+        for store in operator.stores.values():
+            suffix = "" if store.name == DEFAULT_STORE else f"/{store.name}"
+            for partition, files in store.partitions.items():
+                yield f"state/{operator.id}/{partition}{suffix}", files
+
+
+def written_again(picture: Picture) -> frozenset[str]:
+    """Name the changes that the pending batch made before it was stopped: it makes them again.
+
+    A snapshot is not among them: Spark makes it later, and does not replace one that is there.
+    """
+    if picture.pending is None:
+        return frozenset()
+    version = picture.pending + 1
+    return frozenset(
+        item.path
+        for _, files in _partitions(picture)
+        for number, item in (
+            *files.deltas.items(),
+            *((number, item) for (number, _), item in files.changelogs.items()),
+        )
+        if number == version
+    )
+
+
+def _files(files: PartitionFiles) -> Iterator[Listed]:
+    yield from files.deltas.values()
+    yield from files.snapshots.values()
+    yield from files.zips.values()
+    yield from files.changelogs.values()

@@ -1,0 +1,1 @@
+"""Compares two checkpoints, or one checkpoint at two batches."""

@@ -1,0 +1,189 @@
+"""Compares two checkpoints, or two batches of one, and gives the answer of `diff`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from holdfast.answers import Answer
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
+from holdfast.checkpoint.sourceview import Formats
+from holdfast.diagnosis.checks.onpicture import check_picture
+from holdfast.diagnosis.comparison.result import (
+    NOT_COMPARED,
+    Comparison,
+    comparison_of,
+    differing,
+    distances,
+    entry_differences,
+    side_of,
+)
+from holdfast.errors import DecodeError, UsageError
+from holdfast.findings import Finding, Place, Severity, rooted
+from holdfast.format.logs.offsets import OffsetsEntry, decode_offsets
+from holdfast.state.extras import require_state_extra
+from holdfast.storage.reading import Reader
+from holdfast.storage.showing import place_within
+
+if TYPE_CHECKING:
+    from holdfast.diagnosis.comparison.state import StateAt
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of the state is to be compared."""
+
+    from_batch: int | None = None
+    """The batch on the left: by default the newest committed, or the one before the other."""
+    to_batch: int | None = None
+    """The batch on the right, by default the newest committed."""
+    operator: int | None = None
+    store: str | None = None
+    rows: int = 0
+    """How many rows that differ are given of each kind."""
+    logs_only: bool = False
+
+
+def compare_checkpoints(
+    left: Reader, right: Reader, asked: Asked, *, formats: Formats | None = None, most: int
+) -> Answer[Comparison]:
+    """Compare the newest batches of two checkpoints, and their states; nothing is written."""
+    one, other = _whole_picture(left, most), _whole_picture(right, most)
+    found = comparison_of(one, other, formats or {})
+    findings = _damage(one, other)
+    if _has_state(one) and _has_state(other) and not asked.logs_only:
+        unread = _unread(asked)
+        if unread is not None:
+            return Answer("diff", one.location, found, (*findings, unread))
+        from holdfast.diagnosis.comparison.state import state_at
+
+        here = state_at(left, one, asked.from_batch)
+        there = state_at(right, other, asked.to_batch)
+        found, findings = _with_state(found, findings, here, there, asked)
+    return Answer("diff", one.location, found, findings)
+
+
+def compare_batches(
+    reader: Reader, asked: Asked, *, formats: Formats | None = None
+) -> Answer[Comparison]:
+    """Compare two batches of one checkpoint: their entries, and the state after each."""
+    picture = _whole_picture(reader)
+    first, last = _two_batches(picture, asked)
+    one, other = _entry(reader, picture, first), _entry(reader, picture, last)
+    entries = tuple(entry_differences(last, one, other)) if one and other else ()
+    found = Comparison(
+        left=side_of(picture, first),
+        right=side_of(picture, last),
+        same_query=True,
+        offsets=NOT_COMPARED,
+        commits=NOT_COMPARED,
+        entries=entries,
+        sources=distances(picture, one, other, formats or {}),
+        settings=differing(_settings(one), _settings(other)),
+        operators={},
+        identical=not entries,
+    )
+    findings = _damage(picture)
+    if _has_state(picture) and not asked.logs_only:
+        require_state_extra()
+        from holdfast.diagnosis.comparison.state import StateAt
+
+        here, there = StateAt(reader, picture, first), StateAt(reader, picture, last)
+        found, findings = _with_state(found, findings, here, there, asked)
+    return Answer("diff", picture.location, found, findings)
+
+
+def _whole_picture(reader: Reader, history: int = SHOWN_BATCHES) -> Picture:
+    """Read a checkpoint to compare; raise where a part of it could not be listed or read.
+
+    What one side does not show would look like a difference.
+    """
+    picture = read_picture(reader, history=history)
+    if picture.access_failure is not None:
+        raise picture.access_failure
+    return picture
+
+
+def _with_state(
+    found: Comparison,
+    findings: tuple[Finding, ...],
+    left: StateAt | None,
+    right: StateAt | None,
+    asked: Asked,
+) -> tuple[Comparison, tuple[Finding, ...]]:
+    if left is None or right is None:
+        return found, findings
+    from holdfast.diagnosis.comparison.state import compare_stores
+
+    state = compare_stores(left, right, asked.operator, asked.store, asked.rows)
+    stores = tuple(state.stores)
+    told = replace(
+        found,
+        left=replace(found.left, batch_id=left.batch_id),
+        right=replace(found.right, batch_id=right.batch_id),
+        stores=stores,
+        identical=found.identical and all(store.identical for store in stores),
+    )
+    return told, (*findings, *state.findings)
+
+
+def _has_state(picture: Picture) -> bool:
+    return bool(picture.layout.state.operators)
+
+
+def _unread(asked: Asked) -> Finding | None:
+    """Say that states are not compared where nothing can read them; the logs are all the same."""
+    try:
+        require_state_extra()
+    except UsageError as error:
+        if asked != Asked(rows=asked.rows):
+            raise
+        number, steps = error.code.number, error.next_steps
+        message = f"the states were not compared: {error.message}"
+        return Finding(number, Severity.INFO, message, Place("state"), {}, error.why, steps)
+    return None
+
+
+def _two_batches(picture: Picture, asked: Asked) -> tuple[int, int]:
+    """Give the batches to compare: by default the newest committed, with the one before."""
+    ids = picture.layout.commits.ids
+    for batch in (asked.from_batch, asked.to_batch):
+        if batch is not None and batch not in ids:
+            kept = f"{ids[0]} to {ids[-1]} are" if ids else "none is"
+            message = f"batch {batch} is not among the committed ones: {kept}"
+            raise UsageError("HF2791", message, at=picture.location)
+    last = asked.to_batch if asked.to_batch is not None else max(ids, default=None)
+    before = [one for one in ids if last is not None and one < last]
+    first = asked.from_batch if asked.from_batch is not None else max(before, default=None)
+    if first is None or last is None:
+        message = "there are no two committed batches to compare"
+        raise UsageError("HF2791", message, at=picture.location)
+    return first, last
+
+
+def _entry(reader: Reader, picture: Picture, batch_id: int) -> OffsetsEntry | None:
+    """Give the plan of a batch that may be older than what the picture holds."""
+    item = picture.layout.offsets.files.get(batch_id)
+    if item is None or batch_id in picture.offsets or picture.refused(item.path):
+        return picture.offsets.get(batch_id)
+    try:
+        return decode_offsets(reader.read(item.path))
+    except DecodeError as error:
+        error.at = place_within(reader.location, item.path)
+        raise
+
+
+def _settings(entry: OffsetsEntry | None) -> Mapping[str, str]:
+    return entry.metadata.settings if entry is not None and entry.metadata is not None else {}
+
+
+def _damage(*pictures: Picture) -> tuple[Finding, ...]:
+    """Damage on either side makes the comparison incomplete, so it is told with it."""
+    return tuple(
+        rooted(finding, picture.location)
+        for picture in pictures
+        for finding in check_picture(picture)
+        if finding.code.startswith("HF21")
+    )

@@ -1,0 +1,1 @@
+"""Collects what is known about a checkpoint into one document or bundle."""

@@ -1,0 +1,175 @@
+"""Draws the nine facts from a picture and from what is known of the sink; nothing is read here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.sourceview import Formats
+from holdfast.checkpoint.statefiles import PartitionFiles
+from holdfast.checkpoint.writer import SparkVersion
+from holdfast.diagnosis.evidence.missingfacts import missing_facts
+from holdfast.diagnosis.evidence.recordedfacts import (
+    with_recorded_mode,
+    with_recorded_operators,
+    with_recorded_provider,
+    with_recorded_query,
+    with_recorded_runs,
+    with_recorded_sink,
+    with_recorded_version,
+)
+from holdfast.diagnosis.inspection.fact import (
+    ESSENTIAL,
+    Basis,
+    Evidence,
+    HistoryFact,
+    OffsetsFact,
+    OperatorsFact,
+    SourceOffsets,
+    SparkVersionFact,
+    TextFact,
+)
+from holdfast.diagnosis.inspection.outputmode import output_mode_fact
+from holdfast.diagnosis.inspection.result import Inspection, inspection_of
+from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
+from holdfast.diagnosis.inspection.runs.restarts import restart_history
+from holdfast.diagnosis.inspection.sink.evidence import SinkClues, identity_from_sink, sink_fact
+from holdfast.errors import StorageError
+
+
+def evidence_of(
+    picture: Picture,
+    clues: SinkClues,
+    *,
+    formats: Formats,
+    job: str | None = None,
+    recorded: Recorded = NOTHING_RECORDED,
+) -> Evidence:
+    """Gather the nine facts and what would complete them."""
+    run = recorded.run_of(picture)
+    found = inspection_of(picture, formats=formats, shown=1, spark=None, verified=False)
+    place = f"the checkpoint of job {job}" if job is not None else "the target"
+    evidence = Evidence(
+        checkpoint_location=TextFact(picture.location, Basis.READ, place),
+        query_id=with_recorded_query(_query_id(picture, clues), run),
+        source_offsets=_source_offsets(picture, found),
+        sink=with_recorded_sink(sink_fact(found, clues), run),
+        output_mode=with_recorded_mode(output_mode_fact(picture, clues), run),
+        stateful_operators=with_recorded_operators(_operators(picture, found), run),
+        state_store_provider=with_recorded_provider(_provider(picture, found), run),
+        spark_version=with_recorded_version(_spark_version(picture, found, clues), run),
+        restart_history=with_recorded_runs(
+            _history(picture), recorded.runs_of(picture), recorded.attempts
+        ),
+        ready=False,
+        missing=(),
+    )
+    return _judged(evidence, job if job is not None else picture.location)
+
+
+def _judged(evidence: Evidence, target: str) -> Evidence:
+    ready = all(evidence.fact(name).basis is not Basis.UNKNOWN for name in ESSENTIAL)
+    return replace(evidence, ready=ready, missing=missing_facts(evidence, target))
+
+
+def _query_id(picture: Picture, clues: SinkClues) -> TextFact:
+    if picture.query is not None:
+        return TextFact(picture.query.id, Basis.READ, "metadata")
+    in_sink = identity_from_sink(clues)
+    if in_sink is not None and clues.log is not None:
+        source = f"the only application id in {clues.log.location}/_delta_log"
+        return TextFact(in_sink, Basis.INFERRED, source)
+    if not picture.layout.has_file("metadata"):
+        return TextFact(None, Basis.UNKNOWN, "there is no metadata file")
+    return TextFact(None, Basis.UNKNOWN, _unreadable(picture, "metadata"))
+
+
+def _unreadable(picture: Picture, file: str) -> str:
+    """Say that a file can't be read, with the reason where it is one of access."""
+    damage = picture.refused(file)
+    denied = damage is not None and isinstance(damage.error, StorageError)
+    return f"{file} can't be read" + (f": {damage.error.message}" if damage and denied else "")
+
+
+def _source_offsets(picture: Picture, found: Inspection) -> OffsetsFact:
+    newest = picture.newest_offsets_id
+    if newest is None:
+        return OffsetsFact(None, Basis.UNKNOWN, "no batch was planned yet, or offsets/ is gone")
+    if picture.newest_offsets is None:
+        return OffsetsFact(None, Basis.UNKNOWN, _unreadable(picture, f"offsets/{newest}"))
+    committed = newest in picture.layout.commits.files
+    offsets = SourceOffsets(newest, committed, found.sources)
+    return OffsetsFact(offsets, Basis.READ, f"offsets/{newest}")
+
+
+def _operators(picture: Picture, found: Inspection) -> OperatorsFact:
+    unseen = _state_unseen(picture)
+    if unseen is not None:
+        return OperatorsFact(None, Basis.UNKNOWN, unseen)
+    if not found.operators:
+        reason = "there is no state/ folder: the query keeps no state, or somebody removed it"
+        return OperatorsFact((), Basis.INFERRED, reason)
+    return OperatorsFact(found.operators, Basis.READ, "state/ and the metadata in it")
+
+
+def _provider(picture: Picture, found: Inspection) -> TextFact:
+    unseen = _state_unseen(picture)
+    if unseen is not None:
+        return TextFact(None, Basis.UNKNOWN, unseen)
+    if not found.operators:
+        reason = "there is no state/ folder: without state there is no provider"
+        return TextFact(None, Basis.INFERRED, reason)
+    if found.provider is not None:
+        source = f"pinned in offsets/{picture.newest_offsets_id}"
+        return TextFact(found.provider, Basis.READ, source)
+    by_files = _provider_by_files(picture)
+    if by_files is not None:
+        return TextFact(by_files, Basis.INFERRED, "the kinds of files below state/")
+    return TextFact(None, Basis.UNKNOWN, "no offsets entry that can be read pins it")
+
+
+def _state_unseen(picture: Picture) -> str | None:
+    """Say why nothing can be said of the state, None where something can."""
+    unlisted = picture.unlisted or {}
+    if any(folder.split("/", 1)[0] in ("", "state") for folder in unlisted):
+        return "state/ could not be listed"
+    if not picture.layout.offsets.ids and not picture.layout.state.operators:
+        return "no batch was planned yet, so no operator has kept anything"
+    return None
+
+
+def _provider_by_files(picture: Picture) -> str | None:
+    kinds = {
+        kind
+        for operator in picture.layout.state.operators.values()
+        for store in operator.stores.values()
+        for files in store.partitions.values()
+        for kind in _kinds(files)
+    }
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _kinds(files: PartitionFiles) -> set[str]:
+    kinds = {"hdfs"} if files.deltas or files.snapshots else set()
+    return kinds | ({"rocksdb"} if files.zips or files.changelogs else set())
+
+
+def _spark_version(picture: Picture, found: Inspection, clues: SinkClues) -> SparkVersionFact:
+    commit = clues.commit
+    if commit is not None and commit.spark is not None and clues.log is not None:
+        release = ".".join(commit.spark.split(".")[:2])
+        source = f"{clues.log.location}/_delta_log/{commit.version}"
+        version = SparkVersion(commit.spark, release, release, "read from the sink's log")
+        return SparkVersionFact(version, Basis.READ, source)
+    if not picture.layout.offsets.ids or found.spark_version.basis.startswith("nothing"):
+        return SparkVersionFact(None, Basis.UNKNOWN, "no entry that can be read gives it away")
+    source = found.spark_version.basis.removeprefix("inferred from ")
+    return SparkVersionFact(found.spark_version, Basis.INFERRED, source)
+
+
+def _history(picture: Picture) -> HistoryFact:
+    history = restart_history(picture)
+    if history.first_batch is None and not history.restarts:
+        return HistoryFact(None, Basis.UNKNOWN, "no batch tells when it was planned")
+    source = "timestamps, settings, sources and sinks of the batches, and operator metadata"
+    return HistoryFact(history, Basis.INFERRED, source)

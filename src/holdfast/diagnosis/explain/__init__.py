@@ -1,0 +1,1 @@
+"""Finds what is known about an error of Spark, by its words."""

@@ -1,0 +1,169 @@
+"""Pages: rows inside of the state, and what a stateful processor does with them."""
+
+from __future__ import annotations
+
+from holdfast.diagnosis.explain.pages.page import Page
+
+_LOAD = "CANNOT_LOAD_STATE_STORE"
+
+PAGES: tuple[Page, ...] = (
+    Page(
+        "state-row-format",
+        "a row in the state has not the structure that the schema says",
+        "Spark looks at the first row that it loads. Its bytes do not fit: keys or aggregates were "
+        "changed in the code (3.5 notices it only here, in whichever partition comes first), a "
+        "pinned setting in the newest offsets was lost or edited, another Spark wrote the state, "
+        "or the file is damaged.",
+        (
+            "`spark.sql.streaming.stateStore.formatValidation.enabled=false`: the same bytes are "
+            "then used, with random numbers for values.",
+            "Spark's text speaks of a restart without checkpoint; the sink then gets all again.",
+        ),
+        (
+            "`holdfast inspect CHECKPOINT` shows pinned settings that are missing or changed; put "
+            "the newest offsets entry back byte-identical from a backup.",
+            "Take back changes of grouping keys and aggregates.",
+            "Start with the Spark that wrote the state.",
+        ),
+        conditions=(
+            f"{_LOAD}.KEY_ROW_FORMAT_VALIDATION_FAILURE",
+            f"{_LOAD}.VALUE_ROW_FORMAT_VALIDATION_FAILURE",
+            "STATE_STORE_KEY_ROW_FORMAT_VALIDATION_FAILURE",
+            "STATE_STORE_VALUE_ROW_FORMAT_VALIDATION_FAILURE",
+        ),
+        fragments=("The streaming query failed by state format invalidation",),
+        codes=("HF2220", "HF2235", "HF2237"),
+    ),
+    Page(
+        "state-row-checksum",
+        "a row in the state does not match its own checksum",
+        "With `rowChecksum` on (4.2 and later) each row carries a checksum. This one differs: the "
+        "memory or the disk of an executor changed it.",
+        ("Switching row checksums off: the setting is pinned, and the row is still wrong.",),
+        (
+            "Take the executor or disk out of service, and start again: rows are read anew.",
+            "If it comes back, the stored file is hit: put it back from a backup.",
+        ),
+        conditions=("STATE_STORE_ROW_CHECKSUM_VERIFICATION_FAILED",),
+        codes=("HF2111", "HF2114"),
+    ),
+    Page(
+        "join-state-inconsistent",
+        "the two halves of a join's state contradict each other",
+        "A stream-stream join keeps, for each key, a count and the rows. A row that is counted is "
+        "not there: files of different batches were mixed, or an old bug left a hole.",
+        (
+            "Enabling the setting that skips nulls hides matches that are lost for good; use it "
+            "only after the loss was measured and accepted.",
+        ),
+        (
+            "If files were copied lately, put the whole `state/` back from one backup.",
+            "Keep a copy of the folder before anything else is tried.",
+        ),
+        conditions=("STREAM_STREAM_JOIN_INCONSISTENT_STATE",),
+        codes=("HF2238", "HF2243"),
+    ),
+    Page(
+        "state-null-value",
+        "null or an empty list was put into a state variable",
+        "A state variable holds values; there is no row for null, and an empty list is no list.",
+        ("Catching the error in the function: the variable then keeps its former value.",),
+        ("Call the variable's `clear()` in your function where there is no value.",),
+        conditions=("ILLEGAL_STATE_STORE_VALUE",),
+        unseen="it lies in the code of the stateful processor",
+    ),
+    Page(
+        "state-variable-twice",
+        "two state variables have one name",
+        "Each variable of a stateful processor needs its own name: rows are found by it.",
+        ("Making the name unique with a time or a random number: each start would be empty.",),
+        ("Give each variable one constant name.",),
+        conditions=("STATEFUL_PROCESSOR_DUPLICATE_STATE_VARIABLE_DEFINED",),
+        fragments=(
+            "Error initializing value state: Value state … already exists",
+            "Error initializing list state: List state … already exists",
+            "Error initializing map state: Map state … already exists",
+        ),
+        unseen="it is refused before a checkpoint is written",
+    ),
+    Page(
+        "state-time-to-live",
+        "a time to live or a timer does not fit the time mode",
+        "TTL works with processing time only and must be above zero; timers need a time mode.",
+        ("Changing the time mode of a query that has a checkpoint: it is recorded.",),
+        ("Choose the time mode before the first start; then a positive duration.",),
+        conditions=(
+            "STATEFUL_PROCESSOR_INCORRECT_TIME_MODE_TO_ASSIGN_TTL",
+            "STATEFUL_PROCESSOR_TTL_DURATION_MUST_BE_POSITIVE",
+            "STATEFUL_PROCESSOR_CANNOT_PERFORM_OPERATION_WITH_INVALID_TIME_MODE",
+            "STATEFUL_PROCESSOR_UNKNOWN_TIME_MODE",
+        ),
+        unseen="it lies in the code of the stateful processor",
+    ),
+    Page(
+        "state-handle-misused",
+        "a stateful processor used its state outside of its turn",
+        "Variables may be created in `init` and used while rows or timers are handled, not in the "
+        "constructor, not in threads, not afterwards.",
+        ("Keeping the handle in a global variable.",),
+        ("Create variables in `init`, and use them only inside the processor's own methods.",),
+        conditions=(
+            "STATEFUL_PROCESSOR_CANNOT_PERFORM_OPERATION_WITH_INVALID_HANDLE_STATE",
+            "STATE_STORE_HANDLE_NOT_INITIALIZED",
+        ),
+        unseen="it lies in the code of the stateful processor",
+    ),
+    Page(
+        "state-timeout-settings",
+        "a group's timeout is used in a way that the query did not ask for",
+        "A duration needs the processing-time timeout, a timestamp the event-time timeout with a "
+        "watermark; neither works without being declared.",
+        ("Setting both and catching the error.",),
+        ("Declare the timeout that the function uses, with a watermark for event time.",),
+        conditions=(
+            "MISSING_TIMEOUT_CONFIGURATION",
+            "_LEGACY_ERROR_TEMP_2203",
+            "_LEGACY_ERROR_TEMP_2204",
+            "_LEGACY_ERROR_TEMP_2205",
+        ),
+        fragments=(
+            "Cannot set timeout duration without enabling processing time timeout",
+            "Cannot set timeout timestamp without enabling event time timeout",
+            "Cannot get event time watermark timestamp without setting watermark",
+        ),
+        unseen="it lies in the code of the function",
+    ),
+    Page(
+        "late-rows-emitted",
+        "an operator emitted rows older than the watermark",
+        "A stateful processor put out a row whose event time lies before the watermark; a second "
+        "stateful operator behind it would drop that row silently.",
+        ("Switching the check off: the rows then vanish downstream without a word.",),
+        (
+            "Emit a row with an event time at or after the watermark, or chain no further "
+            "stateful operator behind it.",
+        ),
+        conditions=("EMITTING_ROWS_OLDER_THAN_WATERMARK_NOT_ALLOWED",),
+        unseen="it depends upon the rows",
+    ),
+    Page(
+        "stateful-function-failed",
+        "a function over state raised an error",
+        "The user's function of flatMapGroupsWithState or transformWithState failed; its own error "
+        "stands below. No commit was written, the state of the batch is discarded.",
+        ("Catching everything inside: rows are then lost while the batch counts as done.",),
+        (
+            "Mend the function for this input, keep the operator and its state schema as they are, "
+            "and start again: the batch is re-run with its recorded offsets.",
+        ),
+        conditions=(
+            "FLATMAPGROUPSWITHSTATE_USER_FUNCTION_ERROR",
+            "TRANSFORM_WITH_STATE_USER_FUNCTION_ERROR",
+        ),
+        fragments=(
+            "An exception was thrown from the Python worker: … in handleInputRows",
+            "An exception was thrown from the Python worker: … in handleExpiredTimer",
+        ),
+        unseen="it lies in the user's function and the rows",
+    ),
+)

@@ -1,0 +1,169 @@
+"""Compares the newest offsets entries with the copies that were kept of them before the sink wrote.
+
+Only entries that matter for the next start are asked for: the two newest, and those that are
+missing or damaged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+
+from holdfast.checkpoint.gaps import missing_between
+from holdfast.checkpoint.picture import Picture
+from holdfast.diagnosis.inspection.runs.recorded import Recorded
+from holdfast.errors import HoldfastError
+from holdfast.findings import Finding, Severity
+from holdfast.format.logs.log import batch_id_of
+from holdfast.ledgers.heldoffsets import OffsetsOf, unknown_offsets
+from holdfast.ledgers.puttingback import Held, PutBack, Verdict, differing, judge_put_back
+from holdfast.records.offsetcopies import copy_path
+from holdfast.storage.reading import Reader
+
+MOST_ASKED = 20
+
+
+@dataclass(frozen=True)
+class KeptOffsets:
+    """What was kept of entries, and what stands in the checkpoint in their place."""
+
+    query_id: str | None = None
+    folder: str = ""
+    """The folder of the copies, as shown to people."""
+    copies: Mapping[int, bytes] = field(default_factory=dict)
+    present: Mapping[int, bytes] = field(default_factory=dict)
+    """The entries that could be read, of those that a copy is kept of."""
+    failures: Mapping[int, HoldfastError] = field(default_factory=dict)
+    """Why a copy could not be had."""
+    verdicts: Mapping[int, Verdict] = field(default_factory=dict)
+    """What may be done with the copy of each entry that is missing or differs."""
+
+    def path_of(self, batch_id: int) -> str:
+        """Spell where the copy of an entry is."""
+        digest = hashlib.sha256(self.copies[batch_id]).hexdigest()
+        return f"{self.folder}/{copy_path(self.query_id or '', batch_id, digest)}"
+
+
+NOTHING_KEPT = KeptOffsets()
+
+
+def look_at_kept(
+    recorded: Recorded,
+    picture: Picture,
+    reader: Reader,
+    offsets_of: OffsetsOf = unknown_offsets,
+) -> KeptOffsets:
+    """Ask for the copies, and read the entries that they are compared with.
+
+    `offsets_of` asks the sink; it is called only where an entry is not what was kept of it.
+    """
+    run = recorded.run_of(picture)
+    query_id = picture.query.id if picture.query is not None else run.query_id if run else None
+    if run is None or query_id is None:
+        return NOTHING_KEPT
+    copies: dict[int, bytes] = {}
+    failures: dict[int, HoldfastError] = {}
+    for batch_id in _asked(picture):
+        try:
+            copy = recorded.copy_of(query_id, batch_id)
+        except HoldfastError as error:
+            failures[batch_id] = error
+        else:
+            copies |= {} if copy is None else {batch_id: copy}
+    planned_since = copies.keys() - picture.layout.offsets.files.keys()
+    if planned_since:
+        # A query that runs may have planned one while we looked.
+        names = reader.names("offsets")
+        copies = {one: copy for one, copy in copies.items()
+                  if one not in planned_since or str(one) not in names}  # fmt: skip
+    present = read_entries(reader, [one for one in copies if one in picture.layout.offsets.files])
+    verdicts = judge_copies(reader, present, copies, partial(offsets_of, query_id))
+    folder = f"{recorded.location}/offsets"
+    return KeptOffsets(query_id, folder, copies, present, failures, verdicts)
+
+
+def read_entries(reader: Reader, batch_ids: Iterable[int]) -> dict[int, bytes]:
+    """Read offsets entries; what is missing or cannot be read is left out."""
+    paths = {f"offsets/{one}": one for one in batch_ids if one >= 0}
+    read = reader.read_many(paths)
+    return {paths[path]: data for path, data in read.items() if isinstance(data, bytes)}
+
+
+def judge_copies(
+    reader: Reader, present: Mapping[int, bytes], copies: Mapping[int, bytes], held: Held
+) -> dict[int, Verdict]:
+    """Decide about the copy of each entry that is missing or differs; nothing is asked if none is.
+
+    The entries around them are read as well: they take part in the batches that decide.
+    """
+    changed = differing(present, copies)
+    around = {near for one in changed for near in (one - 1, one + 1)} - present.keys()
+    files = {**present, **(read_entries(reader, around) if around else {})}
+    asked = cache(held)
+    return {one: judge_put_back(one, files, copies, asked) for one in changed}
+
+
+def with_kept_copy(finding: Finding, kept: KeptOffsets) -> Finding:
+    """Say in a finding about an offsets entry that a copy of it is kept."""
+    folder, _, name = finding.place.file.partition("/")
+    batch_id = batch_id_of(name) if folder == "offsets" else None
+    told = finding.severity.rank >= Severity.WARNING.rank
+    verdict = kept.verdicts.get(-1 if batch_id is None else batch_id)
+    if batch_id is None or not told or verdict is None:
+        return finding
+    steps = advice(verdict, {one: kept.path_of(one) for one in verdict.entries})
+    evidence = {
+        **finding.evidence,
+        "kept_copy": kept.path_of(batch_id),
+        "put_back": verdict.put_back.value,
+    }
+    return replace(finding, evidence=evidence, next_steps=(*steps, *finding.next_steps))
+
+
+def advice(verdict: Verdict, paths: Mapping[int, str]) -> tuple[str, ...]:
+    """Say what may be done with kept copies; `paths` tells where the copy of each entry is."""
+    kept = " and ".join(f"{paths[one]} back as offsets/{one}" for one in verdict.entries)
+    batch = f"batch {verdict.batch_id}"
+    if verdict.put_back is PutBack.ALLOWED:
+        sums = " and ".join(f".{one}.crc" for one in verdict.entries)
+        return (
+            f"a byte-identical copy is kept: put {kept} while nothing runs, without the {sums} of "
+            "the other bytes",
+        )
+    if verdict.put_back is PutBack.SET_ASIDE:
+        copies = " and ".join(paths[one] for one in verdict.entries)
+        return (
+            f"do not put {kept}: the sink has {batch} with the offsets that the checkpoint has now",
+            f"move {copies} elsewhere as evidence, then start again",
+        )
+    if verdict.put_back is PutBack.FORBIDDEN:
+        return (
+            f"do not put {kept}: the sink has {batch} with other offsets, and Spark would deliver "
+            "it again with other rows",
+            "holdfast backups TARGET   (restore the offsets that the sink has, if a backup has "
+            "them)",
+        )
+    return (
+        f"do not put {kept} yet: what the sink has of {batch} is unknown. The copy is right only "
+        "if the sink has this batch with the same offsets, or not at all",
+        "holdfast doctor TARGET asks the sink; name the output with --sink where no project "
+        "declares it",
+    )
+
+
+def _asked(picture: Picture) -> list[int]:
+    ids = picture.layout.offsets.ids
+    newest = ids[-1] if ids else -1
+    # A run keeps a copy before the sink writes: the newest entry itself may be what was lost.
+    committed = picture.newest_commit_id
+    likely = {newest + 1, newest, newest - 1, *([] if committed is None else [committed])}
+    damaged = {
+        batch_id
+        for damage in picture.damages
+        if damage.file.startswith("offsets/")
+        and (batch_id := batch_id_of(damage.file.partition("/")[2])) is not None
+    }
+    wanted = sorted({*likely, *damaged, *missing_between(ids)}, reverse=True)
+    return [one for one in wanted if one >= 0][:MOST_ASKED]

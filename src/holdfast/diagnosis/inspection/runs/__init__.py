@@ -1,0 +1,1 @@
+"""What the records beside a checkpoint tell about its runs."""

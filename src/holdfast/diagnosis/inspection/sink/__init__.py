@@ -1,0 +1,1 @@
+"""What the sink of a checkpoint holds, and what it held before."""

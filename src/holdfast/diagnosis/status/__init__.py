@@ -1,0 +1,1 @@
+"""Says how every job of a project stands."""

@@ -1,0 +1,237 @@
+"""Looks at many jobs side by side: batches, lease, last runs; quick, without Spark, read only."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from holdfast.answers import Answer
+from holdfast.checkpoint.glance import Glance, glance_at
+from holdfast.diagnosis.checks.log.ids import (
+    commit_without_offsets,
+    offsets_gaps,
+    uncommitted_batches,
+)
+from holdfast.diagnosis.checks.records import interrupted_act, lost_batches, unreadable_records
+from holdfast.diagnosis.checks.runs import failed_attempt, failed_attempts, failed_run, killed_run
+from holdfast.diagnosis.checks.sink.sparkfiles import output_of_spark
+from holdfast.diagnosis.inspection.runs.last import RunState, last_run_state
+from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
+from holdfast.diagnosis.inspection.runs.shown import attempt_shown, newest_batch_shown, run_shown
+from holdfast.diagnosis.inspection.sink.place import SinkPlace
+from holdfast.diagnosis.status.result import JobState, JobStatus, LeaseShown, RestartShown, Status
+from holdfast.errors import HoldfastError, StorageError
+from holdfast.findings import Finding, Place, Severity, named, rooted, worst_first
+from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.records.leasesight import LeaseState, Standing
+from holdfast.records.restarts import NextRestart
+from holdfast.records.run import Run
+from holdfast.storage.reading import Reader
+from holdfast.storage.sidebyside import side_by_side
+
+SHOWN_RUNS = 3
+SIDE_BY_SIDE = 16
+"""How many jobs are looked at at once."""
+_BY_RUN = {
+    RunState.RUNNING: JobState.RUNNING,
+    RunState.KILLED: JobState.KILLED,
+    RunState.UNCLEAR: JobState.UNCLEAR,
+}
+_UNSEEN = Glance(False, None, None, None)
+
+
+@dataclass(frozen=True)
+class JobPlace:
+    """One job to look at."""
+
+    job: str
+    location: str
+    """Its checkpoint, as shown to people."""
+    sink: str
+    sink_identity: str | None
+    trigger: str
+    open_checkpoint: Callable[[], Reader]
+    recall: Recall = nothing
+    ledger: SinkPlace | None = None
+    """The sink, where it is one that answers to one question."""
+    output: SinkPlace | None = None
+    """The output folder, where Holdfast's own file sink writes it."""
+    native: bool = False
+    """Spark's own sink writes."""
+    folder: Path | None = None
+    """The checkpoint's directory, None if it is not on this machine."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What one look gave."""
+
+    place: JobPlace
+    recorded: Recorded = NOTHING_RECORDED
+    glance: Glance = _UNSEEN
+    error: HoldfastError | None = None
+    held: LastCommitted | None = None
+    """What the sink answered."""
+    refusals: tuple[Finding, ...] = ()
+    """Why the next start would be refused because of its sink."""
+
+
+def status_of(project: str, places: Sequence[JobPlace]) -> Answer[Status]:
+    """Tell how all these jobs stand; one that can't be looked at does not stop the others."""
+    looks = side_by_side(lambda number: _look(places[number]), range(len(places)), SIDE_BY_SIDE)
+    seen = list(looks.values())
+    findings = worst_first(finding for one in seen for finding in _findings(one))
+    result = Status(project, tuple(map(_job_status, seen)))
+    return Answer("status", "", result, findings, _commands(findings))
+
+
+def _commands(findings: tuple[Finding, ...]) -> tuple[str, ...]:
+    steps = [step.partition("   ")[0] for finding in findings for step in finding.next_steps]
+    return tuple(dict.fromkeys(step for step in steps if step.startswith("holdfast ")))[:3]
+
+
+def _look(place: JobPlace) -> _Seen:
+    recorded = place.recall()
+    try:
+        glance = glance_at(place.open_checkpoint())
+    except HoldfastError as error:
+        return _Seen(place, recorded, error=error)
+    refusals = tuple(_refusals(place))
+    if place.ledger is None or glance.query_id is None:
+        return _Seen(place, recorded, glance, refusals=refusals)
+    held = place.ledger.ask().last_committed(glance.query_id)
+    return _Seen(place, recorded, glance, held=held, refusals=refusals)
+
+
+def _refusals(place: JobPlace) -> Iterator[Finding]:
+    try:
+        if place.output is not None and place.output.belongs_to_spark():
+            yield output_of_spark(place.output.location)
+    except StorageError:
+        # A machine that watches jobs need not reach their outputs: `run` and `doctor` report that.
+        return
+
+
+def _job_status(seen: _Seen) -> JobStatus:
+    place, glance, error = seen.place, seen.glance, seen.error
+    return JobStatus(
+        job=place.job,
+        state=_state(seen),
+        location=place.location,
+        exists=glance.exists,
+        query_id=glance.query_id,
+        last_planned=glance.last_planned,
+        last_committed=glance.last_committed,
+        pending=glance.pending,
+        lease=_lease(seen.recorded.lease),
+        runs=tuple(run_shown(run) for run in seen.recorded.runs[:SHOWN_RUNS]),
+        sink=place.sink,
+        sink_identity=place.sink_identity,
+        trigger=place.trigger,
+        problem=error.message if error is not None else None,
+        sink_holds=seen.held.value if seen.held is not None else None,
+        sink_basis=seen.held.basis if seen.held is not None else None,
+        last_attempt=next(map(attempt_shown, seen.recorded.attempts_since_run), None),
+        sink_native=place.native,
+        newest_batch=newest_batch_shown(_runs_of_query(seen)),
+        next_restart=_next_restart(seen.recorded.next_restart),
+    )
+
+
+def _runs_of_query(seen: _Seen) -> list[Run]:
+    """Return the recorded runs of the query whose checkpoint this is, newest first."""
+    return [run for run in seen.recorded.runs if run.query_id == seen.glance.query_id]
+
+
+def _state(seen: _Seen) -> JobState:
+    recorded, lease = seen.recorded, seen.recorded.lease
+    if recorded.act is not None:
+        return JobState.RESTORING if recorded.act_at_work else JobState.INTERRUPTED
+    if lease is not None and lease.act is not None and lease.state is Standing.HELD:
+        return JobState.RESTORING
+    if seen.error is not None:
+        return JobState.UNREADABLE
+    state, failed = last_run_state(recorded), failed_attempt(recorded)
+    if recorded.next_restart is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
+        return JobState.UNCLEAR if recorded.restarting is None else JobState.RESTARTING
+    if failed is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
+        return JobState(failed.ended.value)
+    if state is None:
+        return JobState.UNRECORDED if seen.glance.exists else JobState.NEW
+    ended = recorded.runs[0].ended if recorded.runs else None
+    return JobState(ended.value) if state is RunState.ENDED and ended else _BY_RUN[state]
+
+
+def _next_restart(note: NextRestart | None) -> RestartShown | None:
+    if note is None:
+        return None
+    return RestartShown(
+        note.due_at, note.restart, note.limit, note.code, note.message, note.holder.words
+    )
+
+
+def _lease(lease: LeaseState | None) -> LeaseShown | None:
+    if lease is None:
+        return None
+    return LeaseShown(
+        state=lease.state,
+        generation=lease.generation,
+        job=lease.job,
+        holder=lease.holder.words if lease.holder is not None else None,
+        since=lease.since,
+        beat_age_seconds=lease.beat_age_seconds,
+        act=lease.act,
+    )
+
+
+def _findings(seen: _Seen) -> Iterator[Finding]:
+    recorded, place = seen.recorded, seen.place
+    found = [
+        *interrupted_act(recorded, place.job),
+        *_problems(seen),
+        *_log_gaps(seen),
+        *_lost(seen),
+        *seen.refusals,
+        *failed_run(recorded),
+        *failed_attempts(recorded),
+        *killed_run(recorded, place.job, Severity.WARNING),
+        *unreadable_records(recorded),
+    ]
+    for finding in found:
+        yield named(rooted(finding, place.location), place.job, place.job)
+
+
+def _lost(seen: _Seen) -> Iterator[Finding]:
+    """Report a checkpoint that was deleted, emptied or rolled back since its last run."""
+    run, glance = seen.recorded.started, seen.glance
+    if run is not None and seen.error is None and glance.query_id in (None, run.query_id):
+        for finding in lost_batches(seen.recorded, run, glance.last_planned):
+            yield replace(finding, message=f"{seen.place.job}: {finding.message}")
+
+
+def _log_gaps(seen: _Seen) -> Iterator[Finding]:
+    """Report ids that the names in both logs show to be missing; the doctor knows what it means."""
+    glance = seen.glance
+    found = (
+        *commit_without_offsets(glance.last_planned, glance.last_committed),
+        *offsets_gaps(glance.offset_ids, glance.commit_ids),
+        *uncommitted_batches(glance.offset_ids, glance.commit_ids),
+    )
+    doctor = f"holdfast doctor {shlex.quote(seen.place.job)}"
+    for finding in found:
+        if finding.severity is not Severity.INFO:
+            message = f"{seen.place.job}: {finding.message}"
+            yield replace(finding, message=message, next_steps=(doctor,))
+
+
+def _problems(seen: _Seen) -> Iterator[Finding]:
+    error = seen.error or seen.glance.damage
+    if error is None:
+        return
+    message = f"the checkpoint of {seen.place.job} can't be read: {error.message}"
+    place = Place("", root=error.at) if error.at is not None else Place("")
+    evidence = {"job": seen.place.job}
+    number = error.code.number
+    yield Finding(number, Severity.ERROR, message, place, evidence, error.why, error.next_steps)

@@ -1,0 +1,1 @@
+"""The write-once logs: offsets, commits, metadata, logs of file sources and sinks."""

@@ -1,0 +1,1 @@
+"""What RocksDB state leaves: keys, values, changelogs, zips, footers of tables."""

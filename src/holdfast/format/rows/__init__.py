@@ -1,0 +1,1 @@
+"""Rows of state: Spark's UnsafeRow, Avro, key and value columns."""

@@ -1,0 +1,143 @@
+"""UnsafeRow bytes to Arrow columns: rows, structs, arrays and maps, nested at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from holdfast.format.arrowarrays import Valid, numbers_of
+from holdfast.format.arrowkernels import present
+from holdfast.format.rows.sparktypes import CALENDAR_INTERVAL, VARIANT, spark_type
+from holdfast.format.rows.unsaferow.buffer import WORD, aligned
+from holdfast.format.rows.unsaferow.cells import Blocks, Cells, spread
+from holdfast.format.rows.unsaferow.fixed import cell_width, decode_fixed, stored_as
+from holdfast.format.rows.unsaferow.pointed import (
+    decode_bytes,
+    decode_calendar_intervals,
+    decode_variants,
+    decode_wide_decimals,
+)
+from holdfast.format.spans import Positions, Spans
+from holdfast.plurals import counted
+
+_BITS = 64
+
+
+def decode_rows(rows: Spans, columns: pa.Schema) -> pa.StructArray:
+    """Decode rows of at most 2 GB; raise DecodeError at the row and byte where one is no row."""
+    buffer = aligned(rows)
+    return _structs(list(columns), Blocks(buffer, buffer.starts, buffer.lengths), "the row")
+
+
+def _structs(fields: Sequence[pa.Field], blocks: Blocks, name: str) -> pa.StructArray:
+    bit_words = -(-len(fields) // _BITS)
+    fixed = WORD * (bit_words + len(fields))
+    blocks.refuse(blocks.lengths < fixed, f"{name} should have {counted(len(fields), 'column')}")
+    every_fixed = np.full(len(blocks), fixed)
+    children = []
+    for index, field in enumerate(fields):
+        if index % _BITS == 0:
+            bits = blocks.buffer.take(blocks.starts + index // _BITS * WORD, "<u8")
+        valid = _unset(bits, index % _BITS)
+        positions = blocks.starts + WORD * (bit_words + index)
+        children.append(_column(field, Cells(field.name, blocks, every_fixed, positions, valid)))
+    return pa.Array.from_buffers(pa.struct(fields), len(blocks), [None], children=children)
+
+
+def _unset(words: Positions, bits: Positions | int) -> Valid:
+    unset: Valid = (words >> np.asarray(bits, np.uint64)) & np.uint64(1) == 0
+    return unset
+
+
+def _column(field: pa.Field, cells: Cells) -> pa.Array:
+    kind = field.type
+    if pa.types.is_null(kind):
+        return pa.nulls(len(cells))
+    stored = stored_as(kind)
+    if stored is not None:
+        return decode_fixed(kind, stored, cells)
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        return decode_bytes(kind, cells)
+    if pa.types.is_decimal(kind):
+        return decode_wide_decimals(kind, cells)
+    return _nested(field, cells)
+
+
+def _nested(field: pa.Field, cells: Cells) -> pa.Array:
+    kind = field.type
+    if spark_type(field) == CALENDAR_INTERVAL:
+        return decode_calendar_intervals(kind, cells)
+    if spark_type(field) == VARIANT:
+        return decode_variants(kind, cells)
+    targets = cells.targets()
+    if pa.types.is_struct(kind):
+        present = _structs(list(kind), targets, f"column {field.name!r}")
+    elif pa.types.is_map(kind):
+        present = _maps(kind, targets, field.name)
+    else:
+        present = _lists(kind, targets, field.name)
+    return spread(present, cells.valid)
+
+
+def _lists(kind: pa.DataType, blocks: Blocks, name: str) -> pa.Array:
+    offsets, elements = _elements(kind.value_field, blocks, name)
+    parts = [None, pa.py_buffer(offsets)]
+    return pa.Array.from_buffers(kind, len(blocks), parts, children=[elements])
+
+
+def _maps(kind: pa.DataType, blocks: Blocks, name: str) -> pa.Array:
+    """Decode maps: the length of the array of keys, that array, and the array of values."""
+    message = f"column {name!r} should be a map of two arrays"
+    blocks.refuse(blocks.lengths < WORD, message)
+    sizes = blocks.buffer.take(blocks.starts, "<i8")
+    wrong = (sizes < 0) | (sizes > blocks.lengths - WORD) | (sizes % WORD != 0)
+    blocks.refuse(wrong, message)
+    starts = blocks.starts + WORD
+    keys = Blocks(blocks.buffer, starts, sizes, blocks.origins)
+    rest = blocks.lengths - WORD - sizes
+    values = Blocks(blocks.buffer, starts + sizes, rest, blocks.origins)
+    offsets, key_items = _elements(kind.key_field, keys, name)
+    value_offsets, value_items = _elements(kind.item_field, values, name)
+    blocks.refuse(np.diff(offsets) != np.diff(value_offsets), f"{message} of one length")
+    blocks.refuse(_any_null(key_items, offsets), f"{message}, no key of it null")
+    entries = pa.Array.from_buffers(
+        pa.struct([kind.key_field, kind.item_field]),
+        len(key_items),
+        [None],
+        children=[key_items, value_items],
+    )
+    parts = [None, pa.py_buffer(offsets)]
+    return pa.Array.from_buffers(kind, len(blocks), parts, children=[entries])
+
+
+def _any_null(items: pa.Array, offsets: npt.NDArray[np.int32]) -> Valid:
+    """Tell which lists have a null among their items."""
+    nulls = np.concatenate(([0], np.cumsum(~numbers_of(present(items)))))
+    any_null: Valid = nulls[offsets[1:]] > nulls[offsets[:-1]]
+    return any_null
+
+
+def _elements(field: pa.Field, blocks: Blocks, name: str) -> tuple[npt.NDArray[np.int32], pa.Array]:
+    """Decode the elements of arrays: a count, null bits, cells, and what these point to."""
+    message = f"column {name!r} should be an array with as many elements as it counts"
+    blocks.refuse(blocks.lengths < WORD, message)
+    counts = blocks.buffer.take(blocks.starts, "<i8")
+    # An element takes a byte at least: with the next line's products nothing overflows.
+    blocks.refuse((counts < 0) | (counts > blocks.lengths), message)
+    width = cell_width(field.type)
+    header = WORD + WORD * -(-counts // _BITS)
+    fixed = header + counts * width
+    blocks.refuse(fixed > blocks.lengths, message)
+    ends = np.cumsum(counts)
+    owners = np.repeat(np.arange(len(blocks)), counts)
+    ordinals = np.arange(len(owners)) - (ends - counts)[owners]
+    starts = blocks.starts[owners]
+    own = Blocks(blocks.buffer, starts, blocks.lengths[owners])
+    bits = blocks.buffer.take(starts + WORD + ordinals // _BITS * WORD, "<u8")
+    positions = starts + header[owners] + ordinals * width
+    cells = Cells(name, own, fixed[owners], positions, _unset(bits, ordinals % _BITS))
+    offsets = np.concatenate(([0], ends)).astype(np.int32)
+    return offsets, _column(field, cells)

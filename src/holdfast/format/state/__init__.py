@@ -1,0 +1,1 @@
+"""Files of state: records, schemas, operator metadata, codecs and checksums."""

@@ -1,0 +1,1 @@
+"""The ledger of a function of the user's."""

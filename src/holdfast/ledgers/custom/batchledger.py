@@ -1,0 +1,219 @@
+"""Remembers which batches a function of the user's has delivered: one write-once file a batch.
+
+It is no part of what the function writes, so that it can't make both one act. A crash between the
+two leaves a batch that is delivered and not recorded; `docs/reference/batch-ledger.md` says what
+follows from that, and fixes the format.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from urllib.parse import quote, unquote
+
+from holdfast.errors import NotFoundError, SinkError, StorageError
+from holdfast.ledgers.custom.entry import LedgerEntry, decode_entry, encode_entry
+from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, HeldOffsets, held_with
+from holdfast.ledgers.identity import BatchId, BatchIdentity
+from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.ownledger import OwnLedger
+from holdfast.storage.beside import beside, part_of
+from holdfast.storage.location import Location, parse_location
+from holdfast.storage.opening import open_reader
+from holdfast.storage.options import OptionValue, StorageSettings
+from holdfast.storage.reading import Reader
+from holdfast.storage.showing import place_within
+from holdfast.storage.writing import Writer
+from holdfast.storage.writingopening import open_writer
+
+PART = "batches"
+"""Its name in the folder of records beside a checkpoint."""
+KEPT_BATCHES = 1000
+"""How many of the newest batches of a query are remembered one by one."""
+
+_NAME = re.compile(r"(\d{10,})\.json")
+
+
+class BatchLedger:
+    """The ledger at one place, a folder of its own on this machine or on S3.
+
+    `storage` holds what stands under `storage:` in the project file.
+    """
+
+    def __init__(
+        self,
+        place: str | os.PathLike[str] | Location,
+        storage: StorageSettings | Mapping[str, Mapping[str, OptionValue]] | None = None,
+    ) -> None:
+        if not isinstance(place, Location):
+            place = parse_location(os.fspath(place))
+        if not isinstance(storage, StorageSettings):
+            storage = StorageSettings(storage or {})
+        self._location: Location = place
+        self._settings: StorageSettings = storage
+
+    @property
+    def location(self) -> str:
+        """Where it is, as shown to people."""
+        return self._location.shown
+
+    def refuse_unusable(self) -> None:
+        """Raise StorageError where entries can't be listed or not be created only once."""
+        open_writer(self._location, self._settings)
+        self._reader.names("")
+
+    def holds(self, identity: BatchIdentity | BatchId) -> bool:
+        """Tell whether the batch is recorded; raise where it must be neither skipped nor written.
+
+        HF5003: it is recorded with other offsets. HF5090: a newer driver has recorded batches.
+        HF5024: newer batches are recorded, and nothing tells of this one.
+        """
+        batches = _batches_in(self._reader, identity.query_id)
+        if not batches:
+            return False
+        newest = self._read(identity.query_id, batches[-1])
+        self._refuse_older_driver(newest, identity)
+        if newest.batch_id < identity.batch_id:
+            return False
+        if identity.batch_id not in batches:
+            message = f"the ledger holds batch {newest.batch_id}, and not {identity.batch_id}"
+            steps = (
+                "put the checkpoint's newest entries back from a backup: holdfast backups TARGET",
+            )
+            raise SinkError("HF5024", message, at=self.location, next_steps=steps)
+        self._refuse_other_offsets(self._read(identity.query_id, identity.batch_id), identity)
+        return True
+
+    def record(self, identity: BatchIdentity | BatchId, moment: str) -> None:
+        """Remember a batch as delivered; on return it survives a power cut.
+
+        Raises where another driver recorded it meanwhile, with other offsets or after a take-over.
+        """
+        entry = LedgerEntry(
+            identity.query_id,
+            identity.batch_id,
+            identity.generation,
+            identity.offsets_digest,
+            moment,
+        )
+        path = entry_path(identity.query_id, identity.batch_id)
+        created = self._writer.create(path, (encode_entry(entry),))
+        self._writer.settle()
+        if not created:
+            found = self._read(identity.query_id, identity.batch_id)
+            self._refuse_other_offsets(found, identity)
+            self._refuse_older_driver(found, identity)
+        self._forget(identity.query_id, identity.batch_id - KEPT_BATCHES)
+
+    def last_committed(self, query_id: str | None) -> LastCommitted:
+        """Give the newest batch that is recorded of a query, or why none is known; never raises."""
+        if query_id is None:
+            return LastCommitted.unknown("the query's id is unknown")
+        try:
+            batches = _batches_in(self._reader, query_id)
+        except StorageError as error:
+            return LastCommitted.unknown(f"the ledger could not be read: {error.message}")
+        if not batches:
+            return LastCommitted.nothing("the function's ledger holds no batch of this query")
+        basis = f"the function's ledger at {self.location}; what was written is not looked at"
+        return LastCommitted.batch(batches[-1], basis)
+
+    def generation(self, query_id: str) -> int:
+        """Return the generation of the newest entry of a query, which refuses older ones.
+
+        0 where there is no entry. Raises SinkError for an entry that can't be read, StorageError.
+        """
+        batches = _batches_in(self._reader, query_id)
+        return self._read(query_id, batches[-1]).generation if batches else 0
+
+    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+        """Return what is recorded of one batch; never raises."""
+        return recorded_offsets(self._reader, query_id, batch_id)
+
+    def queries(self) -> frozenset[str]:
+        """Name every query with a batch here; empty where that can't be read."""
+        try:
+            found = read_batch_ledger(self._reader)
+        except StorageError:
+            return frozenset()
+        return frozenset() if found is None else frozenset(found.newest)
+
+    def _forget(self, query_id: str, batch_id: int) -> None:
+        """Remove an outlived entry; whoever may write and not remove goes on."""
+        if batch_id >= 0:
+            with suppress(StorageError):
+                self._writer.remove(entry_path(query_id, batch_id))
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return open_reader(self._location, self._settings)
+
+    @cached_property
+    def _writer(self) -> Writer:
+        return open_writer(self._location, self._settings)
+
+    def _read(self, query_id: str, batch_id: int) -> LedgerEntry:
+        return _read_entry(self._reader, query_id, batch_id)
+
+    def _refuse_other_offsets(self, entry: LedgerEntry, identity: BatchIdentity | BatchId) -> None:
+        if not identity.has_offsets(entry.offsets_digest):
+            message = f"the ledger holds batch {identity.batch_id} with other offsets"
+            raise SinkError("HF5003", message, at=self.location)
+
+    def _refuse_older_driver(self, entry: LedgerEntry, identity: BatchIdentity | BatchId) -> None:
+        if entry.generation > identity.generation:
+            message = (
+                f"generation {entry.generation} recorded batch {entry.batch_id}; this driver is "
+                f"generation {identity.generation}"
+            )
+            raise SinkError("HF5090", message, at=self.location)
+
+
+def ledger_beside(checkpoint: Location, settings: StorageSettings) -> BatchLedger:
+    """Give the ledger that lies with the records beside a checkpoint."""
+    return BatchLedger(part_of(beside(checkpoint), PART), settings)
+
+
+def read_batch_ledger(reader: Reader) -> OwnLedger | None:
+    """Read the newest batch of each query; None where there is no ledger. Raises StorageError."""
+    queries = [unquote(name) for name in reader.names("")]
+    newest = {query: ids[-1] for query in queries if (ids := _batches_in(reader, query))}
+    return OwnLedger("custom", reader.location, "the function's ledger", newest) if newest else None
+
+
+def recorded_offsets(reader: Reader, query_id: str, batch_id: int) -> HeldOffsets:
+    """Return what the ledger that a reader sees has of one batch; never raises."""
+    try:
+        batches = _batches_in(reader, query_id)
+        if batch_id in batches:
+            return held_with(_read_entry(reader, query_id, batch_id).offsets_digest)
+    except (StorageError, SinkError):
+        return UNKNOWN
+    # Entries of old batches are removed: one that is missing below another may be there.
+    return NOT_HELD if not batches or batches[-1] < batch_id else UNKNOWN
+
+
+def entry_path(query_id: str, batch_id: int) -> str:
+    """Name the entry of a batch."""
+    return f"{quote(query_id, safe='')}/{batch_id:010d}.json"
+
+
+def _read_entry(reader: Reader, query_id: str, batch_id: int) -> LedgerEntry:
+    path = entry_path(query_id, batch_id)
+    at = place_within(reader.location, path)
+    try:
+        entry = decode_entry(reader.read(path), at)
+    except NotFoundError as error:
+        raise SinkError("HF5091", "an entry vanished while it was read", at=at) from error
+    if (entry.query_id, entry.batch_id) != (query_id, batch_id):
+        raise SinkError("HF5091", "an entry is one of another batch", at=at)
+    return entry
+
+
+def _batches_in(reader: Reader, query_id: str) -> list[int]:
+    """Give the recorded batches of a query in order."""
+    found = map(_NAME.fullmatch, reader.names(quote(query_id, safe="")))
+    return sorted(int(one[1]) for one in found if one is not None)

@@ -1,0 +1,1 @@
+"""What a database remembers of batches, read without a JVM."""

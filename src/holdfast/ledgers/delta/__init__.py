@@ -1,0 +1,1 @@
+"""What a Delta table's log tells of batches; one reader of the log."""

@@ -1,0 +1,1 @@
+"""The manifests of a file sink: committing, publishing, replacing, taking back."""

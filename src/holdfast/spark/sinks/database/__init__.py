@@ -1,0 +1,1 @@
+"""Writes batches to tables: PostgreSQL by COPY, any other database through JDBC."""

@@ -1,0 +1,1 @@
+"""Any database with a JDBC driver, by plain SQL."""

@@ -1,0 +1,1 @@
+"""PostgreSQL: rows by binary COPY, all executors at once."""

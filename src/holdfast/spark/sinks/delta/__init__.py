@@ -1,0 +1,1 @@
+"""Writes batches to a Delta table."""

@@ -1,0 +1,1 @@
+"""Questions to state: conditions, keys, columns, summaries, exports."""

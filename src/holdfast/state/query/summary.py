@@ -1,0 +1,108 @@
+"""A store in numbers: keys, bytes, skew, event times, what the watermark drops next, growth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holdfast.format.arrowarrays import arrow_numbers
+from holdfast.state.layouts import layouts_of
+from holdfast.state.loading.storefiles import batch_changes, partition_bytes
+from holdfast.state.query.eventtimes import dropped_rows, event_time_column, unknown_drops
+from holdfast.state.query.plainvalues import plain_values
+from holdfast.state.reading import StateView
+from holdfast.state.results import EventTimes, Growth, PartitionSummary, StateSummary
+
+_COMPLETE_MODE = "in output mode complete nothing is dropped"
+_NO_WATERMARK = "no column has a watermark: rows stay for ever"
+
+OpenAt = Callable[[int], StateView]
+"""Opens the same store at another batch."""
+
+
+class Summing:
+    """Counts what passes by; nothing of the rows is kept."""
+
+    def __init__(self, view: StateView) -> None:
+        self._view = view
+        self._keys = dict.fromkeys(view.partitions, 0)
+        self._bytes = dict.fromkeys(view.partitions, 0)
+        self._time = event_time_column(view.layout, view.schema)
+        self._oldest: pa.Scalar | None = None
+        self._newest: pa.Scalar | None = None
+        self._dropped = 0
+        commit = view.log.picture.commits.get(view.batch_id)
+        self._watermark_ms = commit.next_watermark_ms if commit is not None else None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count one batch; all of its rows are of one partition."""
+        if not len(batch):
+            return
+        partition = batch.column("partition")[0].as_py()
+        self._keys[partition] += len(batch)
+        self._bytes[partition] += batch.nbytes
+        if self._time is not None:
+            self._add_times(self._time.times(batch))
+
+    def _add_times(self, times: pa.Array) -> None:
+        span = pc.min_max(times)
+        if not span["min"].is_valid:
+            return
+        low, high = span["min"], span["max"]
+        if self._oldest is None or low.value < self._oldest.value:
+            self._oldest = low
+        if self._newest is None or high.value > self._newest.value:
+            self._newest = high
+        if self._watermark_ms is not None:
+            self._dropped += dropped_rows(times, self._watermark_ms)
+
+    def summary(self, growth: Growth | None) -> StateSummary:
+        """Give the numbers of everything that was counted."""
+        view = self._view
+        keys = sum(self._keys.values())
+        mean = keys / len(self._keys) if self._keys else 0
+        unknown = unknown_drops(view.log.picture, view.layout, self._time)
+        note = _NO_WATERMARK if self._time is None else _COMPLETE_MODE if self._dropped else ""
+        told = unknown is None and self._watermark_ms is not None
+        return StateSummary(
+            keys,
+            sum(self._bytes.values()),
+            sum(partition_bytes(view).values()),
+            tuple(PartitionSummary(one, self._keys[one], self._bytes[one]) for one in self._keys),
+            round(max(self._keys.values()) / mean, 2) if mean else None,
+            self._event_times(),
+            self._watermark_ms,
+            self._dropped if told else None,
+            note if unknown is None else unknown,
+            growth,
+        )
+
+    def _event_times(self) -> EventTimes | None:
+        if self._time is None:
+            return None
+        return EventTimes(self._time.column.name, _text(self._oldest), _text(self._newest))
+
+
+def growth_since(view: StateView, last_keys: int, open_at: OpenAt) -> Growth | None:
+    """Compare with the oldest batch that can still be loaded; None where there is no older one."""
+    picture = view.log.picture
+    for batch in view.loadable_batches():
+        if batch >= view.batch_id:
+            break
+        names = [layout.name for layout in layouts_of(picture, view.operator, batch)]
+        if view.store in names:
+            first_keys = sum(len(one) for one in open_at(batch).batches())
+            changes = batch_changes(view, range(batch + 1, view.batch_id + 1))
+            return Growth(batch, first_keys, last_keys, changes)
+    return None
+
+
+def _text(moment: pa.Scalar | None) -> str | None:
+    if moment is None:
+        return None
+    times = arrow_numbers(np.array([moment.value], np.int64), moment.type)
+    (text,) = plain_values(times, pa.field("time", moment.type))
+    return str(text)
