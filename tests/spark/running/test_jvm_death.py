@@ -88,7 +88,8 @@ def test_a_jvm_without_memory_under_jobs_side_by_side(tmp_path: Path) -> None:
     assert re.search(r"idle failed .* hungry failed ", text)
     assert "error HF5305: hungry: Spark's JVM (process" in text
     assert "OutOfMemoryError" in text
-    assert text.count("batch 0 is pending") == 1 and text.count("no batch is pending") == 1
+    assert text.count("; batch 0 is pending") == 1 and text.count("no batch is pending") == 1
+    assert "hungry: batch 0 is pending (planned, not committed); the next start runs it" in text
     assert "spark.driver.memory" in text
 
     document = yaml.safe_load(made.file.read_text())
