@@ -51,6 +51,10 @@ _LOST = Test(
     f"{_RUNNING}/test_output_gone.py::test_a_function_whose_ledger_is_gone_is_refused",
     "the checkpoint was deleted, put back, and given up on purpose",
 )
+_MOUNT = Test(
+    "tests/spark/test_starting.py::test_a_local_output_on_a_cluster_is_refused_before_spark",
+    "a project names a cluster, and its output is a local path",
+)
 _FOREIGN = Test(
     f"{_RUNNING}/test_output_gone.py::test_a_table_with_rows_of_others_is_not_an_empty_one",
     "another table is at the path of the sink",
@@ -283,6 +287,10 @@ TESTS: dict[tuple[str, str], Test] = {
         "tests/ledgers/custom/test_batchledger.py::test_a_damaged_entry_stops_with_its_place",
         "an entry was damaged, and is put back",
     ),
+    ("HF3028", "declare an output and a checkpoint that all machines share: an object store or "
+     "HDFS"): _MOUNT,
+    ("HF3028", "or, if the path is the same network mount on every machine: holdfast run JOB "
+     "--accept shared-mount"): _MOUNT,
     ("HF3012", "run the job once where the folder can be written, and keep "
      ".holdfast/checkpoints.json"): Test(
         f"{_RUNNING}/test_adopting.py::test_a_project_that_can_t_remember_the_place_says_so",

@@ -57,7 +57,10 @@ def test_the_command_is_copied_and_works(project: str) -> None:
 def test_an_error_about_a_job_names_it(
     project: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = {"inspect": "inspecting.inspect_checkpoint", "evidence": "collecting.collect_evidence"}
+    home = {
+        "inspect": "checks.inspecting.inspect_checkpoint",
+        "evidence": "evidence.collecting.collect_evidence",
+    }
 
     def fail(*_: object, **__: object) -> None:
         raise RefusedError("HF3013", "the output is gone")

@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+from holdfast.diagnosis.checks.localplaces import WrittenPlaces
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.diagnosis.inspection.sink.before import SinkBefore
 from holdfast.errors import RefusedError
@@ -169,7 +170,22 @@ def test_a_pinned_setting_is_told(stateful: Inspection) -> None:
 def test_every_name_that_can_be_accepted_is_a_finding_of_a_guard() -> None:
     """And the guards are a tuple without doubles."""
     assert len(set(GUARDS)) == len(GUARDS)
-    assert set(ACCEPTABLE.values()) == {"HF2372", "HF3006", "HF3007", "HF3013", "HF3025"}
+    assert set(ACCEPTABLE.values()) == {
+        "HF2372", "HF3006", "HF3007", "HF3013", "HF3025", "HF3028",
+    }  # fmt: skip
+
+
+def test_state_on_local_disks_of_a_cluster_is_refused(stateful: Inspection) -> None:
+    """HF3028; only the plan shows that there is state. A mount of all machines is accepted."""
+    start = starting(stateful, master="yarn", places=WrittenPlaces(checkpoint="/cp/orders"))
+    assert refused(start).code.number == "HF3028"
+    (accepted,) = refuse_or_tell(start, ("shared-mount",))
+    assert (accepted.severity, accepted.next_steps) == (Severity.INFO, ())
+    stateless = replace(start, facts=replace(start.facts, operators=()))
+    stateless = replace(stateless, inspection=replace(stateful, operators=()))
+    (warned,) = refuse_or_tell(stateless, ())
+    assert (warned.code, warned.severity) == ("HF3028", Severity.WARNING)
+    assert refuse_or_tell(replace(start, master="local-cluster[2,1,1024]"), ()) == ()
 
 
 LAKE = "file:///lake/raw"

@@ -30,6 +30,7 @@ from holdfast.spark.starting import start_job
 from holdfast.spark.stopping import Stopping
 from holdfast.spark.surroundings import Surroundings, Wishes
 from holdfast.storage.local import LocalReader
+from holdfast.storage.location import parse_location
 from holdfast.storage.writinglocal import LocalWriter
 from tests.spark.readyjobs import job as a_job
 from tests.spark.test_gate import Keeping
@@ -91,6 +92,27 @@ def test_a_stream_of_a_table_that_another_job_changes_is_refused_before_spark(
     assert (caught.value.code.number, caught.value.exit_status) == ("HF2372", 30)
     admit(replace(job, changed_tables=(table,)), ["changing-source"])
     admit(replace(job, changed_tables=(replace(table, option="skipChangeCommits"),)))
+
+
+@pytest.mark.parametrize("master", ["spark://head:7077", "yarn", "k8s://https://head:443"])
+def test_a_local_output_on_a_cluster_is_refused_before_spark(master: str, job: ReadyJob) -> None:
+    """Unless all machines share the place, or it is accepted as a mount of all of them."""
+    output = parse_location("/lake/orders")
+    files = replace(job, sink=replace(job.sink, format="parquet", location=output))
+    with pytest.raises(RefusedError, match="the output /lake/orders and the checkpoint") as caught:
+        admit(files, master=master)
+    assert (caught.value.code.number, caught.value.exit_status) == ("HF3028", 30)
+    assert "--accept shared-mount" in caught.value.next_steps[-1]
+    admit(files, ["shared-mount"], master)
+    remote = parse_location("s3://lake/orders")
+    admit(replace(job, sink=replace(job.sink, format="delta", location=remote)), master=master)
+    for here in ("local[*]", "local[2]", "local-cluster[2,1,1024]"):
+        admit(files, master=here)
+
+
+def test_a_restart_still_knows_that_a_place_is_a_mount() -> None:
+    wishes = Wishes(accepted=frozenset({"shared-mount", "empty-sink"}))
+    assert wishes.for_restart().accepted == {"shared-mount"}
 
 
 @dataclass

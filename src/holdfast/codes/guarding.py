@@ -281,4 +281,16 @@ GUARD_CODES: tuple[Code, ...] = (
         ),
         exit_status=30,
     ),
+    Code(
+        "HF3028",
+        "a job on a cluster has its output or its checkpoint on a local path",
+        "each executor writes to that path on its own disk: no reader finds all rows, and state "
+        "that an executor wrote is missing at the next start",
+        (
+            "declare an output and a checkpoint that all machines share: an object store or HDFS",
+            "or, if the path is the same network mount on every machine: holdfast run JOB --accept "
+            "shared-mount",
+        ),
+        exit_status=30,
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from holdfast.diagnosis.checks.declared.sources import changing_sources
+from holdfast.diagnosis.checks.localplaces import WrittenPlaces, on_own_disks
 from holdfast.errors import CheckpointError
 from holdfast.jobs.paths import check_place
 from holdfast.jobs.ready import ReadyJob
@@ -18,8 +19,11 @@ from holdfast.spark.refusal import attempt_recorded
 from holdfast.storage.opening import open_reader
 
 
-def admit(job: ReadyJob, accepted: Collection[str] = ()) -> None:
-    """Raise HoldfastError where the job must not start; the attempt is recorded, nothing else."""
+def admit(job: ReadyJob, accepted: Collection[str] = (), master: str = "local") -> None:
+    """Raise HoldfastError where the job must not start; the attempt is recorded, nothing else.
+
+    `master` is where Spark will run; the default keeps questions about it for the start.
+    """
     with attempt_recorded(job):
         if job.project is not None:
             check_remembered(job)
@@ -28,7 +32,17 @@ def admit(job: ReadyJob, accepted: Collection[str] = ()) -> None:
         refuse_held(records)
         refuse_half_changed(job, records)
         # Known without Spark, so that nobody waits for it; the start asks again and records it.
-        judged([*changing_sources(job.changed_tables)], accepted, job.at)
+        local = on_own_disks(master, written_places(job), has_state=False)
+        judged([*changing_sources(job.changed_tables), *local], accepted, job.at)
+
+
+def written_places(job: ReadyJob) -> WrittenPlaces:
+    """Return where tasks of a job write on this machine."""
+    output, checkpoint = job.sink.location, job.checkpoint
+    return WrittenPlaces(
+        output.shown if output is not None and output.is_local else None,
+        checkpoint.shown if checkpoint.is_local else None,
+    )
 
 
 def refuse_half_changed(job: ReadyJob, records: RecordsFolder) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from holdfast.checkpoint.recovery.outcome import Action
+from holdfast.diagnosis.checks.localplaces import NO_PLACES, WrittenPlaces, on_own_disks
 from holdfast.diagnosis.checks.sink.sparkfiles import CLOCK_TOLERANCE_MS
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.diagnosis.inspection.sink.before import SinkBefore
@@ -22,12 +23,14 @@ from holdfast.plurals import counted
 from holdfast.records.run import SHARED_SINK, PlanFacts
 from holdfast.redaction import redact
 
+SHARED_MOUNT = "shared-mount"
 ACCEPTABLE: Mapping[str, str] = {
     "empty-sink": "HF3013",
     "new-checkpoint": "HF3025",
     "sink-behind": "HF3006",
     SHARED_SINK: "HF3007",
     "changing-source": "HF2372",
+    SHARED_MOUNT: "HF3028",
 }
 """What a user can accept by name, and the finding that it softens."""
 
@@ -58,6 +61,10 @@ class Start:
     """Why newer records of runs cannot be read."""
     declared: tuple[Finding, ...] = ()
     """What is known of the declared sources without asking Spark."""
+    master: str = "local"
+    """Where Spark runs."""
+    places: WrittenPlaces = NO_PLACES
+    """Local places that its tasks write to."""
 
     @property
     def sink(self) -> LastCommitted:
@@ -130,6 +137,11 @@ def guard_sources(start: Start) -> Iterator[Finding]:
 def guard_declared_sources(start: Start) -> Iterator[Finding]:
     """Refuse sources at another path, and streams of tables in which another job changes rows."""
     yield from start.declared
+
+
+def guard_local_places(start: Start) -> Iterator[Finding]:
+    """Refuse local places on a cluster, whose machines would each write to their own disks."""
+    yield from on_own_disks(start.master, start.places, bool(start.facts.operators))
 
 
 def guard_operators(start: Start) -> Iterator[Finding]:
@@ -290,6 +302,7 @@ GUARDS: tuple[Guard, ...] = (
     guard_next_start,
     guard_sources,
     guard_declared_sources,
+    guard_local_places,
     guard_operators,
     guard_native_sink,
     guard_sink_ahead,

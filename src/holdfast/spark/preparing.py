@@ -28,6 +28,7 @@ from holdfast.records.folder import RecordsFolder
 from holdfast.records.history import History
 from holdfast.records.run import SHARED_SINK, PlanFacts
 from holdfast.records.statements import Statement
+from holdfast.spark.admission import written_places
 from holdfast.spark.adopting import statement_about_pending
 from holdfast.spark.changedoffsets import refuse_changed_offsets, refuse_other_offsets
 from holdfast.spark.guard import Start, accepted_by_name, refuse_or_tell
@@ -141,6 +142,7 @@ def _start(
         inspection, facts, sight, others, settings, before, job.sink.mode,
         recorded=None if last is None else last.newest_delivered,
         recorded_query=None if last is None else last.query_id, unread=unread,
+        master=around.session.sparkContext.master or "local", places=written_places(job),
     )  # fmt: skip
 
 

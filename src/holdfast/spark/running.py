@@ -85,7 +85,7 @@ def _run_ordered(
             job, _document(_named(with_pending(job, outcome), job), stopping)
         ),
     )
-    runner.refuse(dict(_refused_before_spark(ordered, wishes.accepted, watch)))
+    runner.refuse(dict(_refused_before_spark(ordered, wishes.accepted, wish, watch)))
     with _acknowledging(stopping, watch), heeding_signals(stopping):
         release = _run_in_sessions(
             runner,
@@ -248,12 +248,12 @@ def _each_death_once(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _refused_before_spark(
-    jobs: Sequence[ReadyJob], accepted: Collection[str], watch: Watcher
+    jobs: Sequence[ReadyJob], accepted: Collection[str], wish: SessionWish, watch: Watcher
 ) -> Iterator[tuple[str, Outcome]]:
     """Find jobs that can't start whatever Spark says."""
     for job in jobs:
         try:
-            admit(job, accepted)
+            admit(job, accepted, wish.master)
         except HoldfastError as error:
             yield job.name, refusal(job, error, watch)
 

@@ -11,6 +11,7 @@ from holdfast import __version__
 from holdfast.findings import Finding
 from holdfast.records.run import Versions
 from holdfast.spark.events import Watcher
+from holdfast.spark.guard import SHARED_MOUNT
 from holdfast.spark.jvm import Jvm
 from holdfast.spark.report import Outcome
 from holdfast.spark.stopping import GRACE_SECONDS, Stopping
@@ -41,8 +42,11 @@ class Wishes:
     """This start is a restart within the run."""
 
     def for_restart(self) -> Wishes:
-        """Return what a restart is given: what was accepted or stated held for the first start."""
-        return replace(self, accepted=frozenset(), pending=None, again=True)
+        """Return what a restart is given: what was accepted or stated held for the first start.
+
+        What is a mount of all machines stays one.
+        """
+        return replace(self, accepted=self.accepted & {SHARED_MOUNT}, pending=None, again=True)
 
 
 Abandon = Callable[[], Outcome]

@@ -46,7 +46,8 @@ _STATED = {"delivered": True, "not-delivered": False}
     help="Start despite this finding; may be repeated. empty-sink: the output was removed or "
     "emptied on purpose; sink-behind: its newest rows were; shared-sink: several jobs write it; "
     "new-checkpoint: the checkpoint was removed on purpose, and the output emptied; "
-    "changing-source: upserts into the Delta table that it reads only insert rows.",
+    "changing-source: upserts into the Delta table that it reads only insert rows; "
+    "shared-mount: local paths are the same network mount on every machine of the cluster.",
 )
 @click.option(
     "--keep-running",

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from holdfast.diagnosis.checks import growth, locations, optimisations, releasefaults, runs
+from holdfast.diagnosis.checks import (
+    growth,
+    localplaces,
+    locations,
+    optimisations,
+    releasefaults,
+    runs,
+)
 from holdfast.diagnosis.checks.across import check_shared_identity, check_shared_output
 from holdfast.diagnosis.checks.declared import declarations, sincelastrun
 from holdfast.diagnosis.checks.declared import query as declaredquery
@@ -95,6 +102,7 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     declaredsources.check_changed_tables,
     declaredsources.check_option_names,
     declaredtopics.check_declared_topics,
+    localplaces.check_local_places,
     declarations.check_newest_files_first,
     declarations.check_data_loss_passed_over,
     declarations.check_sink_knows_batches,

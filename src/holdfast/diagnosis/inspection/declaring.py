@@ -44,6 +44,8 @@ def declared_job(project: Project, name: str) -> DeclaredJob:
         spark=_installed_spark(),
         source_paths=paths,
         changed_tables=project.changed_tables_of(name),
+        master=None if has_reference(project.spark.master) else project.spark.master,
+        local_output=output.shown if output is not None and output.is_local else None,
     )
 
 

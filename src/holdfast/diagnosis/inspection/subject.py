@@ -45,6 +45,10 @@ class DeclaredJob:
     """The name of a source of files or Delta to the URI that it reads, spelled out."""
     changed_tables: tuple[ChangedTable, ...] = ()
     """Delta tables that it streams and another job of the project changes."""
+    master: str | None = None
+    """Where its project starts Spark; None where that is not known."""
+    local_output: str | None = None
+    """Its output folder where that is a path of this machine."""
 
 
 @dataclass(frozen=True)

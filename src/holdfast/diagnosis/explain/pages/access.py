@@ -69,7 +69,7 @@ PAGES: tuple[Page, ...] = (
             "On one machine, give the user that runs Spark write access to the folder above.",
         ),
         fragments=("Mkdirs failed to create", "java.io.IOException: Mkdirs failed to create"),
-        unseen="which file system an executor sees is not in a checkpoint",
+        codes=("HF3028",),
         general=True,
     ),
 )
