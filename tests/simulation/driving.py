@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from holdfast.diagnosis.checks import inspecting
@@ -37,6 +38,8 @@ from tests.simulation.spark import Batch, Query, Source
 from tests.simulation.tree import Tree
 from tests.simulation.world import Actor, World
 
+_SESSION = SimpleNamespace(sparkContext=SimpleNamespace(master="local"))
+"""All that is asked of a session before a query starts."""
 _VERSIONS = Versions("0", "4.2.0", "17", "3.11")
 _FILES_PER_BATCH = 2
 
@@ -102,7 +105,7 @@ def drive(setting: Setting, world: World, actor: Actor) -> Outcome:
     actor.notes.update(query=None, setting=setting)
     admission.admit(job)
     around = Surroundings(
-        session=None,  # type: ignore[arg-type]
+        session=_SESSION,  # type: ignore[arg-type]
         jvm=_Jvm(actor.pid),
         versions=_VERSIONS,
         wishes=Wishes(),
@@ -302,6 +305,7 @@ _REPLACED: tuple[tuple[Any, str, Any], ...] = (
     (preparing, "_frame", lambda *_: _Frame),
     (preparing, "open_sink", lambda *_: _setting().file_sink()),
     (preparing, "plan_facts", _facts),
+    (preparing, "refuse_other_default", _nothing),
     (preparing, "code_digests", lambda *_: {}),
     (starting, "_call_spark", _call_spark),
     (starting, "Listening", _Listening),
