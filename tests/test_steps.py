@@ -134,3 +134,9 @@ def test_only_commands_of_steps_are_given_options() -> None:
             r"--project X (\S+)", repeated_options((step,), ("--project", "X"))[0]
         ):
             assert re.match(r"TARGET|JOB|ONE|--|shows", found[1]), (code, step)
+
+
+def test_a_run_with_an_option_that_is_no_argument_stays_a_command() -> None:
+    """What tells an error must not become one."""
+    step = "holdfast run orders --keep-running"
+    assert steps_in_python((step,), "run") == (step,)

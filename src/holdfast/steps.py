@@ -102,9 +102,9 @@ def _in_python(step: str, called: str) -> str:
     again = ", or holdfast.run(…, verbose=True)" if called == "run" else ""
     step = _TRACE.sub(f"error.trace{again}", step)
     step = re.sub(r"--to another place", "to another place with --to", step)
-    if called in _STARTS and (found := _RUN.search(step)) is not None:
-        option = _written(step, found.end(), called)
-        assert option is not None, step
+    found = _RUN.search(step) if called in _STARTS else None
+    option = None if found is None else _written(step, found.end(), called)
+    if found is not None and option is not None:
         shown, end = option
         call = f"{step[: found.start()]}holdfast.{called}(…, {shown})"
         return call + _with_arguments(step[end:], called)
