@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from holdfast.spark.jars.cache import obtain
 from holdfast.spark.jars.lock import locked_jars
-from holdfast.spark.jars.obtaining import obtain
 
 PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from holdfast.checkpoint.layout import checksum_name
+from holdfast.format.logs.checksums import encode_hadoop_checksum
 from holdfast.format.logs.commits import CommitEntry, encode_commit
-from holdfast.format.logs.hadoopcrc import encode_checksum
 from holdfast.format.logs.offsets import OffsetsEntry, SourceOffset, decode_offsets, encode_offsets
 from holdfast.format.state.operators import OperatorMetadata, decode_operator, encode_operator
 from tests.corpus.loading import sample
@@ -84,4 +84,4 @@ def _put(root: Path, path: str, data: bytes) -> None:
     target = root / path
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(data)
-    (root / checksum_name(path)).write_bytes(encode_checksum(data))
+    (root / checksum_name(path)).write_bytes(encode_hadoop_checksum(data))

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from holdfast.spark.session import SessionWish, open_session
+from holdfast.running.settings import SessionOptions
+from holdfast.spark.session import open_session
 
 SCHEMA = "id long, device string, at timestamp, reading double, note string"
 Told = dict[str, list[tuple[float, float]]]
@@ -20,7 +21,7 @@ def session_of_sinks() -> Any:
     """Open a session that can write to every sink."""
     features = frozenset({"delta", "postgres"})
     conf = {"spark.sql.shuffle.partitions": "2"}
-    return open_session(SessionWish("bench", "local[2]", conf, features=features))
+    return open_session(SessionOptions("bench", "local[2]", conf, features=features))
 
 
 def rows_of(session: Any, count: int) -> Any:

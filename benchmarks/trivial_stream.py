@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from holdfast.spark.session import SessionWish, open_session, stop_session
+from holdfast.running.settings import SessionOptions
+from holdfast.spark.session import open_session, stop_session
 
 WARMING = 10
 
@@ -25,7 +26,9 @@ def main(folder: Path, batches: int, rounds: int) -> None:
     arrived.mkdir(parents=True)
     for number in range(batches):
         (arrived / f"{number:05d}.json").write_text(f'{{"n": {number}}}\n', encoding="utf-8")
-    session = open_session(SessionWish("bench", "local[2]", {"spark.sql.shuffle.partitions": "2"}))
+    session = open_session(
+        SessionOptions("bench", "local[2]", {"spark.sql.shuffle.partitions": "2"})
+    )
     times: dict[str, list[float]] = {"bare": [], "held": [], "bare_again": []}
     for turn in range(rounds):
         for way in times:

@@ -21,7 +21,7 @@ from docs.generating.schemas import schema_files
 from docs.generating.sparkerrors import spark_errors_pages
 from docs.generating.storage import storage_page
 from docs.generating.terminal import PICTURE, is_stale, write_picture
-from holdfast.jobs.schema import schema_text
+from holdfast.jobs.projectfile.model import schema_text
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 
@@ -32,6 +32,7 @@ WRITTEN_BY_HAND = frozenset(
         "file-manifests.md",
         "jdbc-ledger.md",
         "postgres-ledger.md",
+        "python-api.md",
         "storage-support.md",
     }
 )

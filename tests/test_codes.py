@@ -67,3 +67,9 @@ def test_a_code_is_its_number() -> None:
     assert code not in ("HF3026", code_of("HF3026"), 3025, None)
     assert hash(code) == hash("HF3025") and {"HF3025": "known"}[code] == "known"  # type: ignore[index]
     assert str(code) == f"{code}" == "HF3025" and f"{code:>8}" == "  HF3025"
+
+
+def test_a_step_that_has_files_compared_says_with_which_option() -> None:
+    """Without --verify the doctor does not open the files of an output."""
+    compared = [step for code in CODES for step in code.next_steps if "compare every file" in step]
+    assert compared and all("--verify" in step for step in compared)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast import errors, library
 from holdfast.errors import DecodeError, HoldfastError, LeaseError
 from holdfast.installing import pip_line
 from holdfast.redaction import remember_secret
@@ -85,3 +88,52 @@ def test_extras_are_installed_as_the_readme_says() -> None:
     texts = [*root.glob("src/**/*.py"), *root.glob("docs/**/*.md"), root / "README.md"]
     wrong = [one for one in texts if re.search(r"pip install \S*holdfast", one.read_text("utf-8"))]
     assert wrong == []
+
+
+def imported_for_checkers(file: str) -> dict[str, str]:
+    """Return the names that a file imports for type checkers alone, each with its module."""
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    blocks = [one for one in tree.body if isinstance(one, ast.If)]
+    (block,) = [one for one in blocks if ast.unparse(one.test) == "TYPE_CHECKING"]
+    imports = [one for one in block.body if isinstance(one, ast.ImportFrom)]
+    pairs = [(name, str(one.module)) for one in imports for name in one.names]
+    assert all(name.asname == name.name for name, _ in pairs), "checkers take it for public"
+    return {name.name: module for name, module in pairs}
+
+
+def test_type_checkers_see_the_one_table_of_public_names() -> None:
+    """And so do `__all__`, `dir()`, and the functions that commands call."""
+    seen = imported_for_checkers(str(holdfast.__file__))
+    assert seen == holdfast._HOMES
+    assert {*seen, "__version__"} == {*holdfast.__all__} and {*seen} <= {*dir(holdfast)}
+    assert len(holdfast.__all__) == len({*holdfast.__all__})
+    commands = {
+        name: home for name, home in seen.items() if inspect.isfunction(getattr(holdfast, name))
+    }
+    called = imported_for_checkers(str(library.__file__))
+    assert called == {name: home for name, home in commands.items() if name in called}
+    for name, home in called.items():
+        assert getattr(library, name).__module__ == home
+    left = {"committed_files", "once_per_batch"}
+    assert {*commands} - {*called} == left, "what a command does is in the library"
+    with pytest.raises(AttributeError, match="no attribute 'Answer'"):
+        library.Answer  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_errors_events_and_actions_are_public() -> None:
+    """What a program catches, watches and compares with has no second address."""
+    tree = {
+        name for name, one in vars(errors).items() if isinstance(one, type) and name[-5:] == "Error"
+    }
+    assert len(tree) > 10 and tree <= {*holdfast.__all__}
+    assert {one.__name__ for one in holdfast.Event.__args__} <= {*holdfast.__all__}
+    assert holdfast.Action("rerun") is holdfast.Action.RERUN
+    assert holdfast.init_project.__name__ == "init_project"
+
+
+def test_no_module_of_the_library_is_longer_than_the_house_allows() -> None:
+    """A list of promises that nobody reads to its end promises nothing."""
+    root = Path(str(holdfast.__file__)).parent
+    files = [root / "__init__.py", *root.glob("library/*.py"), *root.glob("targets/*.py")]
+    assert len(files) > 10
+    assert {one.name: n for one in files if (n := len(one.read_text().splitlines())) > 450} == {}

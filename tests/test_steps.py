@@ -5,8 +5,10 @@ And whoever chose a project by an option finds that option in the commands to co
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
@@ -140,3 +142,47 @@ def test_a_run_with_an_option_that_is_no_argument_stays_a_command() -> None:
     """What tells an error must not become one."""
     step = "holdfast run orders --keep-running"
     assert steps_in_python((step,), "run") == (step,)
+
+
+NAME_OPTIONS = {
+    "backup/restoring.py", "backup/sinklog.py", "diagnosis/checks/sink/delta.py",
+    "diagnosis/checks/sink/ownledger.py", "diagnosis/evidence/missing.py",
+    "diagnosis/inspection/keptoffsets.py", "jobs/discovery.py", "jobs/projectfile/profiles.py",
+    "jobs/target.py", "records/leases/taking.py", "spark/sinks/files.py", "storage/filesystem.py",
+    "storage/location.py", "storage/options.py",
+}  # fmt: skip
+"""Modules with next steps that name options: steps are translated for programs, as tested above."""
+OTHER_PROGRAMS = {"spark/installation.py", "spark/jars/ivy.py"}
+TABLES = {"diagnosis/doctor/fieldcases.py", "metrics/families.py", "steps.py"}
+_FACES = ("cli/", "codes/", "demonstration/", "diagnosis/explain/pages/")
+
+
+def test_only_next_steps_name_options_below_the_faces() -> None:
+    """A message is shown as it is, also to a program, which has arguments and no options."""
+    root = Path(str(holdfast.__file__)).parent
+    naming = {
+        name
+        for file in root.rglob("*.py")
+        if not (name := file.relative_to(root).as_posix()).startswith(_FACES)
+        and any(map(_OPTION.search, _texts(file)))
+    }
+    assert naming == NAME_OPTIONS | OTHER_PROGRAMS | TABLES
+    for name in NAME_OPTIONS:
+        tree = ast.parse((root / name).read_text(encoding="utf-8"))
+        named = [one for one in ast.walk(tree) if isinstance(one, ast.Assign)]
+        messages = [one for one in named if ast.unparse(one.targets[0]) == "message"]
+        raised = [one for one in ast.walk(tree) if isinstance(one, ast.Call) and len(one.args) > 1]
+        spoken = [*messages, *(one.args[1] for one in raised if "Error" in ast.unparse(one.func))]
+        assert not [one for one in map(ast.unparse, spoken) if _OPTION.search(one)], name
+
+
+_OPTION = re.compile(r"(?<![\w-])--[a-z]")
+
+
+def _texts(file: Path) -> list[str]:
+    """Return the texts of a module that are not docstrings."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    said = [one for one in ast.walk(tree) if isinstance(one, ast.Expr)]
+    docs = {id(one.value) for one in said if isinstance(one.value, ast.Constant)}
+    texts = [one for one in ast.walk(tree) if isinstance(one, ast.Constant) and id(one) not in docs]
+    return [one.value for one in texts if isinstance(one.value, str)]

@@ -43,6 +43,7 @@ FINDINGS = (
     "HF4513",
     "HF4515",
     "HF4517",
+    "HF4525",
 )
 """Codes that are only ever reported as findings: they stop no command and no job."""
 

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from docs.generating.markdown import code, page, table
-from holdfast.cli.commandtable import COMMANDS
-from holdfast.cli.main import holdfast
+from holdfast.cli.main import COMMANDS, holdfast
 
 
 def commands_page() -> str:

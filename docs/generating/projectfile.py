@@ -6,13 +6,11 @@ from typing import Any
 
 from docs.generating.markdown import code, page, table
 from docs.generating.projectkeys import EXAMPLE, KEYS
-from holdfast.jobs.declaration import Declaration
-from holdfast.jobs.job import Job, OnFailure, Restart, Trigger
-from holdfast.jobs.places import Spark, Storage
-from holdfast.jobs.profiles import Profile
-from holdfast.jobs.project import Project
-from holdfast.jobs.sink import Sink
-from holdfast.jobs.source import Source
+from holdfast.jobs.projectfile.declaration import Declaration, Spark, Storage
+from holdfast.jobs.projectfile.job import Job, OnFailure, Restart, Source, Trigger
+from holdfast.jobs.projectfile.model import Project
+from holdfast.jobs.projectfile.profiles import Profile
+from holdfast.jobs.projectfile.sink import Sink
 
 MODELS: dict[str, type[Declaration]] = {
     "The file": Project,

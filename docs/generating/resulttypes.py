@@ -15,12 +15,12 @@ from holdfast.backup.results import BackupList, BackupReport, Restoration
 from holdfast.demonstration.story import Demonstration
 from holdfast.diagnosis.comparison.result import Comparison
 from holdfast.diagnosis.doctor.examination import Examination
-from holdfast.diagnosis.explain.explanation import Explanation
-from holdfast.diagnosis.inspection.fact import Evidence
+from holdfast.diagnosis.explain.explaining import Explanation
+from holdfast.diagnosis.inspection.evidence import Evidence
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.diagnosis.status.result import Status
 from holdfast.jobs.scaffold import NewProject
-from holdfast.spark.report import RunReport
+from holdfast.running.report import RunReport
 from holdfast.state.results import StateRows
 
 RESULTS: dict[str, type] = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from docs.generating.markdown import code, page, table
+from holdfast.storage.location import HADOOP_ONLY, SCHEMES
 from holdfast.storage.options import FAMILIES, KNOWN_OPTIONS, SECRETS
-from holdfast.storage.schemes import HADOOP_ONLY, SCHEMES
 
 EXTRAS = {"s3": "s3", "gcs": "gcs", "azure": "azure", "hdfs": "hdfs"}
 """A family of storage to the extra that reads it."""

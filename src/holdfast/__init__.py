@@ -1,144 +1,163 @@
 """Holdfast keeps Spark Structured Streaming pipelines safe across every restart.
 
 >>> import holdfast
->>> answer = holdfast.inspect("checkpoints/orders")      # doctest: +SKIP
->>> answer.result.next_start.action                      # doctest: +SKIP
-<Action.PLAN: 'plan'>
+>>> holdfast.inspect("demo/orders").result.next_start.action
+<Action.RERUN: 'rerun'>
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from holdfast.answers import Answer
-    from holdfast.backup.results import BackupList, BackupReport, Restoration
-    from holdfast.diagnosis.comparison.result import Comparison
-    from holdfast.diagnosis.doctor.examination import Examination
-    from holdfast.diagnosis.explain.explaining import explain
-    from holdfast.diagnosis.explain.explanation import Explanation
-    from holdfast.diagnosis.inspection.fact import Evidence
-    from holdfast.diagnosis.inspection.result import Inspection
-    from holdfast.diagnosis.status.result import Status
-    from holdfast.errors import HoldfastError
-    from holdfast.findings import Finding, Severity
-    from holdfast.jobs.built import Job
-    from holdfast.ledgers.custom.batchledger import BatchLedger
-    from holdfast.ledgers.custom.onceperbatch import once_per_batch
-    from holdfast.ledgers.files.manifests import CommittedFile, committed_files
-    from holdfast.ledgers.identity import BatchId, BatchIdentity
-    from holdfast.library import (
-        back_up,
-        diff,
-        doctor,
-        evidence,
-        inspect,
-        list_backups,
-        open_checkpoint,
-        read_state,
-        restore,
-        run,
-        settle_restore,
-        start,
-        status,
-    )
-    from holdfast.spark.heldquery import HeldQuery
-    from holdfast.spark.report import JobReport, RunReport
-    from holdfast.state.frames import StateAnswer, StateReader
-    from holdfast.state.opened import OpenedCheckpoint
-    from holdfast.state.results import StateRows
+    # What type checkers see of _NAMES; tests/test_package.py compares the two.
+    from holdfast.answers import Answer as Answer
+    from holdfast.backup.results import BackupList as BackupList
+    from holdfast.backup.results import BackupReport as BackupReport
+    from holdfast.backup.results import Restoration as Restoration
+    from holdfast.checkpoint.recovery.outcome import Action as Action
+    from holdfast.diagnosis.comparison.result import Comparison as Comparison
+    from holdfast.diagnosis.doctor.examination import Examination as Examination
+    from holdfast.diagnosis.explain.explaining import Explanation as Explanation
+    from holdfast.diagnosis.explain.explaining import explain as explain
+    from holdfast.diagnosis.inspection.evidence import Evidence as Evidence
+    from holdfast.diagnosis.inspection.result import Inspection as Inspection
+    from holdfast.diagnosis.status.result import Status as Status
+    from holdfast.errors import CheckpointError as CheckpointError
+    from holdfast.errors import DecodeError as DecodeError
+    from holdfast.errors import HoldfastError as HoldfastError
+    from holdfast.errors import JvmDiedError as JvmDiedError
+    from holdfast.errors import LeaseError as LeaseError
+    from holdfast.errors import NotFoundError as NotFoundError
+    from holdfast.errors import ProjectError as ProjectError
+    from holdfast.errors import RefusedError as RefusedError
+    from holdfast.errors import RunError as RunError
+    from holdfast.errors import SinkError as SinkError
+    from holdfast.errors import SourceError as SourceError
+    from holdfast.errors import SparkStartError as SparkStartError
+    from holdfast.errors import StorageError as StorageError
+    from holdfast.errors import UsageError as UsageError
+    from holdfast.findings import Finding as Finding
+    from holdfast.findings import Severity as Severity
+    from holdfast.jobs.built import Job as Job
+    from holdfast.jobs.scaffold import NewProject as NewProject
+    from holdfast.jobs.sinks import DeltaSink as DeltaSink
+    from holdfast.jobs.sinks import FileSink as FileSink
+    from holdfast.jobs.sinks import JdbcSink as JdbcSink
+    from holdfast.jobs.sinks import PostgresSink as PostgresSink
+    from holdfast.ledgers.custom.batchledger import BatchLedger as BatchLedger
+    from holdfast.ledgers.custom.onceperbatch import once_per_batch as once_per_batch
+    from holdfast.ledgers.files.manifests import CommittedFile as CommittedFile
+    from holdfast.ledgers.files.manifests import committed_files as committed_files
+    from holdfast.ledgers.identity import BatchId as BatchId
+    from holdfast.ledgers.identity import BatchIdentity as BatchIdentity
+    from holdfast.library.backups import back_up as back_up
+    from holdfast.library.backups import list_backups as list_backups
+    from holdfast.library.backups import restore as restore
+    from holdfast.library.backups import settle_restore as settle_restore
+    from holdfast.library.jobs import init_project as init_project
+    from holdfast.library.jobs import status as status
+    from holdfast.library.looking import diff as diff
+    from holdfast.library.looking import doctor as doctor
+    from holdfast.library.looking import evidence as evidence
+    from holdfast.library.looking import inspect as inspect
+    from holdfast.library.program import start as start
+    from holdfast.library.running import run as run
+    from holdfast.library.state import open_checkpoint as open_checkpoint
+    from holdfast.library.state import read_state as read_state
+    from holdfast.records.run import Ended as Ended
+    from holdfast.running.events import BatchDone as BatchDone
+    from holdfast.running.events import Event as Event
+    from holdfast.running.events import JobEnded as JobEnded
+    from holdfast.running.events import JobRestarting as JobRestarting
+    from holdfast.running.events import JobsFailed as JobsFailed
+    from holdfast.running.events import JobStarted as JobStarted
+    from holdfast.running.events import JobStarting as JobStarting
+    from holdfast.running.events import JobStopping as JobStopping
+    from holdfast.running.events import JobWaiting as JobWaiting
+    from holdfast.running.events import JobWaitingForUpstream as JobWaitingForUpstream
+    from holdfast.running.events import RecordFailing as RecordFailing
+    from holdfast.running.events import RunStep as RunStep
+    from holdfast.running.events import Watcher as Watcher
+    from holdfast.running.report import JobReport as JobReport
+    from holdfast.running.report import RunReport as RunReport
+    from holdfast.running.stopping import Stopping as Stopping
+    from holdfast.spark.heldquery import HeldQuery as HeldQuery
+    from holdfast.state.frames import StateAnswer as StateAnswer
+    from holdfast.state.frames import StateReader as StateReader
+    from holdfast.state.opened import OpenedCheckpoint as OpenedCheckpoint
+    from holdfast.state.results import StateRows as StateRows
 
-_HOMES = {
-    "Answer": "holdfast.answers",
-    "BackupList": "holdfast.backup.results",
-    "BackupReport": "holdfast.backup.results",
-    "BatchId": "holdfast.ledgers.identity",
-    "BatchIdentity": "holdfast.ledgers.identity",
-    "BatchLedger": "holdfast.ledgers.custom.batchledger",
-    "CommittedFile": "holdfast.ledgers.files.manifests",
-    "Comparison": "holdfast.diagnosis.comparison.result",
-    "Evidence": "holdfast.diagnosis.inspection.fact",
-    "Examination": "holdfast.diagnosis.doctor.examination",
-    "Explanation": "holdfast.diagnosis.explain.explanation",
-    "Finding": "holdfast.findings",
-    "HeldQuery": "holdfast.spark.heldquery",
-    "HoldfastError": "holdfast.errors",
-    "Inspection": "holdfast.diagnosis.inspection.result",
-    "Job": "holdfast.jobs.built",
-    "JobReport": "holdfast.spark.report",
-    "OpenedCheckpoint": "holdfast.state.opened",
-    "Restoration": "holdfast.backup.results",
-    "RunReport": "holdfast.spark.report",
-    "Severity": "holdfast.findings",
-    "StateAnswer": "holdfast.state.frames",
-    "StateReader": "holdfast.state.frames",
-    "StateRows": "holdfast.state.results",
-    "Status": "holdfast.diagnosis.status.result",
-    "back_up": "holdfast.library",
-    "committed_files": "holdfast.ledgers.files.manifests",
-    "diff": "holdfast.library",
-    "doctor": "holdfast.library",
-    "evidence": "holdfast.library",
-    "explain": "holdfast.diagnosis.explain.explaining",
-    "inspect": "holdfast.library",
-    "list_backups": "holdfast.library",
-    "once_per_batch": "holdfast.ledgers.custom.onceperbatch",
-    "open_checkpoint": "holdfast.library",
-    "read_state": "holdfast.library",
-    "restore": "holdfast.library",
-    "run": "holdfast.library",
-    "settle_restore": "holdfast.library",
-    "start": "holdfast.library",
-    "status": "holdfast.library",
+_NAMES: dict[str, tuple[str, ...]] = {
+    "holdfast.answers": ("Answer",),
+    "holdfast.backup.results": ("BackupList", "BackupReport", "Restoration"),
+    "holdfast.checkpoint.recovery.outcome": ("Action",),
+    "holdfast.diagnosis.comparison.result": ("Comparison",),
+    "holdfast.diagnosis.doctor.examination": ("Examination",),
+    "holdfast.diagnosis.explain.explaining": ("Explanation", "explain"),
+    "holdfast.diagnosis.inspection.evidence": ("Evidence",),
+    "holdfast.diagnosis.inspection.result": ("Inspection",),
+    "holdfast.diagnosis.status.result": ("Status",),
+    "holdfast.errors": (
+        "CheckpointError",
+        "DecodeError",
+        "HoldfastError",
+        "JvmDiedError",
+        "LeaseError",
+        "NotFoundError",
+        "ProjectError",
+        "RefusedError",
+        "RunError",
+        "SinkError",
+        "SourceError",
+        "SparkStartError",
+        "StorageError",
+        "UsageError",
+    ),
+    "holdfast.findings": ("Finding", "Severity"),
+    "holdfast.jobs.built": ("Job",),
+    "holdfast.jobs.scaffold": ("NewProject",),
+    "holdfast.jobs.sinks": ("DeltaSink", "FileSink", "JdbcSink", "PostgresSink"),
+    "holdfast.ledgers.custom.batchledger": ("BatchLedger",),
+    "holdfast.ledgers.custom.onceperbatch": ("once_per_batch",),
+    "holdfast.ledgers.files.manifests": ("CommittedFile", "committed_files"),
+    "holdfast.ledgers.identity": ("BatchId", "BatchIdentity"),
+    "holdfast.library.backups": ("back_up", "list_backups", "restore", "settle_restore"),
+    "holdfast.library.jobs": ("init_project", "status"),
+    "holdfast.library.looking": ("diff", "doctor", "evidence", "inspect"),
+    "holdfast.library.program": ("start",),
+    "holdfast.library.running": ("run",),
+    "holdfast.library.state": ("open_checkpoint", "read_state"),
+    "holdfast.records.run": ("Ended",),
+    "holdfast.running.events": (
+        "BatchDone",
+        "Event",
+        "JobEnded",
+        "JobRestarting",
+        "JobStarted",
+        "JobStarting",
+        "JobStopping",
+        "JobWaiting",
+        "JobWaitingForUpstream",
+        "JobsFailed",
+        "RecordFailing",
+        "RunStep",
+        "Watcher",
+    ),
+    "holdfast.running.report": ("JobReport", "RunReport"),
+    "holdfast.running.stopping": ("Stopping",),
+    "holdfast.spark.heldquery": ("HeldQuery",),
+    "holdfast.state.frames": ("StateAnswer", "StateReader"),
+    "holdfast.state.opened": ("OpenedCheckpoint",),
+    "holdfast.state.results": ("StateRows",),
 }
-_COMMANDS = frozenset({"holdfast.library", "holdfast.diagnosis.explain.explaining"})
+"""Every public name, under the module that it is loaded from at its first use."""
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_COMMANDS = ("holdfast.library.", "holdfast.diagnosis.explain.")
 
-__all__ = [
-    "Answer",
-    "BackupList",
-    "BackupReport",
-    "BatchId",
-    "BatchIdentity",
-    "BatchLedger",
-    "CommittedFile",
-    "Comparison",
-    "Evidence",
-    "Examination",
-    "Explanation",
-    "Finding",
-    "HeldQuery",
-    "HoldfastError",
-    "Inspection",
-    "Job",
-    "JobReport",
-    "OpenedCheckpoint",
-    "Restoration",
-    "RunReport",
-    "Severity",
-    "StateAnswer",
-    "StateReader",
-    "StateRows",
-    "Status",
-    "__version__",
-    "back_up",
-    "committed_files",
-    "diff",
-    "doctor",
-    "evidence",
-    "explain",
-    "inspect",
-    "list_backups",
-    "once_per_batch",
-    "open_checkpoint",
-    "read_state",
-    "restore",
-    "run",
-    "settle_restore",
-    "start",
-    "status",
-]
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - all of them are strings
 
 
 def __dir__() -> list[str]:
@@ -146,16 +165,28 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
-def __getattr__(name: str) -> object:
-    """Load a public name at its first use, so that `import holdfast` costs next to nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+def _drawn(answer: Answer[Any]) -> str | None:
+    """Draw an answer for a notebook, by the face that has the pages."""
     import importlib
 
-    public: object = getattr(importlib.import_module(_HOMES[name]), name)
-    if _HOMES[name] in _COMMANDS and callable(public):
-        from holdfast.answers import in_python
+    drawn: str | None = importlib.import_module("holdfast.cli.notebook").html_of(answer)
+    return drawn
 
-        # Commands call the same functions, and are answered with options.
-        return in_python(public)
-    return public
+
+if not TYPE_CHECKING:
+    # Type checkers report a name that is not public.
+
+    def __getattr__(name: str) -> object:
+        """Load a public name at its first use, so that `import holdfast` costs next to nothing."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+        import importlib
+
+        public: object = getattr(importlib.import_module(_HOMES[name]), name)
+        if _HOMES[name].startswith(_COMMANDS) and callable(public) and not isinstance(public, type):
+            from holdfast.answers import Answer, in_python
+
+            Answer.notebook = staticmethod(_drawn)
+            # Commands call the same functions, and are answered with options.
+            return in_python(public)
+        return public

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial, wraps
-from typing import Any, Generic, ParamSpec, TypeVar
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
+from holdfast import __version__
 from holdfast.errors import HoldfastError
 from holdfast.findings import Finding, Severity, worst
-from holdfast.redaction import redact, redact_value
+from holdfast.redaction import excerpt, redact, redact_value
 from holdfast.steps import Steps, named_steps, steps_in_python
 
 FINDINGS_STATUS = 3
 """Exit status of a command that found something of warning or worse."""
+
+_SHORT = 80
+"""How long a text in a `repr` may be."""
 
 Result = TypeVar("Result")
 Answered = TypeVar("Answered", bound="Answer[Any]")
@@ -25,9 +31,13 @@ Given = TypeVar("Given")
 Change = Callable[[Steps], Steps]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer(Generic[Result]):
-    """The result of a command with its findings and the commands that help next."""
+    """The result of a command with its findings and the commands that help next.
+
+    >>> Answer("inspect", "checkpoints/orders", None)
+    <Answer inspect location='checkpoints/orders' status='ok' findings=0>
+    """
 
     command: str
     location: str
@@ -36,6 +46,32 @@ class Answer(Generic[Result]):
     next_steps: tuple[str, ...] = ()
     ending: int | None = None
     """The exit status, where the command's own acts decide it and not its findings."""
+    notebook: ClassVar[Callable[[Answer[Any]], str | None] | None] = None
+    """Draws an answer as HTML; a face sets it, which stands above all that answers."""
+
+    def __repr__(self) -> str:
+        """Name the command, where it looked, and how many findings of each severity there are."""
+        counts = Counter(one.severity.value for one in self.findings)
+        kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        findings = f"{len(self.findings)}{f' ({kinds})' if kinds else ''}"
+        where = _short(self.location)
+        name = type(self).__name__
+        return (
+            f"<{name} {self.command} location={where} status={self.status!r} findings={findings}>"
+        )
+
+    def _repr_html_(self) -> str | None:
+        """Return the page that a terminal shows, as HTML without secrets, for notebooks."""
+        draw = type(self).notebook
+        return None if draw is None else draw(self)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON document of this answer, as `--json` prints it, without secrets.
+
+        >>> Answer("inspect", "checkpoints/orders", None).to_dict()["schema"]
+        'holdfast.inspect/1'
+        """
+        return self.document(__version__)
 
     @property
     def status(self) -> str:
@@ -75,6 +111,33 @@ class Answer(Generic[Result]):
         """Give the same answer without secrets, for a face that draws from the typed result."""
         clean: Answer[Result] = _redacted(self)  # type: ignore[assignment]
         return clean
+
+
+class OneLine:
+    """A result with a short `repr`, and a page in notebooks."""
+
+    SHOWN: ClassVar[tuple[str, ...]] = ()
+    """The fields that `repr` names; of a tuple it gives the length."""
+    COMMAND: ClassVar[str | None] = None
+    """The command whose page shows it; None where none does."""
+
+    def __repr__(self) -> str:
+        """Name the fields that matter most in one line, without secrets."""
+        pairs = [f"{path}={_short(attrgetter(path)(self))}" for path in self.SHOWN]
+        return f"<{' '.join([type(self).__name__, *pairs])}>"
+
+    def _repr_html_(self) -> str | None:
+        """Return the page that a terminal shows, as HTML without secrets, for notebooks."""
+        if self.COMMAND is None:
+            return None
+        return Answer(self.COMMAND, str(getattr(self, "location", "")), self)._repr_html_()
+
+
+def _short(value: object) -> str:
+    """Return a value in few words: a text without secrets and not too long, a tuple's length."""
+    if isinstance(value, (tuple, Mapping)):
+        return str(len(value))
+    return repr(excerpt(text, _SHORT)) if isinstance(text := plain(value), str) else repr(text)
 
 
 @contextmanager

@@ -21,9 +21,9 @@ HF22xx to HF24xx are findings only: nothing is raised with them.
 
 Every error carries a code of the registry; the code decides the exit status and, where the raiser
 has nothing better to say, the `why` and the `next` step. Foreign errors become one of these at one
-border per library: `storage/border.py` (file systems), `jobs/yamlfile.py` (YAML),
-`jobs/translation.py` (pydantic), `spark/failures.py` (Spark), `cli/main.py` (click, and the last
-resort).
+border per library: `storage/errors.py` (file systems), `jobs/projectfile/yamlfile.py` (YAML),
+`jobs/projectfile/translation.py` (pydantic), `spark/failures.py` (Spark), `cli/main.py` (click, and
+the last resort).
 """
 
 from __future__ import annotations

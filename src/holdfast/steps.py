@@ -63,13 +63,18 @@ def _listed(value: str) -> str:
     return f'["{value}"]'
 
 
+def _named(value: str) -> str:
+    name, _, text = value.partition("=")
+    return f'{{"{name}": "{text}"}}'
+
+
 _FLAGS = ("--even-if-running", "--force", "--offline", "--verify")
 _ARGUMENTS = {
     "--accept": _Argument("accept", _listed, r"[a-z-]+"),
     "--pending": _Argument(
         "pending_delivered", lambda stated: str(stated == "delivered"), r"(?:not-)?delivered"
     ),
-    "--storage-option": _Argument("storage_options", _listed, r"\w+=[^\s,]+(?: S3 endpoint>)?"),
+    "--storage-option": _Argument("storage_options", _named, r"\w+=[^\s,]+(?: S3 endpoint>)?"),
     "--metrics-port": _Argument("metrics_port", str),
     **{
         f"--{name}": _Argument(name.replace("-", "_"), _quoted)

@@ -10,7 +10,7 @@ from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES
 from holdfast.codes import code_of
 from tests.advice.files import restoring_step
 from tests.checkpoint.pictures import files_of, without
-from tests.diagnosis.checks.test_onpicture import CASES
+from tests.diagnosis.checks.test_picture_onpicture import CASES
 from tests.restarts.damages import damage_named
 from tests.restarts.edits import Files
 from tests.restarts.loading import base_files
@@ -329,16 +329,16 @@ _OUT_OF_LOG = (
 )
 _COMPARED = "compare it with the entry that it was; if that is missing, put it back byte-identical"
 MOVES: tuple[Move, ...] = (
-    Move("HF2212", "move the folder out of the log", "a folder lies in offsets/",
+    Move("HF2212", "move the directory out of the log", "a folder lies in offsets/",
          damage_named("directory-ahead-in-offsets").function, "offsets/9"),
-    Move("HF2212", "move the folder out of the log", "a folder lies in commits/",
+    Move("HF2212", "move the directory out of the log", "a folder lies in commits/",
          damage_named("directory-ahead-in-commits").function, "commits/9"),
     Move("HF2213", _OUT_OF_LOG, "a copy of an entry lies beside it under another name",
          lambda files: {**files, "offsets/04": files["offsets/4"]}, "offsets/04"),
     Move("HF2213", "where it is missing, this file is the entry: give it its plain name back",
          "an entry lost its plain name", _renamed("offsets/4", "offsets/04"),
          "offsets/04", "offsets/4"),
-    Move("HF2229", "keep a checkpoint's folder for the checkpoint alone",
+    Move("HF2229", "keep a checkpoint's directory for the checkpoint alone",
          "a file of something else lies in the checkpoint",
          lambda files: {**files, "notes.txt": b"ours"}, "notes.txt"),
     Move("HF2244", _COMPARED, "an entry was renamed, as a copying tool does",

@@ -25,7 +25,7 @@ SPOKEN: dict[str, tuple[str, ...]] = {
     "HF2412": (_FORMER, _ID_BACK.format("table")),
     "HF2443": (_FORMER, _ID_BACK.format("sink")),
 }
-"""Steps of `diagnosis/checks/sink/formerid.py`, with ID for the id and the sink's own name."""
+"""Steps of `diagnosis/checks/sink/ownledger.py`, with ID for the id and the sink's own name."""
 
 _RUNNING = "tests/spark/running"
 
@@ -52,7 +52,7 @@ _LOST = Test(
     "the checkpoint was deleted, put back, and given up on purpose",
 )
 _MOUNT = Test(
-    "tests/spark/test_starting.py::test_a_local_output_on_a_cluster_is_refused_before_spark",
+    "tests/spark/test_start_starting.py::test_a_local_output_on_a_cluster_is_refused_before_spark",
     "a project names a cluster, and its output is a local path",
 )
 _FOREIGN = Test(
@@ -69,7 +69,7 @@ _OLDER = Test(
     "the backup is older than the checkpoint, with and without a newer backup",
 )
 _RAISED = Test(
-    "tests/spark/test_starting.py::test_a_start_takes_a_generation_that_the_sink_accepts",
+    "tests/spark/test_start_starting.py::test_a_start_takes_a_generation_that_the_sink_accepts",
     "the sink knows a newer generation than the records",
 )
 _CHAIN = Test(
@@ -109,7 +109,7 @@ TESTS: dict[tuple[str, str], Test] = {
     ),
     ("HF1023", "give a file whose name ends in .prom, in the directory that the node exporter "
      "reads (--collector.textfile.directory)"): Test(
-        "tests/metrics/test_textfile.py::test_a_place_that_is_not_for_metrics_is_refused",
+        "tests/metrics/test_exposition_textfile.py::test_a_place_that_is_not_for_metrics_is_refused",
         "another suffix, no directory, inside a checkpoint, or over a foreign file",
         "the file is written",
     ),
@@ -130,7 +130,7 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF2372", "if the upserts only insert rows, start despite it: holdfast run JOB --accept "
      "changing-source"): _CHAIN,
     ("HF2375", "write the option as the message spells it"): Test(
-        "tests/diagnosis/checks/declared/test_sources.py::"
+        "tests/diagnosis/checks/declared/test_declarations_sources.py::"
         "test_a_misspelled_option_is_reported_until_it_is_corrected",
         "an option of the source and one of the sink are misspelled, then corrected",
         "nothing is reported any more",
@@ -143,8 +143,8 @@ TESTS: dict[tuple[str, str], Test] = {
         ),
     ("HF3022", "correct the sink's path, if it was changed by mistake"): _LOG_FITS,
     ("HF3022", "or put _spark_metadata back from a backup of this output"): _LOG_FITS,
-    ("HF3022", "or leave out `native: true` and give the sink a new folder: Holdfast's own file "
-     "sink begins with the next batch"): Test(
+    ("HF3022", "or leave out `native: true` and give the sink a new directory: Holdfast's own "
+    "file sink begins with the next batch"): Test(
         f"{_NATIVE}test_the_page_moves_from_spark_s_file_sink_to_ours",
         "Holdfast's own file sink gets a new folder",
         "refused (HF3013), accepted by name",
@@ -152,8 +152,8 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF3023", "keep the former output, and read both together"): _BEGINS_LATE,
     ("HF3023", "or, to have everything in one place while the source still has all of its data, "
      "give the job a name, a checkpoint and a sink of its own"): _BEGINS_LATE,
-    ("HF5020", "add `native: true`: Spark's own file sink goes on writing the folder, under "
-     "Holdfast's lease, guards and records"): _LOG_FITS,
+    ("HF5020", "add `native: true`: Spark's own file sink continues to write the directory, "
+    "under Holdfast's lease, guards and records"): _LOG_FITS,
     ("HF2451", "start the job again: what is committed is published first, nothing is computed "
      "again"): _KILLED,
     ("HF2459", "nothing has to be done: the next commit of this batch removes them"): _KILLED,
@@ -178,6 +178,11 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF4502", "restore the newest backup instead: holdfast restore TARGET@newest"): _OLDER,
     ("HF4502", "restore only the files that are missing or damaged: holdfast restore TARGET@ID "
      "--file PATH"): _OLDER,
+    ("HF4502", "restore the backup that has the newest batch: holdfast restore TARGET@…"): Test(
+        "tests/backup/test_restoring.py::"
+        "test_a_copy_that_a_restore_set_aside_is_advised_by_its_id",
+        "the copy that has the newest batch was set aside by a restore",
+    ),
     ("HF4502", "to look at the older backup: holdfast restore TARGET@ID --to DIR"): _OLDER,
     ("HF2302", "declare it under a new name, with a lasting checkpoint and an empty lasting sink; "
      "it reads its sources from the beginning"): _OTHER_OFFSETS,
@@ -187,8 +192,8 @@ TESTS: dict[tuple[str, str], Test] = {
         "the checkpoint of a job is moved by hand, and the project file names the new place",
         "refused (HF1114)",
     ),
-    ("HF5060", "call what took them back again: it finishes what was begun"): Test(
-        "tests/spark/sinks/delta/test_rewinding.py::"
+    ("HF5060", "repeat the rewind or clear: it finishes what was begun"): Test(
+        "tests/spark/sinks/delta/test_rewind_rewinding.py::"
         "test_a_process_killed_after_the_rows_went_is_finished",
         "a rewind was killed between its commits",
     ),
@@ -222,6 +227,11 @@ TESTS: dict[tuple[str, str], Test] = {
     ),
     ("HF5027", "or start the job as it is: the start compares the output with the earlier runs, "
      "and refuses it (HF3013) unless you accept an empty one"): _GONE,
+    ("HF5027", "or start the job as it is: the start compares the ledger with the checkpoint, "
+     "and refuses it (HF3006) unless you accept that the rows are missing"): Test(
+        "tests/running/test_guard.py::test_a_sink_behind_can_be_accepted",
+        "the ledger of the table lost the newest batch under a running job",
+    ),
     ("HF5090", "if no other driver is running, start the job again: it takes a lease with a newer "
      "generation than the ledger knows"): _RAISED,
     ("HF3019", "if the sink's path or table was changed by mistake, correct it before the next "
@@ -259,7 +269,7 @@ TESTS: dict[tuple[str, str], Test] = {
         "the opposite was stated by mistake",
     ),
     ("HF4511", "restore another backup; make a new one while the checkpoint is whole"): Test(
-        "tests/backup/test_reports.py::test_a_damaged_list_is_told_and_hides_no_other",
+        "tests/backup/test_commands_reports.py::test_a_damaged_list_is_told_and_hides_no_other",
         "the list of the older of two backups is damaged",
         "byte-identical",
     ),
@@ -267,13 +277,13 @@ TESTS: dict[tuple[str, str], Test] = {
      "empty-sink"): _GONE,
     ("HF5006", "if the output was moved here, or its manifests were removed: put the folder "
      "…/.holdfast/… back, which lay beside the output"): Test(
-        "tests/spark/sinks/files/test_sink.py::"
+        "tests/spark/sinks/test_files.py::"
         "test_an_output_that_was_moved_without_its_manifests_says_what_to_move",
         "the output was moved without the folder beside it",
     ),
     ("HF5011", "if every row of … is the job's, delete them yourself, then clear the sink: an "
      "empty table is always cleared"): Test(
-        "tests/spark/sinks/database/postgres/test_rewinding.py::"
+        "tests/spark/sinks/database/test_rewinding.py::"
         "test_a_total_that_an_older_holdfast_did_not_keep",
         "an older Holdfast pruned the ledger without a total",
     ),
@@ -291,8 +301,8 @@ TESTS: dict[tuple[str, str], Test] = {
      "HDFS"): _MOUNT,
     ("HF3028", "or, if the path is the same network mount on every machine: holdfast run JOB "
      "--accept shared-mount"): _MOUNT,
-    ("HF3012", "run the job once where the folder can be written, and keep "
-     ".holdfast/checkpoints.json"): Test(
+    ("HF3012", "run the job once where the directory can be written, and keep "
+    ".holdfast/checkpoints.json"): Test(
         f"{_RUNNING}/test_adopting.py::test_a_project_that_can_t_remember_the_place_says_so",
         "the project's folder can't be written",
     ),
@@ -320,8 +330,8 @@ _BY_WORDS: tuple[tuple[str, str, Test], ...] = (
     (r"HF4506|HF2610", r"--finish TARGET, or", _SETTLED),
     (r"HF1109|HF1113|HF1114|HF1118", r"checkpoint of its own|of their own|old path|move it back",
      _NEW_CHECKPOINT),
-    (r"HF1111|HF50(?:06|11|20|25)", r"output of its own|folder of its own|new (?:output|folder)",
-     _NEW_OUTPUT),
+    (r"HF1111|HF50(?:06|11|20|25)", r"(?:output|folder|directory) of its own|new (?:output|folder|"
+     r"directory)", _NEW_OUTPUT),
 )  # fmt: skip
 """Tests of steps that many codes have, by the code and the words of the step."""
 
@@ -449,7 +459,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (r"^raise the memory limit of the container", "capacity"),
     (r"^a (?:driver|process) that is dead is noticed", "waits"),
     (r"^then examine it again: holdfast doctor", "command"),
-    (r"^give an empty or new folder$", "argument"),
+    (r"^give an empty or new directory$", "argument"),
     (r"^start the program with python or holdfast", "environment"),
     (r"^(?:or )?stop (?:this driver|the job|the query)|^a JVM that outlived", "stops"),
 )  # fmt: skip
@@ -467,7 +477,8 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
 """Families whose steps are about the project file, options, installation or storage."""
 _ACTS = re.compile(
     r"\bbackup\b|^start|start (?:it|the job|again)|checkpoint of its own|of their own|rewind|"
-    r"output of its|--finish|--undo|old path back|move it back|new output|new folder|bring the"
+    r"output of its|--finish|--undo|old path back|move it back|new output|new folder|new directory|"
+    r"bring the"
 )
 """Words of a step that acts, whatever its family."""
 _ACTS_AFTER_ALL = re.compile(

@@ -16,7 +16,8 @@ from typing import Any
 
 import pyspark
 
-from holdfast.spark.session import SessionWish, open_session, stop_session
+from holdfast.running.settings import SessionOptions
+from holdfast.spark.session import open_session, stop_session
 from tests.advice.bench import AdviceBench
 from tests.advice.following import FOLLOWINGS, Following
 from tests.advice.loading import TRUTH, records
@@ -80,7 +81,7 @@ def _session() -> Iterator[Any]:
     features = frozenset({"delta", "kafka"})
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         conf = {**SETTINGS, "spark.sql.warehouse.dir": f"{folder}/warehouse"}
-        wish = SessionWish("advice", "local[2]", conf, features=features, folder=Path(folder))
+        wish = SessionOptions("advice", "local[2]", conf, features=features, folder=Path(folder))
         spark = open_session(wish)
         spark.sparkContext.setLogLevel("OFF")
         yield spark

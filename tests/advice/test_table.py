@@ -43,9 +43,9 @@ def test_steps_written_where_an_error_is_raised_are_in_the_table() -> None:
 
 
 READ_BY_HAND = (
-    ("records/lease.py", "stop the job there, and try again"),
-    ("spark/sinks/database/rewindfit.py", "or give the job a new output"),
-    ("spark/changedoffsets.py", "move … elsewhere as evidence, then start again"),
+    ("records/leases/taking.py", "stop the job there, and try again"),
+    ("spark/sinks/database/rewinding.py", "or give the job a new output"),
+    ("spark/preflight.py", "move … elsewhere as evidence, then start again"),
     ("storage/location.py", "give the last part of the chain alone"),
     ("backup/restoring.py", "give --even-if-running if you are sure that none runs"),
     ("diagnosis/checks/sink/delta.py", "then examine it again: holdfast doctor TARGET --sink PATH"),

@@ -6,17 +6,16 @@ import os
 from pathlib import Path
 
 from holdfast.answers import Answer
-from holdfast.backup.records import Opener, Records, open_records
-from holdfast.backup.reports import back_up
-from holdfast.backup.restoring import Wish, restore_backup
+from holdfast.backup.access import Opener, Records, open_records
+from holdfast.backup.commands import back_up
+from holdfast.backup.making import verify_snapshots
+from holdfast.backup.restoring import RestoreOptions, restore_backup
 from holdfast.backup.results import BackupReport, Restoration
-from holdfast.backup.retention import Retention
-from holdfast.backup.store import object_sizes, read_catalogue
-from holdfast.backup.verifying import verify_snapshots
+from holdfast.backup.store import Retention, object_sizes, read_catalogue
 from holdfast.storage.location import parse_location
+from holdfast.storage.machine import is_temporary
+from holdfast.storage.opening import open_writer
 from holdfast.storage.options import StorageSettings
-from holdfast.storage.writingopening import open_writer
-from holdfast.storage.writingtemporary import is_temporary
 from tests.corpus.loading import sample
 
 NOW_MS = 1_800_000_000_000
@@ -93,7 +92,7 @@ def restore_now(
     """Restore at a fixed time, without a question."""
     snapshot = source.store.snapshot(backup_id)
     place = source if target is None else target
-    wish = Wish(snapshot, source.store, place, target is not None, files, even_if_running)
+    wish = RestoreOptions(snapshot, source.store, place, target is not None, files, even_if_running)
     return restore_backup(wish, now_ms=now_ms, confirm=None)
 
 

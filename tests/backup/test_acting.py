@@ -11,19 +11,19 @@ import pytest
 
 from holdfast.answers import Answer
 from holdfast.backup import restoring
+from holdfast.backup.access import Records, open_store, reopened
+from holdfast.backup.commands import SinkLog, back_up
 from holdfast.backup.making import make_backup
-from holdfast.backup.records import Records, open_store, reopened
-from holdfast.backup.reports import SinkLog, back_up
-from holdfast.backup.restoring import Wish, restore_backup
+from holdfast.backup.restoring import RestoreOptions, restore_backup
 from holdfast.backup.results import Restoration, RestoreAct
-from holdfast.backup.retention import Retention
 from holdfast.backup.settling import settle_restore
-from holdfast.backup.sinklog import SinkLogWish, write_sink_log
+from holdfast.backup.sinklog import SinkLogOptions, write_sink_log
+from holdfast.backup.store import Retention
 from holdfast.errors import HoldfastError, LeaseError
 from holdfast.records.history import History
-from holdfast.records.holder import this_holder
 from holdfast.records.journal import unfinished_act
-from holdfast.records.lease import Standing, lease_state, take_lease
+from holdfast.records.leases.taking import Standing, lease_state, take_lease
+from holdfast.records.processes import this_holder
 from holdfast.storage.local import LocalReader
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.writing import Writer
@@ -77,7 +77,7 @@ def interrupt(records: Records, backup: str) -> Tree:
         if records.journal.unfinished() is not None:
             raise KeyboardInterrupt
 
-    wish = Wish(records.store.snapshot(backup), records.store, records, False)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, False)
     with pytest.raises(KeyboardInterrupt):
         restore_backup(wish, now_ms=LATER, confirm=lambda _: True, progress=stop)
     return tree_of(Path(records.location))
@@ -162,7 +162,7 @@ def test_an_act_that_was_late_stops_at_its_next_write_and_is_settled_later(
         if records.journal.unfinished() is not None:
             late()
 
-    wish = Wish(records.store.snapshot(backup), records.store, records, False)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, False)
     with pytest.raises(LeaseError) as caught:
         restore_backup(wish, now_ms=LATER, confirm=lambda _: True, progress=after_first_write)
     assert (caught.value.code.number, caught.value.exit_status) == ("HF2610", 22)
@@ -184,7 +184,7 @@ def test_an_act_that_was_late_before_it_began_leaves_nothing(
         return make_backup(*given, **options)
 
     monkeypatch.setattr(restoring, "make_backup", make_late)
-    wish = Wish(records.store.snapshot(backup), records.store, records, False)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, False)
     with pytest.raises(LeaseError) as caught:
         restore_backup(wish, now_ms=LATER, confirm=None)
     assert caught.value.code.number == "HF2610"
@@ -201,7 +201,7 @@ def test_somebody_who_is_asked_holds_no_lease(records: Records, root: Path, back
         held.append(lease_state(records.folder))
         return True
 
-    wish = Wish(records.store.snapshot(backup), records.store, records, False)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, False)
     done = restore_backup(wish, now_ms=LATER, confirm=ask)
     assert (done.result.act, held) == (RestoreAct.RESTORED, [None])
 
@@ -214,7 +214,7 @@ def test_what_changed_while_somebody_was_asked_is_not_overwritten(
         aged(root)
         return True
 
-    wish = Wish(records.store.snapshot(backup), records.store, records, False)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, False)
     with pytest.raises(HoldfastError) as caught:
         restore_backup(wish, now_ms=LATER, confirm=deliver)
     assert caught.value.code.number == "HF4505"
@@ -227,7 +227,7 @@ def test_nobody_is_asked_under_a_driver(records: Records, backup: str, tmp_path:
     def ask(_sentence: str) -> bool:
         raise AssertionError("asked in vain")
 
-    wish = Wish(records.store.snapshot(backup), records.store, records, False)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, False)
     with driver(tmp_path), pytest.raises(LeaseError) as caught:
         restore_backup(wish, now_ms=LATER, confirm=ask)
     assert caught.value.code.number == "HF2601"
@@ -269,7 +269,7 @@ def test_an_intent_that_came_late_is_void_once_a_run_went_on(
         History(records.folder).write(some_run(state.generation))
         (root / "offsets/1").write_bytes(b"planned by the run")
 
-    wish = Wish(records.store.snapshot(backup), records.store, records, False)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, False)
     with pytest.raises(LeaseError) as caught:
         restore_backup(
             replace(wish, target=late_by(records, run_goes_on)),
@@ -299,7 +299,7 @@ def test_an_intent_that_came_late_is_void_once_another_act_was_done(
             (Path(records.folder.location.url) / "backups/busy" / mark).unlink()
         restore_now(records, backup, now_ms=LATER + 1)
 
-    wish = Wish(records.store.snapshot(backup), records.store, records, False)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, False)
     with pytest.raises(LeaseError):
         restore_backup(
             replace(wish, target=late_by(records, another_restore)),
@@ -332,7 +332,7 @@ def test_the_sinks_log_is_not_written_under_a_job_that_writes_there(
     snapshot = records.store.snapshot(made.result.backups[0].id)
     target = records_of(tmp_path / "copy")
     other = records_of(tmp_path / "elsewhere" / "orders")
-    wish = SinkLogWish(snapshot, records.store, target, (), (other,))
+    wish = SinkLogOptions(snapshot, records.store, target, (), (other,))
     with driver(tmp_path / "elsewhere"), pytest.raises(LeaseError) as caught:
         write_sink_log(wish, now_ms=LATER, confirm=lambda _: True)
     assert caught.value.code.number == "HF2601"

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.records import Opener
-from holdfast.backup.restoring import Wish
-from holdfast.backup.retention import Retention
+from holdfast.backup.access import Opener
+from holdfast.backup.restoring import RestoreOptions
 from holdfast.backup.settling import settle_restore
-from holdfast.backup.store import Store
+from holdfast.backup.store import BackupStore, Retention
 from holdfast.errors import CheckpointError
-from holdfast.records.place import FOLDER
+from holdfast.storage.beside import FOLDER
 from tests.backup.folders import (
     NOW_MS,
     Tree,
@@ -109,7 +108,9 @@ CASES = (
 """What happened, how the restore was struck, and whether it is finished afterwards or undone."""
 
 
-def prepared(folder: Path, accident: Callable[[Path], tuple[str, ...]]) -> tuple[Path, str, Wish]:
+def prepared(
+    folder: Path, accident: Callable[[Path], tuple[str, ...]]
+) -> tuple[Path, str, RestoreOptions]:
     """A checkpoint with a backup, after the accident."""
     root = make_tree(folder / "ckpt", small())
     backup = back_up_now(records_of(root)).result.backups[0].id
@@ -117,7 +118,7 @@ def prepared(folder: Path, accident: Callable[[Path], tuple[str, ...]]) -> tuple
     if root.exists():
         make_tree(root, {})
     records = records_of(root)
-    wish = Wish(records.store.snapshot(backup), records.store, records, False, files)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, False, files)
     return root, backup, wish
 
 
@@ -128,7 +129,7 @@ def settled(root: Path, *, finish: bool, opener: Opener | None = None) -> str:
     return answer.result.act.value
 
 
-def no_other_store(_: str) -> Store:
+def no_other_store(_: str) -> BackupStore:
     raise AssertionError("the backup lies in the checkpoint's own store")
 
 
@@ -143,7 +144,7 @@ def test_a_restore_killed_at_any_moment_is_finished_or_taken_back(
         before, after = tree_of(root), small() | {"offsets": None}
 
         def act(
-            opener: Opener, root: Path = root, backup: str = backup, wish: Wish = wish
+            opener: Opener, root: Path = root, backup: str = backup, wish: RestoreOptions = wish
         ) -> object:
             return restore_now(records_of(root, opener), backup, files=wish.files)
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup import copying, store
+from holdfast.backup.access import Records
 from holdfast.backup.making import make_backup
-from holdfast.backup.records import Records
 from holdfast.backup.store import read_catalogue
 from holdfast.errors import CheckpointError, HoldfastError, NotFoundError, StorageError
-from holdfast.records.holder import this_holder
-from holdfast.records.lease import take_lease
+from holdfast.records.leases.taking import take_lease
+from holdfast.records.processes import this_holder
 from holdfast.storage.local import LocalReader
-from holdfast.storage.reading import Kind, Listed, Listing, Reader
+from holdfast.storage.reading import FileKind, Listed, Listing, Reader
 from tests.backup.folders import (
     NOW_MS,
     aged,
@@ -311,7 +311,7 @@ class WholeSeconds(LocalReader):
         return read
 
     def _told(self, item: Listed) -> Listed:
-        if item.kind is not Kind.FILE:
+        if item.kind is not FileKind.FILE:
             return item._replace(mode=None)
         digest = hashlib.md5((self._path / item.path).read_bytes()).hexdigest()
         tag = digest if self._tags else None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.backup.records import Records
+from holdfast.backup.access import Records
 from holdfast.backup.snapshot import decode_snapshot, encode_snapshot
 from holdfast.backup.store import object_path
 from tests.backup.folders import (

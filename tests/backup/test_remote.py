@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.backup.records import Records, open_records
-from holdfast.backup.reports import SinkLog, back_up
-from holdfast.backup.retention import Retention
-from holdfast.backup.sinklog import SinkLogWish, write_sink_log
+from holdfast.backup.access import Records, open_records
+from holdfast.backup.commands import SinkLog, back_up
+from holdfast.backup.sinklog import SinkLogOptions, write_sink_log
+from holdfast.backup.store import Retention
 from holdfast.errors import CheckpointError
 from holdfast.storage.location import parse_location
 from tests.backup.folders import NOW_MS, assert_store_is_sound, back_up_now, restore_now
@@ -86,11 +86,11 @@ def test_a_sinks_log_is_written_out_beside_it(server: S3Server) -> None:
     made = back_up(records, now_ms=NOW_MS, retention=Retention(), sink_log=sink_log).result
     snapshot = records.store.snapshot(made.backups[0].id)
     for place, expected in (("out", "HF4520"), ("out/new", "HF4520"), ("orders", "HF4520")):
-        wish = SinkLogWish(snapshot, records.store, opened(server, bucket, place))
+        wish = SinkLogOptions(snapshot, records.store, opened(server, bucket, place))
         with pytest.raises(CheckpointError) as refused:
             write_sink_log(wish, now_ms=LATER, confirm=lambda _: True)
         assert refused.value.code.number == expected
-    wish = SinkLogWish(snapshot, records.store, opened(server, bucket, "look"))
+    wish = SinkLogOptions(snapshot, records.store, opened(server, bucket, "look"))
     done = write_sink_log(wish, now_ms=LATER, confirm=lambda _: True).result
     assert content(server, bucket, "look") == log == content(server, bucket, "out")
     assert done.verified_files == len(log)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import shutil
+from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from holdfast.backup.records import Records, open_store, reopened
-from holdfast.backup.restoring import Wish, restore_backup
+from holdfast.backup.access import Records, open_store, reopened
+from holdfast.backup.making import make_backup
+from holdfast.backup.restoring import RestoreOptions, restore_backup
 from holdfast.backup.results import RestoreAct
 from holdfast.backup.settling import settle_restore
+from holdfast.backup.snapshot import BEFORE_RESTORE
+from holdfast.backup.store import find_snapshot
 from holdfast.errors import HoldfastError
 from holdfast.records.history import History
 from holdfast.records.offsetcopies import OffsetCopies
+from holdfast.records.run import Ended
 from holdfast.storage.options import StorageSettings
 from tests.backup.folders import (
     NOW_MS,
@@ -263,6 +269,50 @@ def test_the_steps_of_an_older_backup_are_followed(
     assert tree_of(root) == tree
 
 
+def test_a_copy_that_a_restore_set_aside_is_advised_by_its_id(
+    root: Path, records: Records, backup: str
+) -> None:
+    """`newest` does not mean it: it would be refused for the same reason again."""
+    next_batch(root)
+    tree = tree_of(root)
+    safety = set_aside(records, backup, LATER)
+    shutil.rmtree(root)
+    named, _ = advised(records, backup)
+    assert named.endswith(f"holdfast restore TARGET@{safety}")
+    found = find_snapshot(records.store, "newest")
+    assert found.id == backup, "what the step would have led to"
+    restore_now(records, safety, now_ms=LATER + 2)
+    assert tree_of(root) == tree
+
+
+def test_no_backup_is_advised_that_ends_before_another_one(
+    root: Path, records: Records, backup: str
+) -> None:
+    """The newest backup was made after the checkpoint had been put back to an older state."""
+    older = tree_of(root)
+    next_batch(root)
+    between = back_up_now(records, now_ms=LATER).result.backups[0].id
+    shutil.rmtree(root)
+    make_tree(root, older)
+    back_up_now(records, now_ms=LATER + 1)
+    named, *_ = advised(records, backup)
+    assert named.endswith(f"holdfast restore TARGET@{between}")
+    assert restore_now(records, between, now_ms=LATER + 60_000).result.act is RestoreAct.RESTORED
+
+
+def set_aside(records: Records, backup: str, now_ms: int) -> str:
+    """Keep what is there as a restore does before it writes; return the id of the copy."""
+    made = make_backup(
+        records.checkpoint,
+        records.store,
+        identity=records.identity,
+        now_ms=now_ms,
+        purpose=BEFORE_RESTORE,
+    )
+    assert made.snapshot.id != backup
+    return made.snapshot.id
+
+
 def test_a_stale_checksum_goes_where_the_backup_has_none(tmp_path: Path) -> None:
     tree: Tree = {path: one for path, one in small().items() if not path.endswith(".crc")}
     root = make_tree(tmp_path / "ckpt", tree)
@@ -299,7 +349,7 @@ def test_nothing_is_written_when_nobody_confirms(root: Path, records: Records, b
         told.append(sentence)
         return False
 
-    wish = Wish(records.store.snapshot(backup), records.store, records, elsewhere=False)
+    wish = RestoreOptions(records.store.snapshot(backup), records.store, records, elsewhere=False)
     with pytest.raises(HoldfastError) as caught:
         restore_backup(wish, now_ms=LATER, confirm=refuse)
     assert caught.value.code.number == "HF4508"
@@ -422,3 +472,53 @@ def test_after_a_run_of_our_own_the_lease_is_enough(
     assert refusal(records, backup) == "HF4505"
     write_every_minute(root, LATER - 11_000)
     assert restore_now(records, backup, now_ms=LATER).result.act is RestoreAct.RESTORED
+
+
+def test_right_after_a_finished_run_nobody_has_to_wait(
+    root: Path, records: Records, backup: str
+) -> None:
+    """Its record says that it ended, and explains the newest files."""
+    tree = tree_of(root)
+    record_end(records, backup, ended_ms=LATER - 1_000)
+    (root / "commits/2").unlink()
+    write_every_minute(root, LATER - 2_000)
+    assert restore_now(records, backup, now_ms=LATER).result.act is RestoreAct.RESTORED
+    assert tree_of(root) == tree
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ended": None, "ended_at": None},
+        {"ended": Ended.FAILED},
+        {"ended": Ended.LOST_LEASE},
+        {"last_batch": 2},
+        {"query_id": "11111111-2222-3333-4444-555555555555"},
+    ],
+    ids=str,
+)
+def test_a_run_that_does_not_explain_the_newest_files_changes_nothing(
+    root: Path, records: Records, backup: str, changes: dict[str, Any]
+) -> None:
+    """A query that Holdfast did not start may have written them."""
+    record_end(records, backup, ended_ms=LATER - 1_000, **changes)
+    (root / "commits/2").unlink()
+    write_every_minute(root, LATER - 2_000)
+    assert refusal(records, backup) == "HF4505"
+
+
+def test_files_that_changed_after_the_end_of_the_run_are_somebody_elses(
+    root: Path, records: Records, backup: str
+) -> None:
+    record_end(records, backup, ended_ms=LATER - 3_000)
+    (root / "commits/2").unlink()
+    write_every_minute(root, LATER - 2_000)
+    assert refusal(records, backup) == "HF4505"
+
+
+def record_end(records: Records, backup: str, *, ended_ms: int, **changes: Any) -> None:
+    """Record a run of the query that ended at a moment."""
+    ended_at = datetime.fromtimestamp(ended_ms / 1000, tz=timezone.utc).isoformat()
+    query_id = records.store.snapshot(backup).query_id
+    facts = {"query_id": query_id, "last_batch": 3, "ended_at": ended_at, **changes}
+    History(records.folder).write(a_run(**facts))

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from holdfast.answers import Answer
-from holdfast.backup.records import Opener, Records, open_store, reopened
-from holdfast.backup.reports import SinkLog, back_up
+from holdfast.backup.access import Opener, Records, open_store, reopened
+from holdfast.backup.commands import SinkLog, back_up
 from holdfast.backup.results import Restoration, RestoreAct
-from holdfast.backup.retention import Retention
 from holdfast.backup.settling import settle_restore
-from holdfast.backup.sinklog import SinkLogWish, write_sink_log
+from holdfast.backup.sinklog import SinkLogOptions, write_sink_log
+from holdfast.backup.store import Retention
 from holdfast.errors import HoldfastError
 from holdfast.storage.local import LocalReader
+from holdfast.storage.opening import open_writer
 from holdfast.storage.options import StorageSettings
-from holdfast.storage.writingopening import open_writer
 from tests.backup.folders import (
     NOW_MS,
     Tree,
@@ -72,7 +72,7 @@ def write_out(
 ) -> Answer[Restoration]:
     """Write the log out without a question."""
     target = records_of(place, opener)
-    wish = SinkLogWish(records.store.snapshot(backup), records.store, target, files)
+    wish = SinkLogOptions(records.store.snapshot(backup), records.store, target, files)
     return write_sink_log(wish, now_ms=NOW_MS + 1, confirm=lambda _: True)
 
 
@@ -167,7 +167,9 @@ def test_a_damaged_copy_is_refused_before_anything_is_written(tmp_path: Path) ->
 def test_nobody_who_confirms_means_nothing_written(tmp_path: Path) -> None:
     records, backup = backed_up(tmp_path)
     asked: list[str] = []
-    wish = SinkLogWish(records.store.snapshot(backup), records.store, records_of(tmp_path / "look"))
+    wish = SinkLogOptions(
+        records.store.snapshot(backup), records.store, records_of(tmp_path / "look")
+    )
 
     def refuse(sentence: str) -> bool:
         asked.append(sentence)

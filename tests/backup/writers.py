@@ -8,12 +8,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from holdfast.backup.records import Opener
+from holdfast.backup.access import Opener
 from holdfast.errors import StorageError
 from holdfast.storage.location import Location
+from holdfast.storage.opening import open_writer
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.writing import Writer
-from holdfast.storage.writingopening import open_writer
 
 
 def raise_error() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.recovery.forecast import outcome_with
-from holdfast.checkpoint.recovery.outcome import Action, Outcome
+from holdfast.checkpoint.recovery.outcome import Action, StartOutcome
 from holdfast.checkpoint.verification import verify
 from holdfast.storage.memory import MemoryReader
 from tests.restarts.loading import Truth
@@ -57,7 +57,7 @@ def first_act(truth: Truth) -> tuple[str, int | None, bool]:
     return action, truth.batch_id if action != "fail" or touched else None, touched
 
 
-def told(outcome: Outcome) -> tuple[str, int | None, bool]:
+def told(outcome: StartOutcome) -> tuple[str, int | None, bool]:
     """Spell our prediction in the same form."""
     known = outcome.action is not Action.FAIL or outcome.sink_touched
     return outcome.action.value, outcome.batch_id if known else None, outcome.sink_touched

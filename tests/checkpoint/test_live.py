@@ -9,11 +9,11 @@ import pytest
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.verification import verify
-from holdfast.diagnosis.checks.onpicture import check_picture
-from holdfast.diagnosis.doctor.statelook import look_at_state
+from holdfast.diagnosis.checks.picture import check_picture
+from holdfast.diagnosis.doctor.state import look_at_state
 from holdfast.errors import StorageError
 from holdfast.findings import Severity, worst
-from holdfast.format.logs.hadoopcrc import encode_checksum
+from holdfast.format.logs.checksums import encode_hadoop_checksum
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Listing
 from tests.checkpoint.pictures import Files, files_of
@@ -59,7 +59,7 @@ def rewritten(path: str, data: bytes) -> Change:
 
     def write(files: Files) -> None:
         files[path] = data
-        files[f"{folder}/.{name}.crc"] = encode_checksum(data)
+        files[f"{folder}/.{name}.crc"] = encode_hadoop_checksum(data)
 
     return write
 
@@ -85,7 +85,10 @@ def test_a_temporary_file_is_not_compared_with_its_checksum(folder: str, thread:
     """Its writer is at work: the file and its checksum are of different moments."""
     files = files_of("aggregation-hdfs-lz4")
     name = f".4.{UUID}{thread}.tmp"
-    files |= {f"{folder}/{name}": b"v1\n{}", f"{folder}/.{name}.crc": encode_checksum(b"v1\n")}
+    files |= {
+        f"{folder}/{name}": b"v1\n{}",
+        f"{folder}/.{name}.crc": encode_hadoop_checksum(b"v1\n"),
+    }
     picture = verified(MemoryReader(files))
     assert picture.damages == ()
     assert worst((*check_picture(picture),)) in (None, Severity.INFO)
@@ -121,7 +124,7 @@ def test_a_file_that_is_gone_at_the_second_look_is_no_damage() -> None:
     picture = read_picture(MemoryReader(files))
 
     def changed_then_removed(files: Files) -> None:
-        files[DELTA_SIDE] = encode_checksum(b"other")
+        files[DELTA_SIDE] = encode_hadoop_checksum(b"other")
         reader.after = {DELTA_SIDE: removed(DELTA, DELTA_SIDE)}
 
     reader = LiveReader(files, {DELTA: changed_then_removed})

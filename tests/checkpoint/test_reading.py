@@ -7,10 +7,9 @@ import pytest
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES, read_picture
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
-from holdfast.storage.faulty import Fault, FaultyReader
 from holdfast.storage.memory import MemoryReader
-from holdfast.storage.reading import Kind, Listed, Listing
-from holdfast.storage.recording import RecordingReader
+from holdfast.storage.reading import FileKind, Listed, Listing
+from holdfast.storage.testing import FaultyReader, InjectedFault, RecordingReader
 from tests.checkpoint.pictures import Files, files_of, picture_of, replaced
 from tests.corpus.loading import Sample, corpus
 
@@ -129,7 +128,7 @@ def test_a_file_that_vanishes_is_movement_not_damage() -> None:
 def test_a_storage_that_fails_half_way_is_a_located_damage() -> None:
     """The failing file is named, the rest is still read."""
     error = StorageError("HF7006", "the line broke")
-    reader = FaultyReader(MemoryReader(big(5)), Fault(at=4, error=error))
+    reader = FaultyReader(MemoryReader(big(5)), InjectedFault(at=4, error=error))
     picture = read_picture(reader)
     assert [damage.error for damage in picture.damages] == [error]
     assert picture.damages[0].file
@@ -233,7 +232,7 @@ def test_links_and_pipes_are_not_files() -> None:
 
     class OddReader(MemoryReader):
         def list(self) -> Listing:
-            odd = Listed("offsets/9", Kind.OUTWARD_LINK, 0)
+            odd = Listed("offsets/9", FileKind.OUTWARD_LINK, 0)
             return Listing((*super().list().items, odd), {})
 
     picture = read_picture(OddReader(files_of("stateless")))

@@ -9,9 +9,8 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.verification import verify
 from holdfast.errors import StorageError
-from holdfast.storage.faulty import Fault, FaultyReader
 from holdfast.storage.memory import MemoryReader
-from holdfast.storage.recording import RecordingReader
+from holdfast.storage.testing import FaultyReader, InjectedFault, RecordingReader
 from tests.checkpoint.pictures import Files, files_of, without
 
 
@@ -87,7 +86,7 @@ def test_a_file_that_cannot_be_read_is_a_damage() -> None:
     files = files_of("stateless")
     picture = read_picture(MemoryReader(files))
     error = StorageError("HF7006", "the line broke")
-    found = verify(FaultyReader(MemoryReader(files), Fault(at=1, error=error)), picture)
+    found = verify(FaultyReader(MemoryReader(files), InjectedFault(at=1, error=error)), picture)
     assert [one.error for one in found.damages] == [error]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.ledgers.files.manifest import encode_manifest
+from holdfast.ledgers.files.format import encode_manifest
 from holdfast.ledgers.files.manifests import manifest_path
 from tests.backup.folders import aged, extracted, tree_of
 from tests.cli.running import holdfast

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast import doctor, inspect
-from holdfast.diagnosis.inspection import kafkabroker as kafkaasking
+from holdfast.diagnosis.inspection import sources as kafkaasking
 from holdfast.errors import UsageError
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
@@ -131,7 +131,7 @@ def test_unknown_codes_and_watching_for_a_document_are_wrong_usage(
     assert "HF2410 is no code of Holdfast; the nearest is" in unknown.err
     assert holdfast("doctor", root, "--watch", "--json").status == 2
     twice = holdfast("doctor", root, str(tmp_path / "other"), "--sink", root)
-    assert (twice.status, "--sink belongs to one checkpoint" in twice.err) == (2, True)
+    assert (twice.status, "a sink belongs to one checkpoint" in twice.err) == (2, True)
 
 
 def test_a_place_named_twice_is_examined_once(tmp_path: Path) -> None:

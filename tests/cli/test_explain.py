@@ -93,7 +93,7 @@ def test_an_unknown_text_is_said_to_be_unknown() -> None:
     assert document["result"]["page"] is None
     shown = holdfast("explain", "ZeroDivisionError: division by zero")
     assert shown.status == 3
-    assert "no page explains this text" in shown.out
+    assert "no page explains this error" in shown.out
 
 
 def test_an_unknown_text_names_near_codes() -> None:
@@ -142,7 +142,8 @@ def test_explaining_needs_neither_spark_nor_a_checkpoint_reader() -> None:
     program = (
         "import sys; from holdfast.cli.main import run;"
         "run(['explain', '--json', 'STREAM_FAILED']);"
-        "heavy = {'pyspark', 'py4j', 'fsspec', 'pydantic', 'yaml', 'rich', 'holdfast.library'};"
+        "heavy = {'pyspark', 'py4j', 'fsspec', 'pydantic', 'yaml', 'rich', 'holdfast.targets',"
+        "'holdfast.library.looking'};"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run(

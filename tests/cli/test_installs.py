@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.cli.commandtable import COMMANDS
+from holdfast.cli.main import COMMANDS
 from tests.corpus.loading import sample
 from tests.parts.installs import environment_of, python_in
 

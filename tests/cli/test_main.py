@@ -11,7 +11,7 @@ import click
 import pytest
 
 from holdfast.cli import main as cli_main
-from holdfast.cli.commandtable import COMMANDS
+from holdfast.cli.main import COMMANDS
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
 
@@ -157,7 +157,7 @@ def test_nobody_needs_to_read_how_a_run_goes() -> None:
     program = (
         "import sys\n"
         "from holdfast.cli.drawing.liverun import LiveRun\n"
-        "from holdfast.spark.events import JobStarting\n"
+        "from holdfast.running.events import JobStarting\n"
         "with LiveRun(silent=False, no_color=True) as live:\n"
         "    for _ in range(3):\n"
         "        live.show(JobStarting('orders'))\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import holdfast as library
-from holdfast.cli.commandtable import COMMANDS
+from holdfast.cli.main import COMMANDS
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
 

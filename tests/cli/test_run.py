@@ -7,26 +7,27 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.liverun import InWork, LiveRun, _block, line_of
-from holdfast.cli.drawing.run import draw
-from holdfast.cli.eventlines import EventLines
+from holdfast.cli.drawing.liverun import EventLines, InWork, LiveRun, _block, line_of
+from holdfast.cli.drawing.run import draw_run
 from holdfast.errors import UsageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.folder import records_of
-from holdfast.records.holder import this_holder
-from holdfast.records.lease import take_lease
+from holdfast.records.leases.taking import take_lease
+from holdfast.records.processes import this_holder
 from holdfast.records.run import BatchNote, Ended
 from holdfast.redaction import remember_secret
-from holdfast.spark.events import (
+from holdfast.running.events import (
     BatchDone,
     Event,
     JobEnded,
@@ -40,7 +41,7 @@ from holdfast.spark.events import (
     RecordFailing,
     RunStep,
 )
-from holdfast.spark.report import JobReport, RunReport
+from holdfast.running.report import JobReport, RunReport
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from tests.cli.running import holdfast
@@ -64,7 +65,7 @@ EVENTS: dict[str, Event] = {
     "record-failing": RecordFailing("orders", "no space left", "./.holdfast/orders/runs"),
     "stopping": JobStopping("orders", 8, signal.SIGINT),
     "ended": JobEnded("orders", Ended.FAILED, 2, 2400, 12.34, "it broke", "the whole trace"),
-    "restarting": JobRestarting("orders", 2, 10, 10.0, "HF5041", "PostgreSQL can't be reached"),
+    "restarting": JobRestarting("orders", 2, 10, 10.0, "HF5041", "PostgreSQL is unreachable"),
     "jobs-failed": JobsFailed("orders", ("orders (HF5301)",), 3),
 }
 
@@ -295,6 +296,61 @@ def test_a_batch_in_work_shows_how_long_it_takes() -> None:
     assert in_work.added_to(lines) == lines
 
 
+def test_a_long_batch_has_lines_in_a_pipe_at_growing_distances(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the words of the terminal: after half a minute, then every minute, later less often."""
+    monkeypatch.setattr("holdfast.cli.drawing.liverun.LiveRun._look", lambda _: None)
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    now, delivering = [0.0], {"orders": 7, "idle": None}
+    with LiveRun(
+        silent=False, no_color=True, delivering=lambda: delivering, clock=lambda: now[0]
+    ) as live:
+        live.show(JobStarting("orders"))
+        for second in range(7_200):
+            now[0] = float(second)
+            live.show_in_progress()
+        lines = written.getvalue().splitlines()
+        assert lines[:3] == [
+            "orders: starting",
+            "orders: batch 7 in progress for 30 s; starting",
+            "orders: batch 7 in progress for 90 s; starting",
+        ]
+        seconds = [int(line.split(" for ")[1].split()[0]) for line in lines[1:]]
+        distances = [later - earlier for earlier, later in pairwise(seconds)]
+        assert distances == sorted(distances) and (distances[0], distances[-1]) == (60, 600)
+        delivering["orders"] = 8
+        live.show_in_progress()
+        now[0] += 29
+        live.show_in_progress()
+        assert len(written.getvalue().splitlines()) == len(lines), "a new batch begins at zero"
+        now[0] += 1
+        live.show_in_progress()
+        assert written.getvalue().endswith("batch 8 in progress for 30 s; starting\n")
+        live.show(EVENTS["ended"])
+        now[0] += 900
+        ended = written.getvalue()
+        live.show_in_progress()
+        assert written.getvalue() == ended, "a job that has ended has no further line"
+
+
+def test_only_a_pipe_that_somebody_reads_is_looked_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches in progress are looked at beside a run, but not for --quiet and --json."""
+    looked: list[bool] = []
+    seen = threading.Event()
+
+    def look(live: LiveRun) -> None:
+        looked.append(live._silent)
+        seen.set()
+
+    monkeypatch.setattr("holdfast.cli.drawing.liverun.LiveRun._look", look)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with LiveRun(silent=True, no_color=True), LiveRun(silent=False, no_color=True):
+        assert seen.wait(30)
+    assert looked == [False]
+
+
 def test_a_batch_that_the_sink_has_and_numbers_of_one() -> None:
     note = replace(NOTE, batch_id=1, rows=1, skipped=True)
     line = line_of(BatchDone("orders", note, 1, 1, 3.2, None))
@@ -371,7 +427,7 @@ def test_the_table_tells_what_the_sink_held_already() -> None:
     )
     drawn = io.StringIO()
     console = Console(file=drawn, width=80)
-    draw(Answer("run", "c", RunReport((report,), "4.2.0")), console)
+    draw_run(Answer("run", "c", RunReport((report,), "4.2.0")), console)
     assert "3 (4 to 6, 1 skipped)" in drawn.getvalue()
     assert "every batch once" in drawn.getvalue()
 
@@ -382,7 +438,7 @@ def test_the_report_names_a_pending_batch_and_what_becomes_of_it() -> None:
     report = JobReport("orders", "q", "r", 2, 3, 30, 0, Ended.STOPPED, 4.2, "c", pending=7)
     drawn = io.StringIO()
     answer = Answer("run", "c", RunReport((report,), "4.2.0"))
-    draw(answer, Console(file=drawn, width=120))
+    draw_run(answer, Console(file=drawn, width=120))
     words = "orders: batch 7 is pending (planned, not committed); the next start runs it again"
     assert words in drawn.getvalue()
     result: Any = answer.document("0.1.0")["result"]
@@ -396,7 +452,7 @@ def test_the_table_shows_restarts_where_there_were_some() -> None:
     calm = JobReport("clicks", "q", "r", 2, 3, 30, 0, Ended.STOPPED, 4.2, "c")
     for jobs, shown in (((report, calm), True), ((calm,), False)):
         drawn = io.StringIO()
-        draw(Answer("run", "c", RunReport(jobs, "4.2.0")), Console(file=drawn, width=80))
+        draw_run(Answer("run", "c", RunReport(jobs, "4.2.0")), Console(file=drawn, width=80))
         assert ("restarts" in drawn.getvalue()) == shown
 
 

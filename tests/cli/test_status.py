@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from docs.generating.schemas import document_schema
-from holdfast.records.acting import acting
+from holdfast.records.leases.acting import acting
 from holdfast.records.run import Ended, Failure
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree

@@ -25,12 +25,12 @@ _NOT_PASSED = {"files.moved-away": ("append",)}
 """Points that a mode never comes to."""
 ELSEWHERE = {
     "delta.conflict": "tests/spark/sinks/delta/test_conflicts.py::test_a_merge_is_tried_again",
-    "delta.closed": "tests/spark/sinks/delta/test_rewinding.py",
-    "delta.taken-back": "tests/spark/sinks/delta/test_rewinding.py",
+    "delta.closed": "tests/spark/sinks/delta/test_rewind_rewinding.py",
+    "delta.taken-back": "tests/spark/sinks/delta/test_rewind_rewinding.py",
     "files.fenced": "tests/ledgers/files/test_rewinding.py::test_killed_at_each_point",
     "files.staging-taken-back": "tests/ledgers/files/test_rewinding.py::test_killed_at_each_point",
     "files.files-taken-back": "tests/ledgers/files/test_rewinding.py::test_killed_at_each_point",
-    "delta.fenced": "tests/spark/sinks/delta/test_rewinding.py",
+    "delta.fenced": "tests/spark/sinks/delta/test_rewind_rewinding.py",
 }
 """Points that a run does not come to by itself, and the tests that pass them."""
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from holdfast.spark.session import SessionWish, open_session, stop_session
+from holdfast.running.settings import SessionOptions
+from holdfast.spark.session import open_session, stop_session
 from tests.parts.libraries import jars_for
 
 MASTER = "local[2]"
@@ -22,7 +23,7 @@ def spark_of_audit(folder: Path) -> Iterator[None]:
     }
     features = frozenset({"delta", "postgres"})
     jars = tuple(str(jar) for jar in jars_for("h2"))
-    wish = SessionWish("audit", MASTER, conf, jars=jars, features=features, folder=folder)
+    wish = SessionOptions("audit", MASTER, conf, jars=jars, features=features, folder=folder)
     session = open_session(wish)
     try:
         yield

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import doctest
+import inspect
+import re
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import holdfast
 from holdfast.ledgers.identity import BatchIdentity
 from tests.docs.pages import REPOSITORY, blocks, name_of, pages
 from tests.docs.session import workplace
@@ -19,6 +23,8 @@ RUN_WITH_SPARK = "docs/how-to/adopt-a-program.md"
 """Its blocks need a stream: tests/spark/running/test_program.py runs them."""
 OWN_SINK = "docs/how-to/write-your-own-sink.md"
 """Its blocks are a project's: tests/spark/running/test_custom.py runs them."""
+PYTHON_API = REPOSITORY / "docs/reference/python-api.md"
+"""Its block that starts a query is run by tests/spark/running/test_streaming_query.py."""
 PAGES = [
     page
     for page in pages()
@@ -34,6 +40,8 @@ def test_sessions_answer_what_the_page_shows(page: Path, monkeypatch: pytest.Mon
     said: list[str] = []
     with workplace() as folder, monkeypatch.context() as patch:
         patch.chdir(folder)
+        # A page's reader does not work in a temporary directory.
+        patch.setattr("holdfast.jobs.checkpointpath._temporary_folder", lambda *_: None)
         outcome = doctest.DocTestRunner(verbose=False).run(session, out=said.append)
     assert outcome.failed == 0, "".join(said)
 
@@ -76,3 +84,20 @@ class Batch:
 
 def test_the_guide_for_python_is_among_them() -> None:
     assert "docs/how-to/inspect-from-python.md" in {name_of(page) for page in PAGES}
+
+
+def test_the_reference_names_every_public_name() -> None:
+    """And every member of a query that pyspark does not have, and every field of a sink."""
+    text = PYTHON_API.read_text(encoding="utf-8")
+    code = " ".join(re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)))
+    words = {*re.findall(r"\w+", code)}
+    assert {*holdfast.__all__} - {"__version__"} - words == set()
+    members = {one for one in dir(holdfast.HeldQuery) if not one.startswith("_")}
+    assert members - words == set()
+    for kind in (holdfast.DeltaSink, holdfast.FileSink, holdfast.PostgresSink, holdfast.JdbcSink):
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| `{kind.__name__}` |")]
+        fields = [one for one in dataclasses.fields(kind) if one.init]
+        _, _, required, optional, _ = row.split("|")
+        for one in fields:
+            needed = inspect.signature(kind).parameters[one.name].default is inspect.Parameter.empty
+            assert f"`{one.name}`" in (required if needed else optional), (kind, one.name)

@@ -56,7 +56,7 @@ def test_commands_that_are_not_run_are_understood() -> None:
 
 
 def test_works_now_names_every_command() -> None:
-    from holdfast.cli.commandtable import COMMANDS
+    from holdfast.cli.main import COMMANDS
 
     text = README.read_text(encoding="utf-8")
     assert [name for name in COMMANDS if f"`holdfast {name}`" not in text] == []

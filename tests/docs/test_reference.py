@@ -24,16 +24,15 @@ from docs.generating.projectkeys import EXAMPLE, KEYS
 from docs.generating.resulttypes import RESULTS, attribute_docs, names_within, types_within
 from docs.generating.schemas import document_schema
 from holdfast.answers import Answer, error_document
-from holdfast.cli.commandtable import COMMANDS
-from holdfast.cli.main import holdfast, run
+from holdfast.cli.main import COMMANDS, holdfast, run
 from holdfast.codes import CODES
-from holdfast.demonstration.counting import Count
+from holdfast.demonstration.readings import Count
 from holdfast.demonstration.story import Demonstration, Kill
 from holdfast.errors import UsageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.discovery import load_project
 from holdfast.records.run import Ended, Failure
-from holdfast.spark.report import JobReport, RunReport
+from holdfast.running.report import JobReport, RunReport
 from tests.advice.table import Kind
 from tests.advice.table import table as followed_steps
 from tests.advice.unproved import UNPROVED

@@ -24,7 +24,7 @@ RETIRED = {
     r"for ever": "always, or permanently",
     r"no word of|sign of life": "no final record, still alive",
     r"nobody (can say|foresaw|knows|has to)": "cannot be determined",
-    r"(?<!there )is no (?!longer\b|more\b)": "is not a, does not",
+    r"(?<!there )is no(?! (longer|more)\b)": "is not a, does not",
     r"(is|are) meant(?! (to|for)\b)": "did you mean, or is intended",
     r"goes? on": "continues",
     r"(rows?|lost or|and) doubled|doubles? rows": "duplicated",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.format.logs.checksums import decode_spark_checksum, encode_spark_checksum
 from holdfast.format.logs.commits import decode_commit, encode_commit
 from holdfast.format.logs.filelog import (
     decode_sink_log,
@@ -14,10 +15,8 @@ from holdfast.format.logs.filelog import (
     encode_sink_log,
     encode_source_log,
 )
-from holdfast.format.logs.initial import decode_initial
-from holdfast.format.logs.offsets import decode_offsets, encode_offsets
-from holdfast.format.logs.query import decode_query, encode_query
-from holdfast.format.logs.sparkchecksum import decode_spark_checksum, encode_spark_checksum
+from holdfast.format.logs.metadata import decode_query, encode_query
+from holdfast.format.logs.offsets import decode_initial, decode_offsets, encode_offsets
 from holdfast.format.state.operators import decode_operator, encode_operator
 from holdfast.format.state.schema import decode_state_schema, encode_state_schema
 from tests.corpus.loading import Sample

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from holdfast.format.rows.sparktypes import spark_type
+from holdfast.format.rows.types import spark_type
 
 
 def spark_rows(rows: pa.StructArray) -> list[dict[str, Any]]:

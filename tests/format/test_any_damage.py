@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
-from holdfast.format.logs.hadoopcrc import decode_checksum, encode_checksum
-from holdfast.format.logs.initial import decode_initial
+from holdfast.format.logs.checksums import decode_hadoop_checksum, encode_hadoop_checksum
+from holdfast.format.logs.offsets import decode_initial
 from holdfast.format.state.javadata import encode_int, encode_text
 from holdfast.format.state.schema import decode_state_schema
 from tests.corpus.loading import corpus
@@ -20,11 +20,11 @@ from tests.format.realfiles import KINDS, real_files
 
 DECODERS: dict[str, Callable[[bytes], Any]] = {
     **{kind.name: kind.decode for kind in KINDS},
-    "Hadoop checksum": decode_checksum,
+    "Hadoop checksum": decode_hadoop_checksum,
     "initial offset": decode_initial,
 }
 SEEDS: dict[str, set[bytes]] = {
-    "Hadoop checksum": {encode_checksum(b"x" * 2_000)},
+    "Hadoop checksum": {encode_hadoop_checksum(b"x" * 2_000)},
     "initial offset": {b'\0v1\n{"topic":{"0":12}}', b"v1\n1794793657538"},
 }
 for one in corpus():

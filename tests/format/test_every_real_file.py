@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.format.logs.hadoopcrc import decode_checksum, encode_checksum, first_mismatch
-from holdfast.format.logs.initial import decode_initial
-from holdfast.format.logs.query import decode_query
-from holdfast.format.logs.sparkchecksum import decode_spark_checksum, matches
-from holdfast.format.state.schema import decode_state_schema
-from holdfast.format.state.schematypes import columns
+from holdfast.format.logs.checksums import (
+    decode_hadoop_checksum,
+    decode_spark_checksum,
+    encode_hadoop_checksum,
+    first_mismatch,
+    matches_spark_checksum,
+)
+from holdfast.format.logs.metadata import decode_query
+from holdfast.format.logs.offsets import decode_initial
+from holdfast.format.state.schema import columns, decode_state_schema
 from tests.corpus.loading import Sample, corpus
 from tests.format.realfiles import KINDS, real_files
 
@@ -34,12 +38,14 @@ def test_its_checksums_fit(sample: Sample) -> None:
         # A killed Spark leaves temporary files, whose checksums it never finished.
         is_side_file = name.startswith(".") and not name.startswith("..")
         if is_side_file and name.endswith(".crc") and main in files:
-            checksum = decode_checksum(data)
+            checksum = decode_hadoop_checksum(data)
             assert first_mismatch(checksum, files[main]) is None, path
-            assert encode_checksum(files[main], checksum.bytes_per_sum) == data, path
+            assert encode_hadoop_checksum(files[main], checksum.bytes_per_sum) == data, path
     for kind, path, data in real_files(sample):
         if kind.name == "Spark checksum":
-            assert matches(decode_spark_checksum(data), files[path.removesuffix(".crc")]), path
+            assert matches_spark_checksum(
+                decode_spark_checksum(data), files[path.removesuffix(".crc")]
+            ), path
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)

@@ -17,11 +17,18 @@ import pytest
 
 from holdfast.backup.snapshot import CopiedFile, Root, Snapshot, decode_snapshot, encode_snapshot
 from holdfast.errors import HoldfastError
+from holdfast.jobs.options import topics_of
 from holdfast.jobs.registry import remembered_checkpoint
-from holdfast.jobs.topics import topics_of
-from holdfast.ledgers.custom.entry import LedgerEntry, decode_entry, encode_entry
-from holdfast.ledgers.files.manifest import Manifest, ManifestFile, decode_manifest, encode_manifest
-from holdfast.ledgers.files.takenback import Intent, decode_intent, encode_intent
+from holdfast.ledgers.custom.batchledger import LedgerEntry, decode_entry, encode_entry
+from holdfast.ledgers.files.format import (
+    Intent,
+    Manifest,
+    ManifestFile,
+    decode_intent,
+    decode_manifest,
+    encode_intent,
+    encode_manifest,
+)
 from holdfast.records.busy import is_busy, mark_path
 from holdfast.records.documents import UnreadableError, decode_document
 from holdfast.records.journal import unfinished_act

@@ -15,10 +15,10 @@ from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Severity
-from holdfast.storage.faulty import Fault, FaultyReader
 from holdfast.storage.local import LocalReader
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Listing, Reader
+from holdfast.storage.testing import FaultyReader, InjectedFault
 from tests.corpus.loading import sample
 from tests.fuzz.children import in_child
 
@@ -228,7 +228,7 @@ def test_storage_that_fails_at_any_operation_never_ends_in_a_traceback(
     while True:
         number += 1
         error = StorageError("HF7003", "the connection was cut")
-        reader = FaultyReader(MemoryReader(files), Fault(number, error, times))
+        reader = FaultyReader(MemoryReader(files), InjectedFault(number, error, times))
         outcome = _outcome(reader, verified)
         if reader.count < number:
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from holdfast.jobs.discovery import load_project
-from holdfast.jobs.project import Project
+from holdfast.jobs.projectfile.model import Project
 from holdfast.jobs.ready import ReadyJob
 from holdfast.jobs.readying import ready_job
 

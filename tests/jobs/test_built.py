@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.errors import HoldfastError, ProjectError, UsageError
 from holdfast.jobs.built import Job, job_of_program
-from holdfast.jobs.paths import check_paths
+from holdfast.jobs.ownership import check_paths
 from holdfast.jobs.ready import FunctionReference
 from tests.jobs.declaring import job_text, ready_jobs
 

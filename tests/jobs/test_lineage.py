@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ProjectError
-from holdfast.jobs.jobplaces import JobPlaces, Read, Written
+from holdfast.jobs.endpoints import JobPlaces, Read, Written
 from holdfast.jobs.lineage import Edge, Lineage
 from holdfast.jobs.readying import ready_job
-from holdfast.spark.wanting import with_changed_tables
+from holdfast.running.options import with_changed_tables
 from tests.jobs.declaring import job_text, load_jobs, ready_jobs
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.errors import ProjectError, StorageError
 from holdfast.jobs.discovery import load_project
-from holdfast.jobs.job import interval_seconds
-from holdfast.jobs.project import Project
+from holdfast.jobs.projectfile.job import interval_seconds
+from holdfast.jobs.projectfile.model import Project
 from holdfast.jobs.ready import FunctionReference, ReadyJob, RestartPolicy
 from holdfast.jobs.readying import ready_job
 from holdfast.redaction import redact

@@ -16,7 +16,7 @@ import pytest
 
 from holdfast.errors import ProjectError
 from holdfast.jobs.registry import check_remembered, remember_checkpoint, remembered_checkpoint
-from holdfast.storage.canonical import canonical
+from holdfast.storage.location import canonical
 from tests.jobs.declaring import job_text, ready_jobs
 from tests.records.drivers import SPAWN
 

@@ -14,12 +14,12 @@ from jsonschema import Draft202012Validator
 from holdfast.errors import HoldfastError, ProjectError
 from holdfast.jobs.discovery import load_project
 from holdfast.jobs.lineage import Lineage
-from holdfast.jobs.paths import check_paths
+from holdfast.jobs.ownership import check_paths
+from holdfast.jobs.projectfile.model import project_schema
 from holdfast.jobs.ready import FunctionReference
 from holdfast.jobs.readying import ready_job
 from holdfast.jobs.scaffold import SCHEMA_FILE, write_project, write_schema
-from holdfast.jobs.schema import project_schema
-from holdfast.storage.writinglocal import LocalWriter
+from holdfast.storage.localwriter import LocalWriter
 
 FILES = {
     ".gitignore",

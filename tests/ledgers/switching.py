@@ -8,14 +8,13 @@ from typing import Any
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.files.commit import Committed, FileCommits
-from holdfast.ledgers.files.manifest import Manifest
+from holdfast.ledgers.files.format import Manifest
 from holdfast.ledgers.files.output import FileOutput
 from holdfast.storage.location import Location, parse_location
-from holdfast.storage.opening import open_reader
+from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
 from holdfast.storage.writing import Writer
-from holdfast.storage.writingopening import open_writer
 from tests.ledgers.files.test_manifests import Place, identity, local, stage_into
 
 

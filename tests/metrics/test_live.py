@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.metrics.figures import JobFigures
-from holdfast.metrics.fromevents import LiveFigures
+from holdfast.metrics.figures import JobFigures, LiveFigures
 from holdfast.records.run import BatchNote, Ended
-from holdfast.spark.events import (
+from holdfast.running.events import (
     BatchDone,
     JobEnded,
     JobRestarting,

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from holdfast.errors import LeaseError
 from holdfast.records.folder import RecordsFolder, records_of
-from holdfast.records.holder import Holder, this_holder
-from holdfast.records.lease import Lease, take_lease
+from holdfast.records.leases.taking import Lease, take_lease
+from holdfast.records.processes import Holder, this_holder
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 
@@ -87,8 +87,8 @@ _DRIVER = """
 import subprocess, sys, time
 from pathlib import Path
 from holdfast.errors import LeaseError
-from holdfast.records.holder import this_holder
-from holdfast.records.lease import take_lease
+from holdfast.records.processes import this_holder
+from holdfast.records.leases.taking import take_lease
 from tests.records.drivers import records_in
 
 jvm = None

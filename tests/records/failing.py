@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from holdfast.errors import StorageError
 from holdfast.storage.location import Location
+from holdfast.storage.opening import open_writer
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.writing import Writer
-from holdfast.storage.writingopening import open_writer
 
 
 @dataclass

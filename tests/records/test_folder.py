@@ -9,9 +9,9 @@ import pytest
 from holdfast.errors import NotFoundError
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.storage.location import Location, parse_location
+from holdfast.storage.opening import open_writer
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.writing import Writer
-from holdfast.storage.writingopening import open_writer
 from tests.records.drivers import records_in
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from holdfast.errors import CheckpointError
 from holdfast.findings import Severity
+from holdfast.records.folder import PartReader
 from holdfast.records.journal import Act, interrupted, unfinished_act
-from holdfast.records.part import PartReader
 from holdfast.storage.memory import MemoryReader
-from holdfast.storage.recording import RecordingReader
+from holdfast.storage.testing import RecordingReader
 
 
 def entry(act_id: str, *, ended: bool) -> dict[str, bytes]:

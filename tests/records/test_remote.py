@@ -12,9 +12,9 @@ import pytest
 from holdfast.errors import LeaseError, StorageError
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.history import History
-from holdfast.records.holder import this_holder
-from holdfast.records.lease import EXPIRY_SECONDS, take_lease
+from holdfast.records.leases.taking import EXPIRY_SECONDS, take_lease
 from holdfast.records.offsetcopies import OffsetCopies
+from holdfast.records.processes import this_holder
 from holdfast.records.statements import Statement, Statements
 from holdfast.storage.location import parse_location
 from tests.records.drivers import SPAWN, Clock, elsewhere, taken
@@ -99,14 +99,15 @@ def test_beats_are_seen_and_silence_is_taken_over(folder: RecordsFolder) -> None
     assert taken(folder, elsewhere()).taken_over is None
 
 
-def test_confirming_asks_one_question(server: S3Server, folder: RecordsFolder) -> None:
+def test_confirming_asks_two_questions(server: S3Server, folder: RecordsFolder) -> None:
+    """The listing shows a newer generation, the claim whether this one was claimed again."""
     lease = taken(folder)
     server.requests.clear()
     lease.confirm()
-    assert [method for method, _, _ in server.requests] == ["GET"]
+    assert [method for method, _, _ in server.requests] == ["GET", "GET"]
     server.requests.clear()
     lease.beat()
-    assert [method for method, _, _ in server.requests] == ["PUT", "GET"]
+    assert [method for method, _, _ in server.requests] == ["PUT", "GET", "GET"]
 
 
 def test_history_copies_and_statements(server: S3Server, folder: RecordsFolder) -> None:

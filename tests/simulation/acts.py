@@ -6,12 +6,11 @@ import json
 from collections import Counter
 from typing import Any
 
-from holdfast.backup import reports
-from holdfast.backup.naming import find_snapshot
-from holdfast.backup.records import open_records, open_store, reopened
-from holdfast.backup.restoring import Wish, restore_backup
-from holdfast.backup.retention import Retention
+from holdfast.backup import commands
+from holdfast.backup.access import open_records, open_store, reopened
+from holdfast.backup.restoring import RestoreOptions, restore_backup
 from holdfast.backup.settling import settle_restore
+from holdfast.backup.store import Retention, find_snapshot
 from holdfast.diagnosis.doctor.doctor import Examinee, examine
 from holdfast.diagnosis.inspection.runs.recorded import recall
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
@@ -19,8 +18,8 @@ from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Severity
 from holdfast.ledgers.files import manifests
 from holdfast.records.folder import RecordsFolder, records_of
-from holdfast.records.holder import this_holder
-from holdfast.records.lease import Lease, take_lease
+from holdfast.records.leases.taking import Lease, take_lease
+from holdfast.records.processes import this_holder
 from holdfast.storage.beside import beside, part_of
 from holdfast.storage.options import StorageSettings
 from tests.simulation.driving import Setting
@@ -35,14 +34,14 @@ def back_up(setting: Setting, world: World, _actor: Actor, *, keep_last: int | N
     """Back the checkpoint up, and let go of backups that are not kept."""
     records = open_records(setting.checkpoint, _PLAIN)
     now_ms = int(world.wall(world.current) * 1000)
-    return reports.back_up(records, now_ms=now_ms, retention=Retention(keep_last=keep_last))
+    return commands.back_up(records, now_ms=now_ms, retention=Retention(keep_last=keep_last))
 
 
 def restore(setting: Setting, world: World, _actor: Actor, *, files: tuple[str, ...] = ()) -> Any:
     """Restore the newest backup, as somebody does who is sure that nothing runs."""
     records = open_records(setting.checkpoint, _PLAIN)
     snapshot = find_snapshot(records.store, "newest")
-    wish = Wish(snapshot, records.store, records, False, files, even_if_running=True)
+    wish = RestoreOptions(snapshot, records.store, records, False, files, even_if_running=True)
     now_ms = int(world.wall(world.current) * 1000)
     return restore_backup(wish, now_ms=now_ms, confirm=None)
 

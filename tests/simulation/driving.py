@@ -14,20 +14,20 @@ from typing import Any
 from holdfast.diagnosis.checks import inspecting
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.jobs.ready import ReadyJob, ReadySink, ReadySource
-from holdfast.ledgers.files.manifest import Manifest, ManifestFile
+from holdfast.ledgers.files.format import Manifest, ManifestFile
 from holdfast.ledgers.files.output import FileOutput
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.records.moments import moment_now
 from holdfast.records.run import PlanFacts, Versions
-from holdfast.spark import admission, gate, jobrun, preparing, starting
+from holdfast.running import admission
+from holdfast.running.options import RunContext, RunOptions
+from holdfast.running.report import JobOutcome
+from holdfast.running.stopping import Stopping
+from holdfast.spark import gate, jobrun, preflight, start
 from holdfast.spark.jvm import Jvm
 from holdfast.spark.jvmdeath import JvmDeath
-from holdfast.spark.report import Outcome
-from holdfast.spark.sinks.files import sink as filesinks
-from holdfast.spark.sinks.files.sink import FileSink
-from holdfast.spark.sinks.files.staging import _final
-from holdfast.spark.stopping import Stopping
-from holdfast.spark.surroundings import Surroundings, Wishes
+from holdfast.spark.sinks import files as filesinks
+from holdfast.spark.sinks.files import FileBatchSink, _final
 from holdfast.storage.location import Location
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.options import StorageSettings
@@ -85,9 +85,9 @@ class Setting:
         """Open the output folder as its sink does."""
         return FileOutput(self.output, StorageSettings(), in_threads=False)
 
-    def file_sink(self) -> FileSink:
+    def file_sink(self) -> FileBatchSink:
         """Open the sink."""
-        return FileSink(None, self.job().sink, self.file_output())  # type: ignore[arg-type]
+        return FileBatchSink(None, self.job().sink, self.file_output())  # type: ignore[arg-type]
 
 
 def setting_of(semantics: Semantics, mode: str = "append", *, stateful: bool = False) -> Setting:
@@ -99,20 +99,20 @@ def setting_of(semantics: Semantics, mode: str = "append", *, stateful: bool = F
     return Setting(semantics, places[0], places[1], mode, stateful)
 
 
-def drive(setting: Setting, world: World, actor: Actor) -> Outcome:
+def drive(setting: Setting, world: World, actor: Actor) -> JobOutcome:
     """Run the job as `holdfast run` does; a query that was left running runs on."""
     job = setting.job()
     actor.notes.update(query=None, setting=setting)
     admission.admit(job)
-    around = Surroundings(
+    context = RunContext(
         session=_SESSION,  # type: ignore[arg-type]
         jvm=_Jvm(actor.pid),
         versions=_VERSIONS,
-        wishes=Wishes(),
+        options=RunOptions(),
         stopping=_Stopping(),
         watch=_unseen,
     )
-    run = jobrun.JobRun(job, around)
+    run = jobrun.JobRun(job, context)
     outcome = run.run()
     query: Query | None = actor.notes["query"]
     if query is not None and not query.ended:
@@ -295,20 +295,20 @@ def _facts(*_: Any) -> PlanFacts:
     return PlanFacts(sources=("kafka",))
 
 
-_REPLACED: tuple[tuple[Any, str, Any], ...] = (
+REPLACED: tuple[tuple[Any, str, Any], ...] = (
     (admission, "check_place", _nothing),
     (gate, "_START_SECONDS", 0.0),
     (jobrun, "_LOOK_SECONDS", 0.0),
     (jobrun, "_LAST_WORDS_SECONDS", 0.0),
-    (jobrun, "stop_query", _stop),
-    (preparing, "picture_of", _picture),
-    (preparing, "_frame", lambda *_: _Frame),
-    (preparing, "open_sink", lambda *_: _setting().file_sink()),
-    (preparing, "plan_facts", _facts),
-    (preparing, "refuse_other_default", _nothing),
-    (preparing, "code_digests", lambda *_: {}),
-    (starting, "_call_spark", _call_spark),
-    (starting, "Listening", _Listening),
+    (preflight, "picture_of", _picture),
+    (preflight, "open_sink", lambda *_: _setting().file_sink()),
+    (preflight, "refuse_other_default", _nothing),
+    (start, "build_frame", lambda *_: _Frame),
+    (start, "plan_facts", _facts),
+    (start, "code_digests", lambda *_: {}),
+    (start, "_call_spark", _call_spark),
+    (start, "ProgressListener", _Listening),
+    (start.RunningQuery, "stop", _stop),
     (filesinks, "stage", _stage),
     *((filesinks, name, _nothing) for name in
       ("check_columns", "check_partitions", "check_types", "check_same", "check_folder")),
@@ -319,8 +319,8 @@ _REPLACED: tuple[tuple[Any, str, Any], ...] = (
 @contextmanager
 def without_spark() -> Iterator[None]:
     """Let jobs start without a JVM, until the end of the block."""
-    before = [(owner, name, getattr(owner, name)) for owner, name, _ in _REPLACED]
-    for owner, name, new in _REPLACED:
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in REPLACED]
+    for owner, name, new in REPLACED:
         setattr(owner, name, new)
     try:
         yield

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from holdfast.backup import records as backup_records
+from holdfast.backup import access as backup_records
 from holdfast.ledgers.files import commit as filecommit
 from holdfast.ledgers.files import publishing
 from holdfast.ledgers.files import rewinding as takingback
@@ -20,8 +20,8 @@ from holdfast.ledgers.files.manifests import log_of, manifest_path, mark_path
 from holdfast.ledgers.identity import OffsetRange, digest_of_offsets
 from holdfast.records import busy, journal
 from holdfast.records.offsetcopies import OffsetCopies
-from holdfast.spark import preparing, starting
-from holdfast.storage import writingtemporary
+from holdfast.spark import start
+from holdfast.storage import machine
 from tests.simulation.views import SimulatedWriter
 
 Patch = tuple[Any, str, Any]
@@ -193,7 +193,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "journal-looked-at-once",
         "a run looks at the journal before it has the lease, and never again",
         ("half-restored",),
-        lambda: ((starting, "refuse_half_changed", _nothing),),
+        lambda: ((start, "refuse_half_changed", _nothing),),
     ),
     Mutant(
         "late-intent-counts",
@@ -206,8 +206,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "the identity of a batch covers its own offsets entry, and kept copies are not compared",
         ("edited",),
         lambda: (
-            (preparing, "refuse_changed_offsets", _nothing),
-            (preparing, "refuse_other_offsets", _nothing),
+            (start, "refuse_changed_offsets", _nothing),
+            (start, "refuse_other_offsets", _nothing),
             (OffsetRange, "digest", property(_entry_digest)),
             (OffsetCopies, "keep_previous", _nothing),
         ),
@@ -216,19 +216,19 @@ MUTANTS: tuple[Mutant, ...] = (
         "host-name-alone",
         "marks and temporary files are told apart by host name and process number",
         ("backups",),
-        lambda: tuple((one, "this_machine", _host_name) for one in (busy, writingtemporary)),
+        lambda: tuple((one, "this_machine", _host_name) for one in (busy, machine)),
     ),
     Mutant(
         "generations-start-again",
         "a start keeps the generation of records that were lost, and the sink refuses it",
         ("records-lost",),
-        lambda: ((starting, "_above_the_sink", lambda lease, _: (lease, ())),),
+        lambda: ((start, "_above_the_sink", lambda lease, _: (lease, ())),),
     ),
     Mutant(
         "lease-given-back",
         "the lease is given back although the query runs on",
         ("takeover", "pending"),
-        lambda: ((starting, "halt", _nothing),),
+        lambda: ((start, "halt", _nothing),),
     ),
     Mutant(
         "manifest-before-flush",

@@ -20,9 +20,10 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from holdfast.records import documents, holder, holding, lease, processes, runfile
+from holdfast.records import documents, processes, run
+from holdfast.records.leases import lease, taking
 from holdfast.records.processes import Process
-from holdfast.storage import opening, sidebyside, writingopening, writingtemporary
+from holdfast.storage import machine, opening, parallel
 from holdfast.storage.location import Location
 from tests.simulation.views import SimulatedReader, SimulatedWriter
 from tests.simulation.world import EPOCH, Actor, World
@@ -116,14 +117,14 @@ def _process_here(number: int) -> Process:
     return Process(number, "1")
 
 
-def _start_beating(held: holding.Lease) -> None:
+def _start_beating(held: lease.Lease) -> None:
     world = world_now()
 
     def ready() -> bool:
         # A beat waits for the one before it, as the thread of a real lease does.
         return not (held._ended.is_set() or held._loss is not None or held._writing.locked())
 
-    world.every(holding.BEAT_SECONDS, held.beat, ready)
+    world.every(lease.BEAT_SECONDS, held.beat, ready)
 
 
 def _one_by_one(work: Callable[[Any], Any], items: Any, workers: int) -> dict[Any, Any]:
@@ -164,11 +165,11 @@ def simulated() -> Iterator[None]:
         setattr(owner, name, new)
 
     functions: dict[Any, Any] = {
-        holder.this_machine: _this_machine,
-        writingtemporary.process_lives: _process_lives,
+        machine.this_machine: _this_machine,
+        machine.process_lives: _process_lives,
         processes.lives: _lives,
         processes.process_here: _process_here,
-        sidebyside.side_by_side: _one_by_one,
+        parallel.side_by_side: _one_by_one,
         # Records are frozen: the same bytes may be the same object, and it is a third of the time.
         documents.decode_document: lru_cache(maxsize=4096)(documents.decode_document),
     }
@@ -186,17 +187,17 @@ def simulated() -> Iterator[None]:
                 _put_defaults(vars(value).get("__init__"), put)
     put(opening, "_local", _reader)
     put(opening, "_remote", _reader)
-    vars(holding)["_simulated_beating"] = _start_beating
-    put(holding.Lease.start_beating, "__code__", _beaten_by_the_world.__code__)
-    put(lease, "_LOOK_SECONDS", LOOK_SECONDS)
-    put(lease, "_LONGEST_GAP", 2 * LOOK_SECONDS)
+    vars(lease)["_simulated_beating"] = _start_beating
+    put(lease.Lease.start_beating, "__code__", _beaten_by_the_world.__code__)
+    put(taking, "_LOOK_SECONDS", LOOK_SECONDS)
+    put(taking, "_LONGEST_GAP", 2 * LOOK_SECONDS)
     # Secrets are looked for elsewhere; here it would be half of the time.
-    put(runfile, "redact_value", _unchanged)
-    put(runfile, "redact", _unchanged)
+    put(run, "redact_value", _unchanged)
+    put(run, "redact", _unchanged)
     put(documents, "_plain", _plain)
     # Functions themselves, not their names: they are the defaults of arguments.
-    vars(writingopening)["_simulated_writer"] = _writer
-    put(writingopening.open_writer, "__code__", _opened_by_the_world.__code__)
+    vars(opening)["_simulated_writer"] = _writer
+    put(opening.open_writer, "__code__", _opened_by_the_world.__code__)
     try:
         yield
     finally:

@@ -9,11 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from holdfast.errors import NotFoundError, StorageError
-from holdfast.storage.ordering import add_parents, order_of
-from holdfast.storage.paths import inner_path
-from holdfast.storage.reading import Kind, Listed, Listing
-from holdfast.storage.showing import place_within
-from holdfast.storage.writingtemporary import temporary_name
+from holdfast.storage.machine import temporary_name
+from holdfast.storage.paths import inner_path, place_within
+from holdfast.storage.reading import FileKind, Listed, Listing, add_parents, order_of
 from tests.simulation.schedule import FAIL, LOST
 from tests.simulation.tree import File
 from tests.simulation.world import World
@@ -82,9 +80,9 @@ class SimulatedReader:
             found.append((path, tree.files.get(f"{full}/{name}")))
         for path, file in found:
             if file is not None:
-                items.append(Listed(path, Kind.FILE, len(file.content), file.modified_ms))
+                items.append(Listed(path, FileKind.FILE, len(file.content), file.modified_ms))
             else:
-                items.append(Listed(path, Kind.FOLDER, 0, None))
+                items.append(Listed(path, FileKind.FOLDER, 0, None))
                 self._walk(path, items)
 
     def _listed_at_once(self) -> Listing:
@@ -95,10 +93,10 @@ class SimulatedReader:
             if full.startswith(prefix):
                 path = full[start:]
                 add_parents(path, folders)
-                items.append(Listed(path, Kind.FILE, len(file.content), file.modified_ms))
+                items.append(Listed(path, FileKind.FILE, len(file.content), file.modified_ms))
         if not items:
             raise NotFoundError("HF7001", "nothing is there", at=self._location)
-        items.extend(Listed(folder, Kind.FOLDER, 0) for folder in folders)
+        items.extend(Listed(folder, FileKind.FOLDER, 0) for folder in folders)
         items.sort(key=order_of)
         return Listing(tuple(items), {})
 

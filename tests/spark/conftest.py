@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.spark.session import SessionWish, open_session, stop_session
+from holdfast.running.settings import SessionOptions
+from holdfast.spark.session import open_session, stop_session
 from tests.parts.h2 import running_h2
 from tests.parts.kafka import running_broker
 from tests.parts.libraries import jars_for
@@ -29,7 +30,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     }
     features = frozenset({"delta", "kafka", "postgres"})
     jars = tuple(str(jar) for jar in jars_for("h2"))
-    wish = SessionWish("tests", "local[2]", conf, jars=jars, features=features, folder=folder)
+    wish = SessionOptions("tests", "local[2]", conf, jars=jars, features=features, folder=folder)
     session = open_session(wish)
     yield session
     stop_session(session)

@@ -13,14 +13,12 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from holdfast.codes import code_of
-from holdfast.diagnosis.explain.explaining import explain
-from holdfast.diagnosis.explain.explanation import Kind
+from holdfast.diagnosis.explain.explaining import Kind, explain
 from holdfast.errors import HoldfastError, RunError, SinkError
 from holdfast.jobs.ready import ReadyJob, ReadySource
-from holdfast.spark.failures import failure_of, told
-from holdfast.spark.sources import load_sources
-from holdfast.spark.transforms import apply_transform
-from holdfast.spark.userfunctions import load_function
+from holdfast.spark.dataframe import apply_transform, load_sources
+from holdfast.spark.failures import failure_of, job_error
+from holdfast.spark.usercode import load_function
 from tests.spark.readyjobs import job, source
 from tests.spark.streaming import run_to_end
 
@@ -52,7 +50,7 @@ def failed(
         frame = apply_transform(spark, one, load_sources(spark, one))
         run_to_end(frame, one.folder / "checkpoint", gate)
     inside = raised[0] if raised else None
-    error = told(caught.value, one, raised_in_batch=inside)
+    error = job_error(caught.value, one, raised_in_batch=inside)
     assert "\n" not in error.message
     assert "org.apache.spark" not in error.message
     assert len(error.message) < 600
@@ -87,7 +85,7 @@ def test_a_function_on_an_executor(spark: Any, tmp_path: Path, rows: ReadySource
     assert inside is not None
     kept = failure_of(error, inside)
     assert (kept.error_class, kept.code, kept.at) == ("ValueError", "HF5301", "helpers.py:2")
-    without_gate = told(outside, one)
+    without_gate = job_error(outside, one)
     assert without_gate.message == error.message
 
 
@@ -100,7 +98,7 @@ def test_the_users_sink_function(spark: Any, tmp_path: Path, rows: ReadySource) 
     reference = job(tmp_path, transform="pipeline:deliver").transform
     error, _, outside = failed(spark, one, load_function(reference))  # type: ignore[arg-type]
     assert error.message == "error in your code: pipeline.py:2 ValueError: no"
-    assert told(outside, one).message == error.message
+    assert job_error(outside, one).message == error.message
 
 
 def test_a_callable_outside_of_the_folder(spark: Any, tmp_path: Path, rows: ReadySource) -> None:
@@ -146,7 +144,7 @@ def test_spark_s_own_error_has_its_class(spark: Any, tmp_path: Path, rows: Ready
     assert inside is not None
     assert failure_of(error, inside).error_class == "DIVIDE_BY_ZERO"
     assert failure_of(error, inside).at is None
-    assert failure_of(told(outside, one), outside).error_class == "DIVIDE_BY_ZERO"
+    assert failure_of(job_error(outside, one), outside).error_class == "DIVIDE_BY_ZERO"
 
 
 def test_a_file_that_vanished_before_its_batch_was_run(
@@ -202,7 +200,7 @@ def test_an_error_with_a_page_is_told_by_the_page(tmp_path: Path) -> None:
         "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: [KAFKA_DATA_LOSS."
         "START_OFFSET_RESET] Some data may have been lost. SQLSTATE: 22000 SQLSTATE: XXKST"
     )
-    error = told(StreamingQueryException(text), job(tmp_path))
+    error = job_error(StreamingQueryException(text), job(tmp_path))
     assert error.code.number == "HF5302"
     assert "[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data may have been lost" in error.message
     assert error.why.startswith("records that the checkpoint expects are no longer in Kafka. ")
@@ -220,7 +218,7 @@ def test_only_pages_that_exist_are_recommended(tmp_path: Path) -> None:
     explained = 0
     for name in conditions:
         for text in (f"[{name}] words", f"[STREAM_FAILED] Query terminated: [{name}] words"):
-            error = told(StreamingQueryException(text), job(tmp_path))
+            error = job_error(StreamingQueryException(text), job(tmp_path))
             named = [one for one in error.next_steps if one.startswith("holdfast explain ")]
             kinds = [explain(one.split()[2]).result.kind for one in named]
             assert Kind.NONE not in kinds, (name, named)
@@ -242,7 +240,7 @@ def test_secrets_are_not_told(spark: Any, tmp_path: Path, rows: ReadySource) -> 
 
 def test_an_error_of_nobody(tmp_path: Path) -> None:
     """No line of the user's, nothing of Spark's: told with its class."""
-    error = told(MemoryError("no room\nat all"), job(tmp_path))
+    error = job_error(MemoryError("no room\nat all"), job(tmp_path))
     assert isinstance(error, RunError)
     assert error.code.number == "HF5303"
     assert error.message == "MemoryError: no room"

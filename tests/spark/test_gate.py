@@ -12,16 +12,15 @@ import pytest
 
 from holdfast.errors import LeaseError, NotFoundError, RefusedError, RunError, StorageError
 from holdfast.ledgers.identity import BatchIdentity, OffsetRange, digest_of_offsets
-from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.ledgers.sinksight import SinkSight
+from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.folder import RecordsFolder, records_of
-from holdfast.records.holder import this_holder
-from holdfast.records.lease import Lease, take_lease
+from holdfast.records.leases.taking import Lease, take_lease
 from holdfast.records.offsetcopies import OffsetCopies
+from holdfast.records.processes import this_holder
 from holdfast.records.statements import Statement
+from holdfast.running.stopping import Stopping
 from holdfast.spark.gate import Gate, StoppedBeforeSinkError
 from holdfast.spark.sinks.sink import Delivery
-from holdfast.spark.stopping import Stopping
 from holdfast.storage.local import LocalReader
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
@@ -56,9 +55,9 @@ class Keeping:
         """Tell nothing."""
         return LastCommitted.unknown("never asked")
 
-    def sight(self, query_id: str | None) -> SinkSight:
+    def sight(self, query_id: str | None) -> SinkState:
         """See nothing."""
-        return SinkSight(self.last_committed(query_id or ""))
+        return SinkState(self.last_committed(query_id or ""))
 
     def queries(self) -> frozenset[str]:
         """Tell nothing."""

@@ -16,7 +16,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from holdfast.errors import HoldfastError, SinkError
 from holdfast.redaction import REDACTED, redact
 from holdfast.spark import jvm
-from holdfast.spark.jvm import Jvm, Voice, lost_connection, told_cause
+from holdfast.spark.jvm import Jvm, JvmOutput, lost_connection, reported_cause
 from holdfast.spark.jvmdeath import Shortage
 
 BAD_MASTER = """WARNING: Using incubator modules: jdk.incubator.vector
@@ -50,12 +50,12 @@ Caused by: java.net.BindException: Address already in use
 )
 def test_the_line_that_tells_most(said: str, cause: str) -> None:
     """Never a line of a stack trace."""
-    assert told_cause(tuple(said.splitlines(keepends=True))) == cause
+    assert reported_cause(tuple(said.splitlines(keepends=True))) == cause
 
 
 def test_what_is_said_before_the_start_is_held_back(capfd: pytest.CaptureFixture[str]) -> None:
     """What comes later is passed on."""
-    voice = Voice(aloud=False)
+    voice = JvmOutput(aloud=False)
     subprocess.run(["sh", "-c", "echo early >&2"], stderr=voice.writing, check=True)
     while "early\n" not in voice.said:
         time.sleep(0.01)
@@ -69,7 +69,7 @@ def test_what_is_said_before_the_start_is_held_back(capfd: pytest.CaptureFixture
 def test_secrets_in_the_cause_are_not_shown() -> None:
     """A setting may stand in Spark's own message."""
     said = ("Error: bad setting spark.hadoop.fs.s3a.secret.key=abcdefghijklmnop\n",)
-    assert "abcdefghijklmnop" not in told_cause(said)
+    assert "abcdefghijklmnop" not in reported_cause(said)
 
 
 def test_what_is_passed_on_holds_no_secret(
@@ -78,7 +78,7 @@ def test_what_is_passed_on_holds_no_secret(
     """Line by line, also a last one without an end; a line that can't be cleaned is not shown."""
     monkeypatch.setattr(jvm, "redact", lambda line: redact(line) if "odd" not in line else 1 / 0)
     said = "url jdbc:postgresql://db/gold?user=u&password=s3Cr00-Zq9\nodd s3Cr00-Zq9\nlast"
-    voice = Voice(aloud=True)
+    voice = JvmOutput(aloud=True)
     subprocess.run(["sh", "-c", f"printf '%s' '{said}' >&2"], stderr=voice.writing, check=True)
     os.close(voice.writing)
     voice.drain()
@@ -111,7 +111,7 @@ def test_a_jvm_that_is_killed_is_gone_for_good() -> None:
 
 def test_what_a_jvm_said_last_tells_that_memory_ran_out() -> None:
     """Also where the process itself gives only a status."""
-    voice = Voice(aloud=False)
+    voice = JvmOutput(aloud=False)
     words = "echo Terminating due to java.lang.OutOfMemoryError: Java heap space >&2; exit 3"
     process = subprocess.Popen(["sh", "-c", words], stderr=voice.writing)
     os.close(voice.writing)

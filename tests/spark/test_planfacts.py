@@ -210,5 +210,5 @@ def test_operators_that_can_not_be_told_are_none(
     streams: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A Spark that is built in another way is not taken for a query without state."""
-    monkeypatch.setattr("holdfast.spark.firstbatch._STREAMING", "org.apache.spark.elsewhere")
+    monkeypatch.setattr("holdfast.spark.planfacts._STREAMING", "org.apache.spark.elsewhere")
     assert planfacts.plan_facts(streams[0].groupBy("key").count(), {}).operators is None

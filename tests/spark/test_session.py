@@ -14,21 +14,26 @@ import pytest
 
 import holdfast
 from holdfast.errors import SparkStartError
+from holdfast.running.settings import SessionOptions
 from holdfast.spark import session as session_module
-from holdfast.spark.jobsession import session_for
+from holdfast.spark.existingsession import (
+    kept_findings,
+    kept_settings,
+    refuse_other_default,
+    with_kept,
+)
 from holdfast.spark.jvm import Jvm
-from holdfast.spark.serving import kept_settings, noted, refuse_other_default, with_kept
-from holdfast.spark.session import SessionWish, has_session, open_session
+from holdfast.spark.session import has_session, open_session, session_for
 from tests.spark.readyjobs import job as ready_job
 
-SERVED = SessionWish("tests", "local[2]", {"spark.sql.shuffle.partitions": "2"})
+SERVED = SessionOptions("tests", "local[2]", {"spark.sql.shuffle.partitions": "2"})
 
 WITH_DELTA = """
 import os, sys
 from pathlib import Path
 import holdfast
 from holdfast.spark.jvm import Jvm
-from holdfast.spark.session import SessionWish, open_session, stop_session
+from holdfast.spark.session import SessionOptions, open_session, stop_session
 
 folder = Path(sys.argv[1])
 sys.path.insert(0, str(folder))
@@ -36,7 +41,7 @@ import workshop
 from pyspark.sql.functions import udf
 
 conf = {"spark.sql.warehouse.dir": str(folder / "warehouse"), "spark.hadoop.my.password": "hunter"}
-wish = SessionWish("x", "local[1]", conf, features=frozenset({"delta"}), folder=folder)
+wish = SessionOptions("x", "local[1]", conf, features=frozenset({"delta"}), folder=folder)
 session = open_session(wish)
 table = str(folder / "table")
 doubled = session.range(5).select(udf(workshop.twice, "long")("id").alias("n"))
@@ -52,7 +57,7 @@ try:
     os.kill(process, 0)
 except ProcessLookupError:
     print("gone")
-again = open_session(SessionWish("y", "local[1]", folder=folder))
+again = open_session(SessionOptions("y", "local[1]", folder=folder))
 print(again.conf.get("spark.sql.extensions", "none"), again.range(3).count())
 sink = {"format": "delta", "path": str(folder / "other")}
 frame = again.readStream.format("rate").load()
@@ -63,7 +68,7 @@ except holdfast.HoldfastError as error:
     print(error.code.number, *(step.partition(".config")[2] for step in error.next_steps))
 print(sorted(one.name for one in (folder / ".holdfast/cp").iterdir()), (folder / "cp").exists())
 again.stop()
-third = open_session(SessionWish("z", "local[1]", features=frozenset({"delta"}), folder=folder))
+third = open_session(SessionOptions("z", "local[1]", features=frozenset({"delta"}), folder=folder))
 print(third.read.format("delta").load(table).count())
 stop_session(third)
 """
@@ -71,11 +76,11 @@ stop_session(third)
 FAILING = """
 import sys
 from holdfast.errors import SparkStartError
-from holdfast.spark.session import SessionWish, open_session
+from holdfast.spark.session import SessionOptions, open_session
 
 for wish in (
-    SessionWish("x", "local[1]", {"spark.driver.memory": "9999999g"}),
-    SessionWish("x", "local[1]", {"spark.serializer": "no.such.Serializer"}),
+    SessionOptions("x", "local[1]", {"spark.driver.memory": "9999999g"}),
+    SessionOptions("x", "local[1]", {"spark.serializer": "no.such.Serializer"}),
 ):
     try:
         open_session(wish)
@@ -129,7 +134,7 @@ def test_a_start_that_fails_is_one_line() -> None:
 def test_a_running_session_that_serves_is_used(spark: Any) -> None:
     """It has Delta and Kafka, and what else is asked for."""
     features = frozenset({"delta"})
-    wish = SessionWish("other", "local[2]", SERVED.conf, features=features)
+    wish = SessionOptions("other", "local[2]", SERVED.conf, features=features)
     assert has_session()
     assert open_session(wish) is spark
     java: Any = spark._jvm
@@ -140,19 +145,22 @@ def test_a_running_session_that_serves_is_used(spark: Any) -> None:
 @pytest.mark.parametrize(
     ("wish", "difference"),
     [
-        (SessionWish("x", "local[1]"), "spark.master is local[2] in the session and local[1] here"),
         (
-            SessionWish("x", "local[2]", {"spark.never.set": "1"}),
+            SessionOptions("x", "local[1]"),
+            "spark.master is local[2] in the session and local[1] here",
+        ),
+        (
+            SessionOptions("x", "local[2]", {"spark.never.set": "1"}),
             "spark.never.set is not set in the session and 1 here",
         ),
         (
-            SessionWish("x", "local[2]", jars=("lib/mine-1.0.jar",)),
+            SessionOptions("x", "local[2]", jars=("lib/mine-1.0.jar",)),
             "in the session and lib/mine-1.0.jar here",
         ),
     ],
 )
 def test_settings_that_differ_have_to_be_named_to_be_kept(
-    spark: Any, wish: SessionWish, difference: str
+    spark: Any, wish: SessionOptions, difference: str
 ) -> None:
     """HF5212 names the setting, both values and the call; followed, the session is used."""
     with pytest.raises(SparkStartError) as raised:
@@ -163,7 +171,7 @@ def test_settings_that_differ_have_to_be_named_to_be_kept(
     named = replace(wish, kept=(name,))
     assert open_session(named) is spark
     (kept,) = kept_settings(spark, named)
-    (finding,) = noted((kept,))
+    (finding,) = kept_findings((kept,))
     assert (finding.code, difference in finding.message) == ("HF5218", True)
     counted = with_kept({**wish.conf, "spark.other": "1"}, (kept,))
     assert counted == {"spark.other": "1"} | ({name: kept.current} if kept.current else {})
@@ -174,7 +182,7 @@ def test_settings_that_differ_have_to_be_named_to_be_kept(
 def test_a_setting_of_run_time_never_keeps_a_session_from_serving(spark: Any) -> None:
     """It is set in the session of the job; the open one stays as it is."""
     conf = {"spark.sql.shuffle.partitions": "7"}
-    wish = SessionWish("x", "local[2]", conf)
+    wish = SessionOptions("x", "local[2]", conf)
     assert open_session(wish) is spark
     own = session_for(ready_job(Path("/nowhere")), spark, conf)
     assert own.conf.get("spark.sql.shuffle.partitions") == "7"
@@ -186,7 +194,7 @@ def test_a_setting_of_run_time_never_keeps_a_session_from_serving(spark: Any) ->
 @pytest.mark.spark
 def test_a_session_without_a_library_is_given_the_line(spark: Any) -> None:
     """HF5216, whatever is named to be kept; nothing is fetched."""
-    wish = SessionWish("x", "local[2]", features=frozenset({"s3"}), kept=("*",))
+    wish = SessionOptions("x", "local[2]", features=frozenset({"s3"}), kept=("*",))
     with pytest.raises(SparkStartError) as raised:
         open_session(wish)
     assert raised.value.code.number == "HF5216"
@@ -200,7 +208,7 @@ def test_another_storage_is_never_kept(spark: Any) -> None:
     """HF5217: Spark would write another checkpoint than the one that Holdfast reads."""
     conf = {"spark.hadoop.fs.s3a.endpoint": "http://s3:9000"}
     with pytest.raises(SparkStartError) as raised:
-        open_session(SessionWish("x", "local[2]", conf, kept=("*",)))
+        open_session(SessionOptions("x", "local[2]", conf, kept=("*",)))
     assert raised.value.code.number == "HF5217"
     assert "not set in the session and http://s3:9000 here" in raised.value.message
     (step,) = raised.value.next_steps
@@ -214,19 +222,19 @@ def test_what_can_be_refused_is_refused_before_spark_starts(
     monkeypatch.setenv("HOLDFAST_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(session_module, "has_session", lambda: False)
     delta = frozenset({"delta"})
-    wishes = {
-        "HF5205": SessionWish("x", conf={"spark.remote": "sc://host"}),
-        "HF5207": SessionWish("x", features=delta, offline=True),
-        "HF5210": SessionWish("x", jars=("lib/gone.jar",), folder=tmp_path, features=delta),
-        "HF5211": SessionWish("x", jars=("s3a://lake/delta-storage-1.0.jar",), features=delta),
+    refused = {
+        "HF5205": SessionOptions("x", conf={"spark.remote": "sc://host"}),
+        "HF5207": SessionOptions("x", features=delta, offline=True),
+        "HF5210": SessionOptions("x", jars=("lib/gone.jar",), folder=tmp_path, features=delta),
+        "HF5211": SessionOptions("x", jars=("s3a://lake/delta-storage-1.0.jar",), features=delta),
     }
-    for code, wish in wishes.items():
+    for code, options in refused.items():
         with pytest.raises(SparkStartError) as raised:
-            open_session(wish)
+            open_session(options)
         assert raised.value.code.number == code
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(SparkStartError) as raised:
-        open_session(SessionWish("x"))
+        open_session(SessionOptions("x"))
     assert raised.value.code.number == "HF5201"
     assert not (tmp_path / "cache").exists()
 
@@ -235,8 +243,8 @@ def test_a_jvm_of_spark_submit_is_not_joined(monkeypatch: pytest.MonkeyPatch) ->
     """It was started without the jars; in a process that has no session yet."""
     program = (
         "from holdfast.errors import SparkStartError\n"
-        "from holdfast.spark.session import SessionWish, open_session\n"
-        "try:\n    open_session(SessionWish('x'))\n"
+        "from holdfast.spark.session import SessionOptions, open_session\n"
+        "try:\n    open_session(SessionOptions('x'))\n"
         "except SparkStartError as error:\n    print(error.code.number, error.message)\n"
     )
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
@@ -272,7 +280,7 @@ def test_one_setting_to_keep_may_be_given_as_a_text(monkeypatch: pytest.MonkeyPa
         seen.append(how["kept"])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("holdfast.spark.wanting.wanted_jobs", wanted)
+    monkeypatch.setattr("holdfast.running.options.requested_jobs", wanted)
     with pytest.raises(KeyboardInterrupt):
         holdfast.run(keep_settings="spark.executor.*")
     assert seen == [("spark.executor.*",)]

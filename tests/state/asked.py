@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.answers import Answer
-from holdfast.state.query.asking import Question, show_rows, sum_up
+from holdfast.state.query.question import Question, show_rows, sum_up
 from holdfast.state.results import StateRows, StateSummary
 from holdfast.storage.memory import MemoryReader
 from tests.corpus.loading import sample

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from holdfast.errors import CheckpointError
-from holdfast.state.loading.sst import open_tables, read_snapshot
+from holdfast.state.loading.rocksdb import open_tables, read_snapshot
 from holdfast.storage.memory import MemoryReader
 from tests.corpus.loading import sample
 from tests.state.realtables import zips_of

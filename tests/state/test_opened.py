@@ -13,8 +13,8 @@ import pytest
 
 import holdfast
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.state import extras, frames
-from holdfast.state.query import asking
+from holdfast.state import frames, opened
+from holdfast.state.query import question
 from tests.corpus.loading import sample
 
 
@@ -70,7 +70,7 @@ def test_a_table_has_all_rows_unless_a_limit_is_given(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is shown ends early; a table must not end there unnoticed."""
-    monkeypatch.setattr(asking, "FIRST_ROWS", 2)
+    monkeypatch.setattr(question, "FIRST_ROWS", 2)
     answer = holdfast.read_state(place)
     assert len(answer.result.rows) == 2 and not answer.result.complete
     assert answer.to_arrow().num_rows == answer.result.total == len(answer.to_pandas())
@@ -120,7 +120,7 @@ def test_missing_libraries_are_named(place: Path, monkeypatch: pytest.MonkeyPatc
     """With the command that installs them."""
     found = importlib.util.find_spec
     monkeypatch.setattr(
-        extras, "find_spec", lambda name: None if name in ("xxhash", "pyarrow") else found(name)
+        opened, "find_spec", lambda name: None if name in ("xxhash", "pyarrow") else found(name)
     )
     for ask in (holdfast.read_state, lambda at: holdfast.open_checkpoint(at).state()):
         with pytest.raises(UsageError) as failure:

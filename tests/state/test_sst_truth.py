@@ -17,9 +17,9 @@ from holdfast.format.rocksdb.keys import (
 )
 from holdfast.format.rocksdb.values import split_values
 from holdfast.format.spans import Spans
+from holdfast.state.decoding import Encoding, RowDecoder
 from holdfast.state.layouts import Shown, StoreLayout
-from holdfast.state.loading.sst import open_tables, read_snapshot
-from holdfast.state.rowdecoding import Encoding, RowDecoder
+from holdfast.state.loading.rocksdb import open_tables, read_snapshot
 from holdfast.storage.memory import MemoryReader
 from tests.corpus.loading import Sample, sample
 from tests.format.sparkjson import spark_rows

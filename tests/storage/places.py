@@ -8,17 +8,15 @@ from pathlib import Path
 
 import fsspec
 
-from holdfast.storage.faulty import FaultyReader
+from holdfast.storage.filesystem import ReadOnlyFilesystem
 from holdfast.storage.location import parse_location
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
-from holdfast.storage.readonly import ReadOnlyFilesystem
-from holdfast.storage.recording import RecordingReader
 from holdfast.storage.remote import FsspecReader
-from holdfast.storage.retrying import RetryingReader
-from holdfast.storage.timing import TimedReader
+from holdfast.storage.retrying import RetryingReader, TimedReader
+from holdfast.storage.testing import FaultyReader, RecordingReader
 from tests.storage.s3server import S3Server
 
 Files = Mapping[str, bytes]

@@ -7,10 +7,9 @@ import pytest
 
 from holdfast.errors import StorageError
 from holdfast.storage import filesystem as opening
-from holdfast.storage.filesystem import open_filesystem
+from holdfast.storage.filesystem import ReadOnlyFilesystem, open_filesystem
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
-from holdfast.storage.readonly import ReadOnlyFilesystem
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ import pytest
 
 from holdfast.errors import StorageError
 from holdfast.storage.memory import MemoryReader
-from holdfast.storage.reading import Kind, Listed
+from holdfast.storage.reading import FileKind, Listed
 
 
 def test_keys_that_end_in_a_slash_are_folders() -> None:
     reader = MemoryReader({"a/b/": b"", "c/": b""}, "somewhere")
     assert reader.list().items == (
-        Listed("a", Kind.FOLDER, 0),
-        Listed("a/b", Kind.FOLDER, 0),
-        Listed("c", Kind.FOLDER, 0),
+        Listed("a", FileKind.FOLDER, 0),
+        Listed("a/b", FileKind.FOLDER, 0),
+        Listed("c", FileKind.FOLDER, 0),
     )
     assert reader.location == "somewhere"
 

@@ -9,13 +9,13 @@ import pytest
 
 from holdfast.errors import StorageError
 from holdfast.storage import opening
-from holdfast.storage.faulty import FaultyReader
 from holdfast.storage.local import LocalReader
 from holdfast.storage.location import parse_location
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.retrying import RetryingReader
+from holdfast.storage.testing import FaultyReader
 
 
 def test_local_places_are_read_directly(tmp_path: Path) -> None:

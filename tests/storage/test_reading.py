@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import NotFoundError, StorageError
-from holdfast.storage.reading import Kind, Reader
+from holdfast.storage.reading import FileKind, Reader
 from tests.storage.places import PLACES
 from tests.storage.s3server import S3Server
 
@@ -40,24 +40,24 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path, s3: S3Server) -> Open
 def test_lists_everything_in_the_order_of_names(opened: Open) -> None:
     listing = opened(CHECKPOINT).list()
     assert [(item.path, item.kind, item.size) for item in listing.items] == [
-        ("commits", Kind.FOLDER, 0),
-        ("commits/0", Kind.FILE, 5),
-        ("metadata", Kind.FILE, 10),
-        ("odd names", Kind.FOLDER, 0),
-        ("odd names/a b%20[c]*?é.txt", Kind.FILE, 3),
-        ("offsets", Kind.FOLDER, 0),
-        ("offsets/.10.crc", Kind.FILE, 3),
-        ("offsets/0", Kind.FILE, 6),
-        ("offsets/1", Kind.FILE, 8),
-        ("offsets/10", Kind.FILE, 0),
-        ("sources", Kind.FOLDER, 0),
-        ("sources/0", Kind.FOLDER, 0),
-        ("state", Kind.FOLDER, 0),
-        ("state/0", Kind.FOLDER, 0),
-        ("state/0/0", Kind.FOLDER, 0),
-        ("state/0/0/1.delta", Kind.FILE, 10240),
-        ("state/0/10", Kind.FOLDER, 0),
-        ("state/0/10/1.delta", Kind.FILE, 3),
+        ("commits", FileKind.FOLDER, 0),
+        ("commits/0", FileKind.FILE, 5),
+        ("metadata", FileKind.FILE, 10),
+        ("odd names", FileKind.FOLDER, 0),
+        ("odd names/a b%20[c]*?é.txt", FileKind.FILE, 3),
+        ("offsets", FileKind.FOLDER, 0),
+        ("offsets/.10.crc", FileKind.FILE, 3),
+        ("offsets/0", FileKind.FILE, 6),
+        ("offsets/1", FileKind.FILE, 8),
+        ("offsets/10", FileKind.FILE, 0),
+        ("sources", FileKind.FOLDER, 0),
+        ("sources/0", FileKind.FOLDER, 0),
+        ("state", FileKind.FOLDER, 0),
+        ("state/0", FileKind.FOLDER, 0),
+        ("state/0/0", FileKind.FOLDER, 0),
+        ("state/0/0/1.delta", FileKind.FILE, 10240),
+        ("state/0/10", FileKind.FOLDER, 0),
+        ("state/0/10/1.delta", FileKind.FILE, 3),
     ]
     assert listing.failures == {}
 

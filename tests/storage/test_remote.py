@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from holdfast.errors import NotFoundError, StorageError
+from holdfast.storage.filesystem import ReadOnlyFilesystem
 from holdfast.storage.location import parse_location
 from holdfast.storage.opening import open_reader
-from holdfast.storage.reading import Kind
-from holdfast.storage.readonly import ReadOnlyFilesystem
+from holdfast.storage.reading import FileKind
 from holdfast.storage.remote import FsspecReader
 from tests.storage.s3server import S3Server
 
@@ -79,11 +79,11 @@ def test_folder_marks_are_folders(s3: S3Server) -> None:
     s3.fill(bucket, {**marks, "ckpt/state/0/1.delta": b"d"})
     reader = s3.reader(f"s3a://{bucket}/ckpt/")
     assert {item.path: item.kind for item in reader.list().items} == {
-        "commits": Kind.FOLDER,
-        "offsets": Kind.FOLDER,
-        "state": Kind.FOLDER,
-        "state/0": Kind.FOLDER,
-        "state/0/1.delta": Kind.FILE,
+        "commits": FileKind.FOLDER,
+        "offsets": FileKind.FOLDER,
+        "state": FileKind.FOLDER,
+        "state/0": FileKind.FOLDER,
+        "state/0/1.delta": FileKind.FILE,
     }
     assert reader.names("") == {"commits", "offsets", "state"}
     assert reader.names("offsets") == frozenset()

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from holdfast.errors import NotFoundError, StorageError
-from holdfast.storage.faulty import Fault, FaultyReader
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Listing, Reader
 from holdfast.storage.retrying import RetryingReader
+from holdfast.storage.testing import FaultyReader, InjectedFault
 
 FILES = {"a": b"1", "b": b"2", "c": b"3"}
 BUSY = StorageError("HF7012", "slow down")
@@ -23,7 +23,7 @@ def retrying(reader: Reader, pauses: list[float], attempts: int = 4) -> Retrying
 @pytest.mark.parametrize("code", ["HF7007", "HF7011", "HF7012"])
 def test_a_failure_of_a_moment_is_asked_again_after_growing_pauses(code: str) -> None:
     pauses: list[float] = []
-    faulty = FaultyReader(MemoryReader(FILES), Fault(1, StorageError(code, "x"), times=3))
+    faulty = FaultyReader(MemoryReader(FILES), InjectedFault(1, StorageError(code, "x"), times=3))
     assert retrying(faulty, pauses).read("a") == b"1"
     assert pauses == [0.25, 0.5, 1.0]
 
@@ -31,7 +31,7 @@ def test_a_failure_of_a_moment_is_asked_again_after_growing_pauses(code: str) ->
 @pytest.mark.parametrize("code", ["HF7002", "HF7008", "HF7006", "HF7013"])
 def test_what_stays_is_not_asked_again(code: str) -> None:
     pauses: list[float] = []
-    faulty = FaultyReader(MemoryReader(FILES), Fault(1, StorageError(code, "x")))
+    faulty = FaultyReader(MemoryReader(FILES), InjectedFault(1, StorageError(code, "x")))
     reader = retrying(faulty, pauses)
     acts: tuple[Callable[[], object], ...] = (
         lambda: reader.read("a"),
@@ -56,7 +56,7 @@ def test_what_is_not_there_is_not_asked_again() -> None:
 
 def test_a_lasting_failure_is_told_after_the_last_attempt() -> None:
     pauses: list[float] = []
-    faulty = FaultyReader(MemoryReader(FILES), Fault(1, BUSY, times=None))
+    faulty = FaultyReader(MemoryReader(FILES), InjectedFault(1, BUSY, times=None))
     with pytest.raises(StorageError) as caught:
         retrying(faulty, pauses, attempts=3).list()
     assert caught.value is BUSY
@@ -65,7 +65,7 @@ def test_a_lasting_failure_is_told_after_the_last_attempt() -> None:
 
 def test_of_many_only_those_that_failed_for_a_moment_are_read_again() -> None:
     pauses: list[float] = []
-    faulty = FaultyReader(MemoryReader(FILES), Fault(2, BUSY, times=1), vanished=["c"])
+    faulty = FaultyReader(MemoryReader(FILES), InjectedFault(2, BUSY, times=1), vanished=["c"])
     results = retrying(faulty, pauses).read_many(["a", "b", "c"])
     assert (results["a"], results["b"]) == (b"1", b"2")
     assert isinstance(results["c"], NotFoundError)
@@ -73,7 +73,7 @@ def test_of_many_only_those_that_failed_for_a_moment_are_read_again() -> None:
 
 
 def test_a_storage_that_fails_half_way_gives_what_it_gave() -> None:
-    faulty = FaultyReader(MemoryReader(FILES), Fault(2, BUSY, times=None))
+    faulty = FaultyReader(MemoryReader(FILES), InjectedFault(2, BUSY, times=None))
     results = retrying(faulty, []).read_many(["a", "b", "c"])
     assert results == {"a": b"1", "b": BUSY, "c": BUSY}
 

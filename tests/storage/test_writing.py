@@ -14,15 +14,14 @@ import fsspec
 import pytest
 
 from holdfast.errors import NotFoundError, StorageError
+from holdfast.storage.localwriter import LocalWriter
 from holdfast.storage.location import parse_location
-from holdfast.storage.opening import open_reader
+from holdfast.storage.machine import is_abandoned, is_temporary, temporary_name
+from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
+from holdfast.storage.remotewriter import FsspecWriter
 from holdfast.storage.writing import Writer, writing_border
-from holdfast.storage.writinglocal import LocalWriter
-from holdfast.storage.writingopening import open_writer
-from holdfast.storage.writingremote import FsspecWriter
-from holdfast.storage.writingtemporary import is_abandoned, is_temporary, temporary_name
 from tests.storage.s3server import S3Server
 
 Place = tuple[Writer, Reader]

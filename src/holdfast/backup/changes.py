@@ -1,4 +1,4 @@
-"""What a restore writes and removes, in the order in which a kill does the least harm. Pure."""
+"""What a restore writes and removes: planned in a safe order, applied, and read again."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from holdfast.backup.judging import side_files
-from holdfast.backup.present import Present
-from holdfast.backup.purging import newest_id
-from holdfast.backup.snapshot import CopiedFile, Root
+from holdfast.backup.copying import digested, newest_id
+from holdfast.backup.safety import Present, side_files
+from holdfast.backup.snapshot import CopiedFile, Modes, Root
+from holdfast.backup.store import BackupStore
+from holdfast.checkpoint.verification import Progress
+from holdfast.errors import CheckpointError, NotFoundError
+from holdfast.storage.machine import is_abandoned, is_temporary
+from holdfast.storage.reading import FileKind, Reader
+from holdfast.storage.writing import Writer, narrowed
 
 
 @dataclass(frozen=True)
-class Changes:
+class FileChanges:
     """Files to write and to remove, folders to make and to remove, each in its order."""
 
     writes: tuple[CopiedFile, ...]
@@ -26,10 +31,10 @@ class Changes:
         """Whether everything is as it should be already."""
         return not (self.writes or self.removes or self.made_folders or self.removed_folders)
 
-    def without(self, paths: Collection[str]) -> Changes:
+    def without(self, paths: Collection[str]) -> FileChanges:
         """Return the same changes, but for these files and the folders around them."""
         around = {folder for path in paths for folder in ("", *parents_of(path))}
-        return Changes(
+        return FileChanges(
             writes=tuple(file for file in self.writes if file.path not in paths),
             removes=tuple(path for path in self.removes if path not in paths),
             made_folders=self.made_folders,
@@ -37,10 +42,10 @@ class Changes:
         )
 
 
-def plan_whole(root: Root, present: Present) -> Changes:
+def plan_whole(root: Root, present: Present) -> FileChanges:
     """Make the place byte-identical to the backup."""
     writes = [file for file in root.files if _differs(file, present)]
-    return Changes(
+    return FileChanges(
         writes=in_safe_order(writes, root.by_path),
         removes=tuple(sorted(present.names - root.by_path.keys())),
         made_folders=outer_first((*_root_of(present), *(set(root.folders) - present.folders))),
@@ -48,7 +53,7 @@ def plan_whole(root: Root, present: Present) -> Changes:
     )
 
 
-def plan_files(root: Root, present: Present, chosen: Iterable[str]) -> Changes:
+def plan_files(root: Root, present: Present, chosen: Iterable[str]) -> FileChanges:
     """Put single files back, together with their checksums; a checksum left over is removed."""
     wanted: dict[str, CopiedFile] = {}
     stale: set[str] = set()
@@ -62,7 +67,7 @@ def plan_files(root: Root, present: Present, chosen: Iterable[str]) -> Changes:
     writes = [file for file in wanted.values() if _differs(file, present)]
     changed = {file.path for file in writes}
     folders = {around for path in wanted for around in parents_of(path)} - present.folders
-    return Changes(
+    return FileChanges(
         writes=in_safe_order(writes, root.by_path),
         removes=tuple(sorted(one for one in stale if any(one in side_files(p) for p in changed))),
         made_folders=outer_first((*_root_of(present), *folders)),
@@ -70,12 +75,12 @@ def plan_files(root: Root, present: Present, chosen: Iterable[str]) -> Changes:
     )
 
 
-def plan_undo(changes: Changes, before: Root | None, *, existed: bool) -> Changes:
+def plan_undo(changes: FileChanges, before: Root | None, *, existed: bool) -> FileChanges:
     """Give the changes that bring back what was there before."""
     then: Mapping[str, CopiedFile] = before.by_path if before is not None else {}
     touched = [*(file.path for file in changes.writes), *changes.removes]
     new = [path for path in changes.made_folders if path or not existed]
-    return Changes(
+    return FileChanges(
         writes=in_safe_order([then[path] for path in touched if path in then], then),
         removes=tuple(path for path in touched if path not in then),
         made_folders=outer_first(changes.removed_folders),
@@ -101,14 +106,14 @@ def in_safe_order(files: Iterable[CopiedFile], final: Iterable[str]) -> tuple[Co
     return tuple(sorted(files, key=rank))
 
 
-def encode_changes(changes: Changes) -> dict[str, Any]:
+def encode_changes(changes: FileChanges) -> dict[str, Any]:
     """Give what the journal keeps."""
     return asdict(changes)
 
 
-def decode_changes(document: Mapping[str, Any]) -> Changes:
+def decode_changes(document: Mapping[str, Any]) -> FileChanges:
     """Read what the journal kept."""
-    return Changes(
+    return FileChanges(
         writes=tuple(
             CopiedFile(one["path"], one["size"], one["sha256"]) for one in document["writes"]
         ),
@@ -140,3 +145,78 @@ def outer_first(folders: Iterable[str]) -> tuple[str, ...]:
 
 def _inner_first(folders: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(folders), key=lambda one: (-one.count("/"), one == "", one)))
+
+
+_UNKNOWN = Modes(0o777, 0o777, {})
+"""What a backup of an older release says of modes: nothing."""
+
+
+def apply_changes(
+    changes: FileChanges,
+    source: BackupStore,
+    writer: Writer,
+    modes: Modes | None,
+    progress: Progress | None = None,
+) -> None:
+    """Write and remove; may be called again after a kill, and then does the same once more.
+
+    Nothing is more open than `modes` say, nor than the file that was there.
+    """
+    known = modes or _UNKNOWN
+    total, done = sum(file.size for file in changes.writes), 0
+    for folder in changes.made_folders:
+        limit = known.of_folder(folder)
+        narrowed(writer, limit, limit).make_folder(folder)
+    for file in changes.writes:
+        limited = narrowed(writer, known.of_file(file.path), known.folder)
+        limited.replace(file.path, source.whole_chunks(file))
+        done += file.size
+        if progress is not None:
+            progress(done, total)
+    for path in changes.removes:
+        writer.remove(path)
+    for folder in changes.removed_folders:
+        writer.remove_folder(folder)
+    writer.settle()
+
+
+def sweep_leftovers(reader: Reader, writer: Writer) -> None:
+    """Remove the temporary files that a killed restore left in the checkpoint."""
+    try:
+        items = reader.list().whole()
+    except NotFoundError:
+        return
+    for item in items:
+        if is_abandoned(item.path, item.modified_ms):
+            writer.remove(item.path)
+
+
+def verify_applied(
+    reader: Reader, changes: FileChanges, whole: Root | None, late: Collection[str] = ()
+) -> int:
+    """Read what was written again; with `whole`, every file of the place. Return how many.
+
+    What a late Spark wrote may be there as well, or instead.
+    """
+    try:
+        items = reader.list().whole()
+    except NotFoundError:
+        items = ()
+    sizes = {item.path: item.size for item in items if item.kind is FileKind.FILE}
+    files = whole.files if whole is not None else changes.writes
+    wanted = [file for file in files if file.path not in late]
+    for file in wanted:
+        if file.path not in sizes or digested(reader, file.path, file.size).sha256 != file.sha256:
+            raise _unlike(reader, file.path)
+    gone = set(changes.removes)
+    allowed = {*(file.path for file in whole.files), *late} if whole is not None else None
+    for path in sizes:
+        strange = allowed is not None and path not in allowed and not is_temporary(path)
+        if path in gone or strange:
+            raise _unlike(reader, path)
+    return len(wanted)
+
+
+def _unlike(reader: Reader, path: str) -> CheckpointError:
+    message = f"{path} is not as it was left a moment ago: somebody else writes there"
+    return CheckpointError("HF4512", message, at=f"{reader.location}/{path}")

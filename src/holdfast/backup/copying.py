@@ -11,16 +11,61 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from holdfast.backup.purging import droppable, without_purged
+from holdfast.backup.checksums import ChecksumComparison, adjacent
 from holdfast.backup.snapshot import CopiedFile, Modes
-from holdfast.backup.store import CHUNK_BYTES, ChangedError, Store, object_path, read_in_chunks
+from holdfast.backup.store import (
+    CHUNK_BYTES,
+    BackupStore,
+    ChangedError,
+    object_path,
+    read_in_chunks,
+)
+from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
-from holdfast.storage.modes import narrow
-from holdfast.storage.reading import Kind, Listed, Listing, Reader
-from holdfast.storage.sidebyside import side_by_side
+from holdfast.storage.parallel import side_by_side
+from holdfast.storage.reading import FileKind, Listed, Listing, Reader
+from holdfast.storage.writing import narrow
+
+_LOGS = ("offsets", "commits")
+_NEEDED_BATCHES = 2
+"""Spark reads the newest planned batch and the one before it."""
+
+
+def log_id(path: str) -> int | None:
+    """Give the batch of a file in offsets/ or commits/, or of its checksum; None elsewhere."""
+    folder, _, name = (checked_name(path) or path).partition("/")
+    return int(name) if folder in _LOGS and name.isascii() and name.isdigit() else None
+
+
+def droppable(missed: Iterable[str], found: Mapping[str, CopiedFile]) -> bool:
+    """Whether the copy is whole without these: temporary files, and old entries of the logs."""
+    newest = newest_id(found, "commits")
+    oldest_needed = -1 if newest is None else newest - _NEEDED_BATCHES + 1
+    return all(
+        path.endswith((".tmp", ".tmp.crc")) or _is_before(path, oldest_needed) for path in missed
+    )
+
+
+def without_purged(missed: Iterable[str], found: Mapping[str, CopiedFile]) -> dict[str, CopiedFile]:
+    """Drop every log entry up to the newest that was purged, so that no gap is left."""
+    purged = max((one for one in map(log_id, missed) if one is not None), default=-1)
+    return {path: file for path, file in found.items() if not _is_before(path, purged + 1)}
+
+
+def newest_id(paths: Iterable[str], log: str) -> int | None:
+    """Give the newest batch among the files of one log."""
+    own = (path for path in paths if path.startswith(f"{log}/") and checked_name(path) is None)
+    ids = map(log_id, own)
+    return max((one for one in ids if one is not None), default=None)
+
+
+def _is_before(path: str, limit: int) -> bool:
+    number = log_id(path)
+    return number is not None and number < limit
+
 
 PASSES = 5
 WORKERS = 8
@@ -40,13 +85,15 @@ class Copy:
     """Something was written or purged while the copy was made."""
     newest_modified_ms: int | None
     modes: Modes | None
+    mismatched: tuple[str, ...] = ()
+    """Files whose bytes do not match the checksum that was copied with them."""
 
 
 @dataclass
 class Copier:
     """Copies folders into one store, and counts what it had to write."""
 
-    store: Store
+    store: BackupStore
     present: set[str]
     """Digests of the objects that the store has."""
     progress: Progress | None = None
@@ -54,6 +101,7 @@ class Copier:
     copied_bytes: int = 0
     _whole: set[str] = field(default_factory=set)
     _known: dict[Listed, CopiedFile] = field(default_factory=dict)
+    _comparison: ChecksumComparison = field(default_factory=ChecksumComparison)
     _done_bytes: int = 0
     _folders: int | None = None
     """The mode that no folder of the store exceeds."""
@@ -70,7 +118,11 @@ class Copier:
             moved = moved or bool(missed) or set(before.items) != set(after.items)
             if not _written_anew(before, after, missed) and droppable(missed, found):
                 self._narrow(before)
-                return _copy_of(before, without_purged(missed, found), moved=moved)
+                copy = _copy_of(before, without_purged(missed, found), moved=moved)
+                # Most were compared when they were read; the others are read from the store.
+                by_path = {file.path: file for file in copy.files}
+                compared = self._comparison.compare(by_path, self.store.chunks)
+                return replace(copy, mismatched=compared)
         message = f"it was listed {PASSES} times, and each time something was gone when it was read"
         raise CheckpointError("HF4512", message, at=source.location)
 
@@ -78,12 +130,12 @@ class Copier:
         self, source: Reader, listing: Listing
     ) -> tuple[dict[str, CopiedFile], frozenset[str]]:
         """Copy what is new in the listing; give what was copied, and what was gone or changed."""
-        items = [item for item in listing.items if item.kind is Kind.FILE]
+        items = [item for item in listing.items if item.kind is FileKind.FILE]
         total = sum(item.size for item in items)
         self._done_bytes = 0
         missed: set[str] = set()
         fresh = [item for item in items if item.modified_ms is None or item not in self._known]
-        for batch in _batches(fresh):
+        for batch in _batches(sorted(fresh, key=lambda item: adjacent(item.path))):
             missed |= self._batch(source, batch)
             self._done_bytes += sum(item.size for item in batch)
             if self.progress is not None:
@@ -109,6 +161,7 @@ class Copier:
                 data[file] = content
         modes = {item.path: item.mode for item in batch}
         self._put(list(data), lambda file: (data[file],), modes)
+        self._comparison.compare({file.path: file for file in data}, lambda file: (data[file],))
         return missed
 
     def _large(self, source: Reader, item: Listed) -> set[str]:
@@ -189,17 +242,17 @@ def _written_anew(before: Listing, after: Listing, missed: frozenset[str]) -> bo
     """Whether a file of the first listing has other bytes in the second one."""
     now = {item.path: item for item in after.items}
     return any(
-        item.path in now and item != now[item.path] and item.kind is Kind.FILE
+        item.path in now and item != now[item.path] and item.kind is FileKind.FILE
         for item in before.items
     ) or any(path in now for path in missed)
 
 
 def _copy_of(listing: Listing, files: dict[str, CopiedFile], *, moved: bool) -> Copy:
-    plain = (Kind.FILE, Kind.FOLDER)
+    plain = (FileKind.FILE, FileKind.FOLDER)
     times = [item.modified_ms for item in listing.items if item.modified_ms is not None]
     return Copy(
         files=tuple(files.values()),
-        folders=tuple(item.path for item in listing.items if item.kind is Kind.FOLDER),
+        folders=tuple(item.path for item in listing.items if item.kind is FileKind.FOLDER),
         special=tuple(item.path for item in listing.items if item.kind not in plain),
         moved=moved,
         newest_modified_ms=max(times, default=None),
@@ -208,9 +261,11 @@ def _copy_of(listing: Listing, files: dict[str, CopiedFile], *, moved: bool) -> 
 
 
 def _modes_of(listing: Listing) -> Modes | None:
-    files = {i.path: i.mode for i in listing.items if i.kind is Kind.FILE and i.mode is not None}
+    files = {
+        i.path: i.mode for i in listing.items if i.kind is FileKind.FILE and i.mode is not None
+    }
     folders = {
-        i.path: i.mode for i in listing.items if i.kind is Kind.FOLDER and i.mode is not None
+        i.path: i.mode for i in listing.items if i.kind is FileKind.FOLDER and i.mode is not None
     }
     if listing.root_mode is None:
         return None

@@ -1,16 +1,16 @@
-"""Makes a backup: copies, verifies, and publishes the list of what it holds as the last act."""
+"""Makes a backup, publishes its list as the last act, and verifies copies by their digests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
 
 import holdfast
-from holdfast.backup.copying import Copier, Copy
-from holdfast.backup.freshness import LEAST_MS
-from holdfast.backup.purging import newest_id
+from holdfast.backup.checksums import mismatch_finding
+from holdfast.backup.copying import WORKERS, Copier, Copy, newest_id
+from holdfast.backup.safety import LEAST_MS
 from holdfast.backup.snapshot import (
     BACKUP,
     CHECKPOINT,
@@ -21,14 +21,15 @@ from holdfast.backup.snapshot import (
     Snapshot,
     moment_ms,
 )
-from holdfast.backup.store import Store, object_sizes
+from holdfast.backup.store import BackupStore, Catalogue, object_path, object_sizes, snapshot_path
 from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.logs.query import decode_query
+from holdfast.format.logs.metadata import decode_query
+from holdfast.storage.machine import is_abandoned
+from holdfast.storage.parallel import side_by_side
 from holdfast.storage.reading import Reader
-from holdfast.storage.writingtemporary import is_abandoned
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Made:
 
 def make_backup(
     checkpoint: Reader,
-    store: Store,
+    store: BackupStore,
     *,
     identity: str,
     now_ms: int,
@@ -71,10 +72,14 @@ def make_backup(
         roots.append(_joined(sink_location, parts))
     running = copy.moved or _changed_recently(copy, now_ms, released_ms)
     snapshot = _snapshot(store, roots, running=running, now_ms=now_ms, purpose=purpose)
+    if copy.mismatched:
+        snapshot = replace(snapshot, format=3, mismatched=copy.mismatched)
     of_roots = [root.modes.of_folder("") for root in roots if root.modes is not None]
     limit = reduce(and_, of_roots) if of_roots else None
     store.narrowed(limit, limit).publish(snapshot)
     findings = tuple(_findings(copy, running=running))
+    if copy.mismatched:
+        findings = (mismatch_finding(snapshot, copy.mismatched), *findings)
     return Made(snapshot, copier.copied_files, copier.copied_bytes, findings)
 
 
@@ -108,7 +113,7 @@ def _joined_modes(parts: Sequence[tuple[str, Copy]]) -> Modes | None:
 
 
 def _snapshot(
-    store: Store, roots: Sequence[Root], *, running: bool, now_ms: int, purpose: str
+    store: BackupStore, roots: Sequence[Root], *, running: bool, now_ms: int, purpose: str
 ) -> Snapshot:
     checkpoint = roots[0]
     planned = newest_id(checkpoint.by_path, "offsets")
@@ -129,13 +134,13 @@ def _snapshot(
     )
 
 
-def _after_the_newest(store: Store, now_ms: int) -> int:
+def _after_the_newest(store: BackupStore, now_ms: int) -> int:
     """Give a time after every backup that is there, also where the clock was set back."""
     ids = store.snapshot_ids()
     return max(now_ms, moment_ms(ids[-1]) + 1) if ids else now_ms
 
 
-def _query_id(store: Store, metadata: CopiedFile | None) -> str | None:
+def _query_id(store: BackupStore, metadata: CopiedFile | None) -> str | None:
     if metadata is None:
         return None
     try:
@@ -170,3 +175,62 @@ def _findings(copy: Copy, *, running: bool) -> Iterator[Finding]:
             place=Place(copy.special[0]),
             evidence={"names": list(copy.special[:100])},
         )
+
+
+_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was read again, and what was not as it should be."""
+
+    files: int
+    size_bytes: int
+    damaged: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def verify_snapshots(
+    store: BackupStore, snapshots: Iterable[Snapshot], progress: Progress | None = None
+) -> Verified:
+    """Hash every copy that the snapshots name, each once."""
+    named: dict[str, tuple[CopiedFile, list[str]]] = {}
+    for snapshot in snapshots:
+        for file in snapshot.files:
+            named.setdefault(file.sha256, (file, []))[1].append(f"{snapshot.id}: {file.path}")
+    files = [file for file, _ in named.values()]
+    total, done = sum(file.size for file in files), 0
+    broken: list[CopiedFile] = []
+    for start in range(0, len(files), _AT_ONCE):
+        part = files[start : start + _AT_ONCE]
+        whole = side_by_side(store.is_whole, part, WORKERS)
+        broken += [file for file in part if not whole[file]]
+        done += sum(file.size for file in part)
+        if progress is not None:
+            progress(done, total)
+    findings = tuple(_damage(file, named[file.sha256][1]) for file in broken)
+    damaged = tuple(place for file in broken for place in named[file.sha256][1])
+    return Verified(len(files), total, damaged, findings)
+
+
+def catalogue_findings(catalogue: Catalogue) -> Iterator[Finding]:
+    """Tell the snapshots that can't be read."""
+    for snapshot_id, error in catalogue.damaged:
+        yield Finding(
+            code="HF4511",
+            severity=Severity.ERROR,
+            message=f"backup {snapshot_id}: {error.message}",
+            place=Place(snapshot_path(snapshot_id)),
+        )
+
+
+def _damage(file: CopiedFile, places: list[str]) -> Finding:
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    first = places[0].partition(":")[0]
+    return Finding(
+        code="HF4510",
+        severity=Severity.ERROR,
+        message=f"the copy of {file.path} is missing or damaged, in {first}{more}",
+        place=Place(object_path(file.sha256)),
+        evidence={"sha256": file.sha256, "named_by": places[:20]},
+    )

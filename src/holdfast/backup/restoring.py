@@ -11,10 +11,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from holdfast.answers import Answer
-from holdfast.backup.applying import apply_changes, verify_applied
-from holdfast.backup.changes import Changes, encode_changes, plan_files, plan_whole
-from holdfast.backup.exclusion import alone
-from holdfast.backup.judging import (
+from holdfast.backup.access import Records, alone
+from holdfast.backup.changes import (
+    FileChanges,
+    apply_changes,
+    encode_changes,
+    plan_files,
+    plan_whole,
+    verify_applied,
+)
+from holdfast.backup.checksums import mismatch_finding, mismatched_copies
+from holdfast.backup.copying import log_id
+from holdfast.backup.making import make_backup
+from holdfast.backup.results import Restoration, RestoreAct
+from holdfast.backup.safety import (
+    Present,
+    look,
     refuse_forked,
     refuse_older,
     refuse_other_query,
@@ -23,31 +35,30 @@ from holdfast.backup.judging import (
     restore_findings,
     side_files,
 )
-from holdfast.backup.making import make_backup
-from holdfast.backup.present import Present, look
-from holdfast.backup.purging import log_id
-from holdfast.backup.records import Records
-from holdfast.backup.results import Restoration, RestoreAct
 from holdfast.backup.snapshot import BEFORE_RESTORE, CHECKPOINT, Root, Snapshot, moment_text
-from holdfast.backup.store import Store, read_catalogue
+from holdfast.backup.store import BackupStore, read_catalogue
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding
 from holdfast.plurals import counted
 from holdfast.records.history import History
 from holdfast.records.journal import Act
-from holdfast.records.lease import refuse_held
+from holdfast.records.leases.taking import refuse_held
+from holdfast.records.moments import epoch_seconds
 from holdfast.records.offsetcopies import OffsetCopies
+from holdfast.records.run import Ended
 
 KIND = "restore"
+_CLEAN_ENDS = (Ended.FINISHED, Ended.STOPPED)
+"""After these no query of the run writes any more."""
 
 
 @dataclass(frozen=True)
-class Wish:
+class RestoreOptions:
     """What is to be restored, from where to where."""
 
     snapshot: Snapshot
-    source: Store
+    source: BackupStore
     """The store that holds the backup."""
     target: Records
     """The place that is written to, with its own records."""
@@ -64,7 +75,7 @@ class Wish:
 
 
 def restore_backup(
-    wish: Wish,
+    wish: RestoreOptions,
     *,
     now_ms: int,
     confirm: Callable[[str], bool] | None,
@@ -93,7 +104,7 @@ class _Plan:
     """What is there, and what a restore would change about it."""
 
     present: Present
-    changes: Changes
+    changes: FileChanges
 
     def is_about_the_same(self, other: _Plan) -> bool:
         """Return whether nothing that matters has changed from one plan to the other."""
@@ -101,7 +112,7 @@ class _Plan:
         return (self.changes, one.names, one.files) == (other.changes, two.names, two.files)
 
 
-def _plan(wish: Wish, now_ms: int) -> _Plan:
+def _plan(wish: RestoreOptions, now_ms: int) -> _Plan:
     """Look and judge; raise where the restore must not be done. Writes nothing."""
     wish.target.journal.refuse_unfinished()
     any_folder = wish.elsewhere and bool(wish.files)
@@ -111,7 +122,7 @@ def _plan(wish: Wish, now_ms: int) -> _Plan:
 
 
 def _restore(
-    wish: Wish, asked: _Plan | None, now_ms: int, progress: Progress | None
+    wish: RestoreOptions, asked: _Plan | None, now_ms: int, progress: Progress | None
 ) -> Answer[Restoration]:
     target, plan = wish.target, _plan(wish, now_ms)
     present, changes = plan.present, plan.changes
@@ -127,6 +138,9 @@ def _restore(
             recorded=_recorded(wish),
         )
     )
+    mismatched = _mismatched(wish)
+    if mismatched:
+        findings = (mismatch_finding(wish.snapshot, mismatched), *findings)
     if changes.empty:
         return _answer(wish, RestoreAct.UNCHANGED, changes, None, 0, findings)
     for file in changes.writes:
@@ -140,7 +154,17 @@ def _restore(
     return _answer(wish, RestoreAct.RESTORED, changes, safety, verified, findings)
 
 
-def _wanted(wish: Wish) -> Callable[[str], bool]:
+def _mismatched(wish: RestoreOptions) -> tuple[str, ...]:
+    """Return which copies to restore do not match their checksums.
+
+    Single files are compared now: an older backup has no mark. For a whole backup the mark counts.
+    """
+    if not wish.files:
+        return wish.snapshot.mismatched
+    return mismatched_copies(wish.source, wish.root.by_path, wish.files)
+
+
+def _wanted(wish: RestoreOptions) -> Callable[[str], bool]:
     """Say which files of the place have to be read: all, or the chosen ones and the logs."""
     if not wish.files:
         return lambda _: True
@@ -148,7 +172,7 @@ def _wanted(wish: Wish) -> Callable[[str], bool]:
     return lambda path: path in chosen or log_id(path) is not None
 
 
-def _judge(wish: Wish, present: Present, now_ms: int) -> None:
+def _judge(wish: RestoreOptions, present: Present, now_ms: int) -> None:
     for path in wish.files:
         if path not in wish.root.by_path:
             message = f"backup {wish.snapshot.id} holds no {path}"
@@ -167,7 +191,7 @@ def _judge(wish: Wish, present: Present, now_ms: int) -> None:
         refuse_whole_files(wish.root, present, wish.files)
 
 
-def _recorded(wish: Wish) -> int | None:
+def _recorded(wish: RestoreOptions) -> int | None:
     """Return the newest batch of the backup's query that a recorded run delivered."""
     return History(wish.target.folder).newest_batch(wish.snapshot.query_id)
 
@@ -178,7 +202,9 @@ def _refuse_running(target: Records, present: Present, now_ms: int) -> None:
     if present.moved:
         raise CheckpointError("HF4505", "files changed while they were looked at", at=at)
     freshness = present.freshness(now_ms, by_trigger=not _is_own(target, present))
-    if freshness is not None and freshness.is_fresh:
+    if freshness is None or _ended_after(target, present, now_ms - freshness.age_ms):
+        return
+    if freshness.is_fresh:
         steps = (freshness.advice, "give --even-if-running if you are sure that none runs")
         raise CheckpointError("HF4505", freshness.words, at=at, next_steps=steps)
 
@@ -192,13 +218,34 @@ def _is_own(target: Records, present: Present) -> bool:
     return picture.newest_offsets_id in kept
 
 
-def _planned(wish: Wish, present: Present) -> Changes:
+def _ended_after(target: Records, present: Present, newest_ms: int) -> bool:
+    """Whether our last run wrote the newest file: it planned the newest batch, and ended since.
+
+    No driver of ours runs, as we hold the lease; a query of somebody else's would have written
+    after the end of the run, or planned a batch that the run does not know.
+    """
+    picture = present.picture
+    run = next(iter(History(target.folder).runs(1)), None)
+    if run is None or run.ended not in _CLEAN_ENDS or picture is None or picture.query is None:
+        return False
+    planned, delivered = picture.newest_offsets_id, run.newest_delivered
+    known = planned is None or (delivered is not None and planned <= delivered)
+    ended = None if run.ended_at is None else epoch_seconds(run.ended_at)
+    return (
+        run.query_id == picture.query.id
+        and (known or _is_own(target, present))
+        and ended is not None
+        and newest_ms <= ended * 1000
+    )
+
+
+def _planned(wish: RestoreOptions, present: Present) -> FileChanges:
     if wish.files:
         return plan_files(wish.root, present, wish.files)
     return plan_whole(wish.root, present)
 
 
-def _sentence(wish: Wish, changes: Changes) -> str:
+def _sentence(wish: RestoreOptions, changes: FileChanges) -> str:
     size = sum(file.size for file in changes.writes)
     return (
         f"Restore {wish.snapshot.id} to {wish.target.location}: "
@@ -208,7 +255,7 @@ def _sentence(wish: Wish, changes: Changes) -> str:
 
 
 def _safety_backup(
-    wish: Wish, present: Present, now_ms: int, progress: Progress | None
+    wish: RestoreOptions, present: Present, now_ms: int, progress: Progress | None
 ) -> str | None:
     """Back up what is there; the plan must still be about the same files afterwards.
 
@@ -234,7 +281,9 @@ def _safety_backup(
     return made.snapshot.id
 
 
-def _begun(wish: Wish, changes: Changes, safety: str | None, *, existed: bool, now_ms: int) -> Act:
+def _begun(
+    wish: RestoreOptions, changes: FileChanges, safety: str | None, *, existed: bool, now_ms: int
+) -> Act:
     intent = {
         "backup": wish.snapshot.id,
         "store": wish.source.url,
@@ -255,9 +304,9 @@ def act_id(target: Records, now_ms: int) -> str:
 
 
 def _answer(
-    wish: Wish,
+    wish: RestoreOptions,
     act: RestoreAct,
-    changes: Changes,
+    changes: FileChanges,
     safety: str | None,
     verified: int,
     findings: Sequence[Finding],
@@ -284,7 +333,7 @@ def _answer(
 def restoration(
     location: str,
     act: RestoreAct,
-    changes: Changes,
+    changes: FileChanges,
     now: Snapshot | None,
     *,
     backup: str,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
+from holdfast.answers import OneLine
 from holdfast.backup.snapshot import SINK_LOG, Snapshot, rfc3339
 
 
@@ -34,6 +36,9 @@ class BackupSummary:
     """The size of all its files; files that several backups share are kept once."""
     sink_log: bool
     """The log of the sink was copied as well."""
+    mismatched: tuple[str, ...] = ()
+    """Files that did not match their checksums when they were copied: the checkpoint was damaged
+    already. Retention counts such a backup apart."""
 
 
 class BackupAct(str, Enum):
@@ -45,9 +50,12 @@ class BackupAct(str, Enum):
     """It read the copies of backups again, and made none."""
 
 
-@dataclass(frozen=True)
-class BackupReport:
+@dataclass(frozen=True, repr=False)
+class BackupReport(OneLine):
     """What `backup` did, and what the store holds after it."""
+
+    SHOWN: ClassVar = ("location", "act", "backups", "damaged")
+    COMMAND: ClassVar = "backup"
 
     location: str
     """The checkpoint."""
@@ -91,9 +99,12 @@ class BackupPlace:
     """The newest first."""
 
 
-@dataclass(frozen=True)
-class BackupList:
+@dataclass(frozen=True, repr=False)
+class BackupList(OneLine):
     """What `backups` found."""
+
+    SHOWN: ClassVar = ("places",)
+    COMMAND: ClassVar = "backups"
 
     places: tuple[BackupPlace, ...]
     """One for each checkpoint that was asked about."""
@@ -114,9 +125,12 @@ class RestoreAct(str, Enum):
     """No restore was interrupted; nothing was written."""
 
 
-@dataclass(frozen=True)
-class Restoration:
+@dataclass(frozen=True, repr=False)
+class Restoration(OneLine):
     """What `restore` did."""
+
+    SHOWN: ClassVar = ("location", "act", "backup", "written_files")
+    COMMAND: ClassVar = "restore"
 
     location: str
     """Where it wrote."""
@@ -158,4 +172,5 @@ def summary_of(snapshot: Snapshot) -> BackupSummary:
         file_count=len(snapshot.files),
         total_bytes=snapshot.total_bytes,
         sink_log=any(root.name == SINK_LOG for root in snapshot.roots),
+        mismatched=snapshot.mismatched,
     )

@@ -10,23 +10,28 @@ from functools import reduce
 from typing import Any
 
 from holdfast.answers import Answer
-from holdfast.backup.applying import apply_changes, sweep_leftovers, verify_applied
-from holdfast.backup.changes import Changes, decode_changes, plan_undo
-from holdfast.backup.exclusion import alone
-from holdfast.backup.present import look
-from holdfast.backup.purging import log_id
-from holdfast.backup.records import Records
+from holdfast.backup.access import Records, alone
+from holdfast.backup.changes import (
+    FileChanges,
+    apply_changes,
+    decode_changes,
+    plan_undo,
+    sweep_leftovers,
+    verify_applied,
+)
+from holdfast.backup.copying import log_id
 from holdfast.backup.restoring import KIND, restoration
 from holdfast.backup.results import Restoration, RestoreAct
+from holdfast.backup.safety import look
 from holdfast.backup.sinklog import occupied_by, sink_log_answer, sink_log_of
 from holdfast.backup.snapshot import CHECKPOINT, SINK_LOG, Root, Snapshot
-from holdfast.backup.store import Store
+from holdfast.backup.store import BackupStore
 from holdfast.checkpoint.verification import Progress
 from holdfast.codes import code_of
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.journal import Act
-from holdfast.storage.writingtemporary import is_temporary
+from holdfast.storage.machine import is_temporary
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,10 @@ class _Interrupted:
     """An interrupted restore, with the backups that it was made from."""
 
     act: Act
-    source: Store
+    source: BackupStore
     snapshot: Snapshot
     before: Snapshot | None
-    changes: Changes
+    changes: FileChanges
     sink_log: bool
 
     @property
@@ -49,7 +54,7 @@ def settle_restore(
     target: Records,
     *,
     finish: bool,
-    open_store: Callable[[str], Store],
+    open_store: Callable[[str], BackupStore],
     writing: Sequence[Records] = (),
     progress: Progress | None = None,
 ) -> Answer[Restoration]:
@@ -68,7 +73,7 @@ def settle_restore(
 def _settle(
     target: Records,
     finish: bool,
-    open_store: Callable[[str], Store],
+    open_store: Callable[[str], BackupStore],
     progress: Progress | None,
 ) -> Answer[Restoration]:
     void = target.journal.void()
@@ -116,7 +121,7 @@ def _undo(
     return _answer(found, target, RestoreAct.TAKEN_BACK, changes, verified)
 
 
-def _read(act: Act, target: Records, open_store: Callable[[str], Store]) -> _Interrupted:
+def _read(act: Act, target: Records, open_store: Callable[[str], BackupStore]) -> _Interrupted:
     intent: Mapping[str, Any] = act.intent
     own = intent["store"] == target.store.url
     source = target.store if own else open_store(str(intent["store"]))
@@ -174,7 +179,7 @@ def _refuse_over_late(found: _Interrupted, target: Records, late: frozenset[str]
 
 
 def _answer(
-    found: _Interrupted, target: Records, act: RestoreAct, changes: Changes, verified: int
+    found: _Interrupted, target: Records, act: RestoreAct, changes: FileChanges, verified: int
 ) -> Answer[Restoration]:
     if found.sink_log:
         files = () if found.whole else tuple(file.path for file in found.changes.writes)

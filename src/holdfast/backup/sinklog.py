@@ -14,33 +14,38 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from holdfast.answers import Answer
-from holdfast.backup.applying import apply_changes, verify_applied
-from holdfast.backup.changes import Changes, encode_changes, outer_first, parents_of
+from holdfast.backup.access import Records, alone
+from holdfast.backup.changes import (
+    FileChanges,
+    apply_changes,
+    encode_changes,
+    outer_first,
+    parents_of,
+    verify_applied,
+)
 from holdfast.backup.copying import digested
-from holdfast.backup.exclusion import alone
-from holdfast.backup.judging import side_files
-from holdfast.backup.records import Records
 from holdfast.backup.restoring import KIND, act_id, restoration
 from holdfast.backup.results import Restoration, RestoreAct
+from holdfast.backup.safety import side_files
 from holdfast.backup.snapshot import SINK_LOG, Root, Snapshot
-from holdfast.backup.store import Store
+from holdfast.backup.store import BackupStore
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, NotFoundError, UsageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.plurals import counted
 from holdfast.records.journal import Act
-from holdfast.records.lease import refuse_held
-from holdfast.records.place import FOLDER
-from holdfast.storage.reading import Kind, Reader
-from holdfast.storage.writingtemporary import is_temporary
+from holdfast.records.leases.taking import refuse_held
+from holdfast.storage.beside import FOLDER
+from holdfast.storage.machine import is_temporary
+from holdfast.storage.reading import FileKind, Reader
 
 
 @dataclass(frozen=True)
-class SinkLogWish:
+class SinkLogOptions:
     """Which log is to be written out, and where to."""
 
     snapshot: Snapshot
-    source: Store
+    source: BackupStore
     """The store that holds the backup."""
     target: Records
     """The place that is written to, with its own records."""
@@ -64,12 +69,12 @@ def sink_log_of(snapshot: Snapshot) -> Root:
     for root in snapshot.roots:
         if root.name == SINK_LOG:
             return root
-    message = f"backup {snapshot.id} was made without --sink-log"
+    message = f"backup {snapshot.id} has no copy of the log of the sink"
     raise UsageError("HF4519", message, at=snapshot.location)
 
 
 def write_sink_log(
-    wish: SinkLogWish,
+    wish: SinkLogOptions,
     *,
     now_ms: int,
     confirm: Callable[[str], bool] | None,
@@ -102,7 +107,7 @@ def write_sink_log(
         return _write(replace(wish, target=target), root, asked, now_ms, progress)
 
 
-def _plan(wish: SinkLogWish, root: Root) -> tuple[Changes, Occupation]:
+def _plan(wish: SinkLogOptions, root: Root) -> tuple[FileChanges, Occupation]:
     """Look what has to be written; raise where it must not be. Writes nothing."""
     wish.target.journal.refuse_unfinished()
     occupation = occupied_by(root, wish.target.checkpoint)
@@ -110,9 +115,9 @@ def _plan(wish: SinkLogWish, root: Root) -> tuple[Changes, Occupation]:
 
 
 def _write(
-    wish: SinkLogWish,
+    wish: SinkLogOptions,
     root: Root,
-    asked: Changes | None,
+    asked: FileChanges | None,
     now_ms: int,
     progress: Progress | None,
 ) -> Answer[Restoration]:
@@ -156,7 +161,7 @@ def occupied_by(root: Root, reader: Reader) -> Occupation:
     for failure in listing.failures.values():
         raise failure
     files = {item.path: item for item in listing.items if not is_temporary(item.path)}
-    folders = {path for path, item in files.items() if item.kind is Kind.FOLDER}
+    folders = {path for path, item in files.items() if item.kind is FileKind.FOLDER}
     for path, item in files.items():
         known = root.by_path.get(path)
         same = known is not None and digested(reader, path, item.size).sha256 == known.sha256
@@ -166,14 +171,14 @@ def occupied_by(root: Root, reader: Reader) -> Occupation:
     return Occupation(True, frozenset(files.keys() - folders), frozenset(folders))
 
 
-def _planned(root: Root, occupation: Occupation, chosen: tuple[str, ...]) -> Changes:
+def _planned(root: Root, occupation: Occupation, chosen: tuple[str, ...]) -> FileChanges:
     wanted = {side for path in chosen for side in (path, *side_files(path))} if chosen else None
     files = [file for file in root.files if wanted is None or file.path in wanted]
     folders = {one for file in files for one in parents_of(file.path)}
     if wanted is None:
         folders |= set(root.folders)
     made = folders - occupation.folders
-    return Changes(
+    return FileChanges(
         writes=tuple(file for file in files if file.path not in occupation.files),
         removes=(),
         made_folders=outer_first(made if occupation.exists else {"", *made}),
@@ -181,7 +186,7 @@ def _planned(root: Root, occupation: Occupation, chosen: tuple[str, ...]) -> Cha
     )
 
 
-def _sentence(wish: SinkLogWish, root: Root, changes: Changes) -> str:
+def _sentence(wish: SinkLogOptions, root: Root, changes: FileChanges) -> str:
     size = sum(file.size for file in changes.writes)
     return (
         f"Write {counted(len(changes.writes), 'file')} ({size:,} bytes) of the log of "
@@ -189,7 +194,7 @@ def _sentence(wish: SinkLogWish, root: Root, changes: Changes) -> str:
     )
 
 
-def _begun(wish: SinkLogWish, changes: Changes, *, existed: bool, now_ms: int) -> Act:
+def _begun(wish: SinkLogOptions, changes: FileChanges, *, existed: bool, now_ms: int) -> Act:
     intent = {
         "backup": wish.snapshot.id,
         "store": wish.source.url,
@@ -207,7 +212,7 @@ def _begun(wish: SinkLogWish, changes: Changes, *, existed: bool, now_ms: int) -
 def sink_log_answer(
     target: Records,
     act: RestoreAct,
-    changes: Changes,
+    changes: FileChanges,
     snapshot: Snapshot,
     files: tuple[str, ...],
     verified: int,

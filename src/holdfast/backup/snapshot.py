@@ -13,8 +13,9 @@ from typing import Any
 
 from holdfast.errors import CheckpointError
 
-FORMAT = 2
-"""The newest format that is known: 2 has the modes of files. Without modes, 1 is written."""
+FORMAT = 3
+"""The newest format that is known: 2 has the modes of files, 3 names files that do not match their
+checksums. The oldest format that says everything is written."""
 CHECKPOINT = "checkpoint"
 SINK_LOG = "sink-log"
 BACKUP = "backup"
@@ -95,6 +96,8 @@ class Snapshot:
     """`backup`, or `before-restore` for the copy that a restore makes first."""
     roots: tuple[Root, ...]
     format: int = 1
+    mismatched: tuple[str, ...] = ()
+    """Files of the checkpoint that did not match their checksums when they were copied."""
 
     @cached_property
     def digest(self) -> str:
@@ -181,13 +184,16 @@ def _snapshot(document: Mapping[str, Any]) -> Snapshot:
         )
         for root in document["roots"]
     )
-    names = [name for name in Snapshot.__dataclass_fields__ if name != "roots"]
-    return Snapshot(**{name: document[name] for name in names}, roots=roots)
+    names = [name for name in Snapshot.__dataclass_fields__ if name not in ("roots", "mismatched")]
+    mismatched = tuple(document["mismatched"]) if "mismatched" in document else ()
+    return Snapshot(**{name: document[name] for name in names}, roots=roots, mismatched=mismatched)
 
 
 def _plain(snapshot: Snapshot) -> dict[str, Any]:
-    """Give the fields; a root without modes is spelled as before there were any."""
+    """Give the fields; what a snapshot does not have is spelled as before there was any."""
     plain = asdict(snapshot)
+    if not snapshot.mismatched:
+        del plain["mismatched"]
     for root in plain["roots"]:
         if root["modes"] is None:
             del root["modes"]

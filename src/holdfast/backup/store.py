@@ -1,22 +1,24 @@
-"""Keeps backups: objects named by the digest of their bytes, and snapshots that name objects."""
+"""Keeps backups: objects named by their digests, snapshots that name objects, and how long."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from holdfast.backup.snapshot import (
+    BACKUP,
     ID,
     CopiedFile,
     Snapshot,
     decode_snapshot,
     encode_snapshot,
+    moment_ms,
 )
-from holdfast.errors import CheckpointError, HoldfastError, NotFoundError
-from holdfast.storage.modes import narrowed
-from holdfast.storage.reading import Kind, Listed, Reader
-from holdfast.storage.writing import Writer
+from holdfast.errors import CheckpointError, HoldfastError, NotFoundError, UsageError
+from holdfast.storage.reading import FileKind, Listed, Reader
+from holdfast.storage.writing import Writer, narrowed
 
 CHUNK_BYTES = 8 * 1024 * 1024
 """What is held in memory of a file at a time."""
@@ -26,7 +28,7 @@ SNAPSHOTS = "snapshots"
 
 
 @dataclass(frozen=True)
-class Store:
+class BackupStore:
     """The folder `backups` of one checkpoint's records."""
 
     reader: Reader
@@ -61,7 +63,7 @@ class Store:
             raise CheckpointError("HF4511", "it holds another backup than its name says", at=at)
         return snapshot
 
-    def narrowed(self, files: int | None, folders: int | None) -> Store:
+    def narrowed(self, files: int | None, folders: int | None) -> BackupStore:
         """Return the same store, whose new files and folders exceed these modes never."""
         return replace(self, writer=narrowed(self.writer, files, folders))
 
@@ -162,7 +164,7 @@ class Catalogue:
     damaged: tuple[tuple[str, HoldfastError], ...] = field(default=())
 
 
-def read_catalogue(store: Store) -> Catalogue:
+def read_catalogue(store: BackupStore) -> Catalogue:
     """Read every snapshot; a damaged one is told, and hides no other."""
     snapshots: list[Snapshot] = []
     damaged: list[tuple[str, HoldfastError]] = []
@@ -181,10 +183,120 @@ def object_sizes(items: Iterable[Listed]) -> dict[str, int]:
     return {
         item.path.rpartition("/")[2]: item.size
         for item in items
-        if item.kind is Kind.FILE and item.path.startswith(f"{OBJECTS}/") and _is_object(item.path)
+        if item.kind is FileKind.FILE
+        and item.path.startswith(f"{OBJECTS}/")
+        and _is_object(item.path)
     }
 
 
 def _is_object(path: str) -> bool:
     name = path.rpartition("/")[2]
     return len(name) == 64 and path == object_path(name)
+
+
+NEWEST = "newest"
+_BEGINNING = re.compile(r"\d{4,8}|\d{8}T\d{0,9}|\d{8}T\d{9}Z(-[0-9a-f]{0,8})?")
+
+
+def split_name(text: str) -> tuple[str, str | None]:
+    """Split TARGET@ID; the second part is None where the text names no backup."""
+    target, at, name = text.rpartition("@")
+    if at and target and (name == NEWEST or _BEGINNING.fullmatch(name)):
+        return target, name
+    return text, None
+
+
+def find_snapshot(store: BackupStore, name: str) -> Snapshot:
+    """Find the one backup that the name means."""
+    ids = store.snapshot_ids()
+    if name == NEWEST:
+        return _newest(ids, store)
+    return store.snapshot(_only(ids, name, store))
+
+
+def _newest(ids: Sequence[str], store: BackupStore) -> Snapshot:
+    """Give the newest that somebody asked for: what a restore set aside is named by its id only."""
+    for snapshot_id in reversed(ids):
+        snapshot = store.snapshot(snapshot_id)
+        if snapshot.purpose == BACKUP:
+            return snapshot
+    raise UsageError("HF4509", "there is no backup here yet", at=store.location)
+
+
+def _only(ids: Sequence[str], name: str, store: BackupStore) -> str:
+    found = [one for one in ids if one.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    several = f"{len(found)} backups begin with {name}" if found else f"no backup {name} is here"
+    raise UsageError("HF4509", several, at=store.location)
+
+
+DAY_MS = 24 * 3600 * 1000
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What to keep: the newest so many, or those of the last so many days; either is enough."""
+
+    keep_last: int | None = None
+    keep_within_days: float | None = None
+
+    @property
+    def removes(self) -> bool:
+        """Whether anything may be removed at all."""
+        return self.keep_last is not None or self.keep_within_days is not None
+
+    def kept(self, ids: Sequence[str], now_ms: int) -> frozenset[str]:
+        """Choose among ids, oldest first; the newest one is always kept."""
+        if not self.removes:
+            return frozenset(ids)
+        kept = set(ids[-max(self.keep_last or 1, 1) :])
+        if self.keep_within_days is not None:
+            since = now_ms - self.keep_within_days * DAY_MS
+            kept |= {one for one in ids if moment_ms(one) >= since}
+        return frozenset(kept)
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What retention took away."""
+
+    backups: tuple[str, ...] = ()
+    files: int = 0
+    size_bytes: int = 0
+
+
+def apply_retention(store: BackupStore, retention: Retention, now_ms: int) -> Removed:
+    """Remove the backups that are not kept, then what only they named, under the store's lock."""
+    catalogue = read_catalogue(store)
+    asked = [one for one in catalogue.snapshots if one.purpose == BACKUP]
+    # Counted apart: a damaged backup never takes the place of an undamaged one.
+    whole = [one.id for one in asked if not one.mismatched]
+    damaged = [one.id for one in asked if one.mismatched]
+    kept = retention.kept(whole, now_ms) | retention.kept(damaged, now_ms)
+    # What a restore set aside is kept as long as the backups around it.
+    removed = tuple(
+        one.id
+        for one in catalogue.snapshots
+        if one.id not in kept and (one.purpose == BACKUP or one.id < min(kept, default=""))
+    )
+    for snapshot_id in removed:
+        store.writer.remove(snapshot_path(snapshot_id))
+    # Gone for good before their copies are: a list must never name what is not there.
+    store.writer.settle()
+    files, size = sweep(store)
+    return Removed(removed, files, size)
+
+
+def sweep(store: BackupStore) -> tuple[int, int]:
+    """Remove the copies that no list names; none while a list can't be read."""
+    catalogue = read_catalogue(store)
+    if catalogue.damaged:
+        return 0, 0
+    named = {file.sha256 for snapshot in catalogue.snapshots for file in snapshot.files}
+    sizes = object_sizes(store.items())
+    unnamed = [sha256 for sha256 in sizes if sha256 not in named]
+    for sha256 in unnamed:
+        store.writer.remove(object_path(sha256))
+    store.writer.settle()
+    return len(unnamed), sum(sizes[sha256] for sha256 in unnamed)

@@ -9,12 +9,12 @@ from functools import cached_property
 from holdfast.checkpoint.statefiles import StateFiles, StateSorter
 from holdfast.format.logs.filelog import log_id_of
 from holdfast.format.logs.log import batch_id_of
-from holdfast.storage.reading import Kind, Listed
+from holdfast.storage.reading import FileKind, Listed
 
 _TEMPORARY = (".tmp", ".tmp.crc")
 _PARTS = ("metadata", "offsets", "commits", "sources", "state")
 _OTHER = "other"
-_FILE, _FOLDER = Kind.FILE, Kind.FOLDER
+_FILE, _FOLDER = FileKind.FILE, FileKind.FOLDER
 """Looked up once: a listing asks for them tens of thousands of times."""
 
 
@@ -98,7 +98,7 @@ class Layout:
     def has_file(self, path: str) -> bool:
         """A regular file of this name was listed."""
         item = self.items.get(path)
-        return item is not None and item.kind is Kind.FILE
+        return item is not None and item.kind is FileKind.FILE
 
     def checksum_beside(self, path: str) -> str | None:
         """Give the Hadoop side file of a file, None where there is none."""
@@ -211,7 +211,7 @@ class _Sorter:
             self.sources.setdefault(folder, {})
             self.compact.setdefault(folder, set())
         numbered = log_id_of(name)
-        if numbered is not None and item.kind is Kind.FILE:
+        if numbered is not None and item.kind is FileKind.FILE:
             log_id, is_compact = numbered
             if is_compact:
                 self.compact[folder].add(log_id)

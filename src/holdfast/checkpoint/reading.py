@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from holdfast.checkpoint.filelook import look_at_files
+from holdfast.checkpoint.files import read_checked_files
 from holdfast.checkpoint.layout import Layout, checked_name, lay_out
 from holdfast.checkpoint.picture import Damage, Picture, StoreKey
 from holdfast.checkpoint.sourcefolders import file_log_folders, wanted_log_ids
 from holdfast.errors import CheckpointError, DecodeError, NotFoundError, StorageError
 from holdfast.format.logs.commits import CommitEntry
 from holdfast.format.logs.filelog import FileLog, SourceFile
+from holdfast.format.logs.metadata import QueryMetadata
 from holdfast.format.logs.offsets import OffsetsEntry
-from holdfast.format.logs.query import QueryMetadata
 from holdfast.format.state.operators import OperatorMetadata
 from holdfast.format.state.schema import StateSchema
 from holdfast.plurals import counted
@@ -41,14 +41,14 @@ def read_picture(
     that has content, but none of a checkpoint's; otherwise that raises HF2001.
     """
     for attempt in range(_ATTEMPTS):
-        picture = _Taking(reader, history, any_folder).picture()
+        picture = _PictureAttempt(reader, history, any_folder).picture()
         if not picture.moved or attempt == _ATTEMPTS - 1:
             return picture
     raise AssertionError("the loop above returns")
 
 
 @dataclass
-class _Taking:
+class _PictureAttempt:
     """One attempt: the files asked for so far, and the damage met."""
 
     reader: Reader
@@ -139,7 +139,7 @@ class _Taking:
     ) -> dict[str, object]:
         wanted = [path for path in paths if not self._too_large(layout, path)]
         content: dict[str, object] = {}
-        for path, look in look_at_files(self.reader, layout, wanted, file_logs).items():
+        for path, look in read_checked_files(self.reader, layout, wanted, file_logs).items():
             if isinstance(look, StorageError):
                 self._take_failure(path, look)
                 continue

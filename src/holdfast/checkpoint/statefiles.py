@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from holdfast.storage.reading import Kind, Listed
+from holdfast.storage.reading import FileKind, Listed
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
 """Spark opens files by the plain number: `007` is none of its own."""
@@ -121,14 +121,14 @@ class StateSorter:
     def take(self, item: Listed, rest: str) -> None:
         """Sort one name; `rest` is its path below state/."""
         self._present = True
-        self._any_file = self._any_file or item.kind is Kind.FILE
+        self._any_file = self._any_file or item.kind is FileKind.FILE
         parts = rest.split("/")
         if not _NUMBER.fullmatch(parts[0]):
             return
         operator = self._operators.setdefault(int(parts[0]), OperatorFiles(int(parts[0])))
         if len(parts) > 1 and _NUMBER.fullmatch(parts[1]):
             self._take_partition(operator, item, int(parts[1]), parts[2:])
-        elif item.kind is Kind.FILE:
+        elif item.kind is FileKind.FILE:
             _take_operator_file(operator, item, parts[1:])
 
     def _take_partition(
@@ -138,11 +138,11 @@ class StateSorter:
         if store_name is None or not _is_store(store_name, names):
             return
         store = operator.stores.setdefault(store_name, StoreFiles(store_name))
-        if names == ["_metadata", "schema"] and item.kind is Kind.FILE:
+        if names == ["_metadata", "schema"] and item.kind is FileKind.FILE:
             store.partition_schema = item.path
             return
         files = store.partitions.setdefault(partition, PartitionFiles())
-        if len(names) == 1 and item.kind is Kind.FILE:
+        if len(names) == 1 and item.kind is FileKind.FILE:
             _take_version_file(files, item, names[0])
 
     def sorted(self) -> StateFiles:
@@ -156,7 +156,7 @@ def _store_of(item: Listed, parts: list[str]) -> tuple[str | None, list[str]]:
         return None, parts
     head = parts[0]
     own_folder = head not in ("_metadata", "SSTs", "logs") and (
-        len(parts) > 1 or item.kind is Kind.FOLDER
+        len(parts) > 1 or item.kind is FileKind.FOLDER
     )
     return (head, parts[1:]) if own_folder else (DEFAULT_STORE, parts)
 

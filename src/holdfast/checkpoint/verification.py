@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from holdfast.checkpoint.checksums import checksum_damage
-from holdfast.checkpoint.filelook import FileLook, look_at_files
+from holdfast.checkpoint.files import CheckedFile, checksum_damage, read_checked_files
 from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES
 from holdfast.errors import DecodeError, NotFoundError, StorageError
-from holdfast.storage.reading import Kind, Reader
+from holdfast.storage.reading import FileKind, Reader
 
 BATCH_FILES = 256
 BATCH_BYTES = 32 * 1024 * 1024
@@ -29,9 +28,9 @@ def verify(reader: Reader, picture: Picture, progress: Progress | None = None) -
     known = {(damage.file, damage.error.code.number) for damage in picture.damages}
     total, done = picture.layout.size_bytes, 0
     for paths in _batches(picture):
-        looks = look_at_files(reader, picture.layout, paths, picture.source_logs)
+        looks = read_checked_files(reader, picture.layout, paths, picture.source_logs)
         for path, look in looks.items():
-            if isinstance(look, FileLook):
+            if isinstance(look, CheckedFile):
                 done += len(look.data)
                 damages += look.damages
             elif not isinstance(look, NotFoundError):
@@ -63,7 +62,7 @@ def _to_verify(picture: Picture) -> Iterator[tuple[str, int]]:
     """Yield each file with its size; no checksum, and no file that a writer has not finished."""
     unfinished = frozenset(picture.layout.temporary)
     for path, item in picture.layout.items.items():
-        if item.kind is Kind.FILE and path not in unfinished and not checked_name(path):
+        if item.kind is FileKind.FILE and path not in unfinished and not checked_name(path):
             yield path, item.size
 
 

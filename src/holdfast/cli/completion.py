@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
     import click
@@ -49,15 +46,6 @@ def complete_backup(
 
 
 def _job_names(context: click.Context) -> list[str]:
-    """Read the names under `jobs`; a project file that cannot be read completes nothing.
+    from holdfast.library.completing import names_of_jobs
 
-    An error message in the middle of a command line helps nobody: the command itself reports it.
-    """
-    from holdfast.jobs.discovery import find_project, job_names
-
-    given = context.params.get("project")
-    try:
-        file = Path(given) if given is not None else find_project(Path.cwd())
-        return job_names(file) if file is not None else []
-    except (HoldfastError, OSError):
-        return []
+    return names_of_jobs(context.params.get("project"))

@@ -1,4 +1,5 @@
-"""`holdfast`: finds the command, and turns every error into a sentence and an exit status."""
+"""`holdfast`: every command with its summary, found by name; every error becomes a sentence and
+an exit status."""
 
 from __future__ import annotations
 
@@ -12,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast import __version__
-from holdfast.cli.closedpipe import closed_pipe_ignored, drop_output
-from holdfast.cli.commandtable import COMMANDS
+from holdfast.cli.process import closed_pipe_ignored, drop_output
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.nearest import nearest
 
@@ -21,12 +21,29 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+COMMANDS: dict[str, str] = {
+    "init": "A new project with an example that runs as it is",
+    "run": "Run jobs of the project on Spark, each on its own checkpoint",
+    "status": "How the jobs of the project stand: batches, lease, last runs",
+    "inspect": "What is in a checkpoint, and what the next start will do with it",
+    "evidence": "The nine facts to have before any advice, each with how it is known",
+    "doctor": "What is wrong with checkpoints, their sinks and their jobs, and what not to do",
+    "state": "Rows of the state at any kept batch: look, filter, sum up, export; no JVM",
+    "diff": "What differs between the logs of two checkpoints",
+    "backup": "A verified copy of a checkpoint, kept beside it",
+    "backups": "Which backups there are",
+    "restore": "Put a backup back: the whole checkpoint, or single files",
+    "explain": "The page of a code or of a pasted Spark error: what it means, what not to do",
+    "demo": "The sensor pipeline on real Spark, killed twice: nothing lost, nothing doubled",
+}
+
+
 class ReaderGoneError(Exception):
     """Nobody reads our output any more. click would take a BrokenPipeError for a failure."""
 
 
 @contextmanager
-def _told_past_click() -> Iterator[None]:
+def _raised_past_click() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
@@ -53,12 +70,12 @@ class CommandTable(click.Group):
 
     def make_context(self, *arguments: Any, **named: Any) -> click.Context:
         """Read the words; what they ask for may be printed at once, as `--help` is."""
-        with _told_past_click():
+        with _raised_past_click():
             return super().make_context(*arguments, **named)
 
     def invoke(self, context: click.Context) -> Any:
         """Run the command."""
-        with _told_past_click():
+        with _raised_past_click():
             return super().invoke(context)
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -141,7 +158,7 @@ def run(words: list[str]) -> int:
 
 
 def _report(words: list[str], error: HoldfastError) -> int:
-    from holdfast.cli.drawing.errors import report_error
+    from holdfast.cli.options import report_error
 
     command = next((word for word in words if word in COMMANDS), "holdfast")
     with closed_pipe_ignored(sys.stdout), closed_pipe_ignored(sys.stderr):

@@ -1,4 +1,4 @@
-"""The options that every command shares, and how an answer leaves the program."""
+"""The options that every command shares, and how an answer or an error leaves the program."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from holdfast import __version__
-from holdfast.answers import Answer
-from holdfast.cli.closedpipe import closed_pipe_ignored
+from holdfast.answers import Answer, error_document
+from holdfast.cli.process import closed_pipe_ignored
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -28,26 +31,25 @@ class Output:
     quiet: bool
     no_color: bool
 
-    def give(self, answer: Answer[Result], *, drawing: str) -> int:
-        """Print the answer to standard output and return the exit status.
-
-        `drawing` names the module of `cli/drawing` that draws it; JSON needs none of them, and
-        does not wait for their import.
-        """
+    def give(
+        self, answer: Answer[Result], *, page: Callable[[Answer[Result], Console], None]
+    ) -> int:
+        """Print the answer to standard output and return the exit status; `page` draws the text."""
         with closed_pipe_ignored(sys.stdout):
-            self._print(answer, drawing)
+            self._print(answer, page)
         return answer.exit_status
 
-    def _print(self, answer: Answer[Result], drawing: str) -> None:
+    def _print(
+        self, answer: Answer[Result], page: Callable[[Answer[Result], Console], None]
+    ) -> None:
         if self.as_json:
             json.dump(answer.document(__version__), sys.stdout, indent=2, ensure_ascii=False)
             sys.stdout.write("\n")
         elif not self.quiet:
-            from holdfast.cli.drawing.console import drawing_console
+            from holdfast.cli.drawing.findings import drawing_console
 
-            module = import_module(f"holdfast.cli.drawing.{drawing}")
             with drawing_console(no_color=self.no_color) as console:
-                module.draw(answer.redacted(), console)
+                page(answer.redacted(), console)
 
 
 def output_options(function: Function) -> Function:
@@ -102,3 +104,13 @@ def project_options(function: Function) -> Function:
     ):
         function = option(function)
     return function
+
+
+def report_error(error: HoldfastError, command: str, *, as_json: bool) -> None:
+    """Tell what went wrong, where, why it matters and what to do next."""
+    if as_json:
+        document = error_document(command, __version__, error)
+        json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+        return
+    sys.stderr.write(f"error {error}\n")

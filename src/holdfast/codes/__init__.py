@@ -1,4 +1,4 @@
-"""The registry of every code that Holdfast can raise or report, one family a file."""
+"""The registry of every code that Holdfast can raise or report, a file per subject."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from holdfast.codes.checkpoint import CHECKPOINT_CODES
 from holdfast.codes.code import Code
 from holdfast.codes.doctor import DOCTOR_CODES
 from holdfast.codes.entries import ENTRY_CODES
-from holdfast.codes.evidence import EVIDENCE_CODES
-from holdfast.codes.explaining import EXPLAINING_CODES
 from holdfast.codes.guarding import GUARD_CODES
-from holdfast.codes.leases import LEASE_CODES
-from holdfast.codes.metrics import METRICS_CODES
-from holdfast.codes.project import PROJECT_CODES
-from holdfast.codes.running import RUNNING_CODES
+from holdfast.codes.leases import EVIDENCE_CODES, LEASE_CODES
+from holdfast.codes.project import EXPLAINING_CODES, METRICS_CODES, PROJECT_CODES
+from holdfast.codes.running import RUNNING_CODES, SPARK_START_CODES
 from holdfast.codes.sinkwriting import SINK_WRITING_CODES
 from holdfast.codes.sourceloading import SOURCE_LOADING_CODES
-from holdfast.codes.sparkstart import SPARK_START_CODES
-from holdfast.codes.statefiles import STATE_FILE_CODES
-from holdfast.codes.staterows import STATE_ROW_CODES
+from holdfast.codes.state import STATE_FILE_CODES, STATE_ROW_CODES
 from holdfast.codes.storage import STORAGE_CODES
 
 CODES: tuple[Code, ...] = (

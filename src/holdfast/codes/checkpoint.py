@@ -7,8 +7,8 @@ from holdfast.codes.code import Code
 _BACKUP = "put the missing file back byte-identical from a backup"
 _BACKUP_OF_CHANGED = "put the changed file back byte-identical from a backup"
 _NO_DELETE = (
-    "do not delete other entries to make the numbers fit: a batch planned anew is lost or doubled "
-    "in the sink"
+    "do not delete other entries to make the numbers fit: a batch that is planned again is lost "
+    "or duplicated in the sink"
 )
 
 CHECKPOINT_CODES: tuple[Code, ...] = (
@@ -16,14 +16,14 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "HF2001",
         "this is not a checkpoint",
         "Spark keeps a checkpoint as metadata, offsets/ and commits/; none of them is here",
-        ("give the folder that holds offsets/ and commits/",),
+        ("give the directory that contains offsets/ and commits/",),
         exit_status=21,
     ),
     Code(
         "HF2201",
-        "metadata is missing while the logs hold batches",
-        "the query id in it is what exactly-once sinks know the query by: with a new id, Spark up "
-        "to 4.1 silently delivers a repeated batch twice, later ones refuse to start",
+        "metadata is missing while the logs have batches",
+        "exactly-once sinks recognize the query by the id in it: with a new id, Spark up to 4.1 "
+        "silently delivers a repeated batch twice, later releases refuse to start",
         (
             "put metadata back from a backup",
             "without a backup: the id is also in the sink's own log (Delta: the txn's appId) and "
@@ -73,16 +73,16 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
     Code(
         "HF2207",
         "batches were planned, passed over and never committed",
-        "Spark runs only the newest planned batch again; whether the ones before it reached the "
-        "sink, the checkpoint does not say",
+        "Spark runs only the newest planned batch again; the checkpoint does not record whether "
+        "the ones before it reached the sink",
         (
-            "holdfast doctor TARGET --sink PATH     (which batches the sink holds)",
+            "holdfast doctor TARGET --sink PATH     (which batches the sink has)",
             "compare the sink with the offsets of these batches before the next start",
         ),
     ),
     Code(
         "HF2208",
-        "offsets/ is empty while commits/ holds batches",
+        "offsets/ is empty while commits/ has batches",
         "the stream's position is gone: Spark up to 4.0 delivers batch 0 again and then fails, "
         "later ones refuse to start",
         ("put offsets/ back from a backup", _NO_DELETE),
@@ -99,8 +99,8 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
         "Spark creates entries without overwriting: it fails with a message about a second query, "
         "for a commit only after the sink got the batch",
         (
-            "in commits/, before the batch ran or where the sink knows batches (Delta, file sink): "
-            "move the left-over out of the folder",
+            "in commits/, before the batch ran or where the sink knows batches (Delta, file "
+            "sink): move the left-over out of the directory",
             "do not move it after a start failed at it, where the sink does not know batches (a "
             "plain append in foreachBatch): the batch is written twice",
             "in offsets/ or sources/: the entry was there once; put it back from a backup",
@@ -110,19 +110,19 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
     Code(
         "HF2211",
         "a checksum was left behind without its file",
-        "it tells that a file was removed by hand; harmless unless its number comes up again",
+        "it shows that a file was removed by hand; harmless unless its number comes up again",
         ("find out who removes files from this checkpoint",),
     ),
     Code(
         "HF2212",
-        "a folder is named like a batch",
-        "Spark never makes one; it fails when it comes to create an entry of that name",
-        ("move the folder out of the log",),
+        "a directory is named like a batch",
+        "Spark never creates one; it fails when it creates an entry of that name",
+        ("move the directory out of the log",),
     ),
     Code(
         "HF2213",
         "a file is named like a batch, but not as Spark names it",
-        "Spark takes it for that batch's number and then can't find it under the plain number",
+        "Spark takes it for that batch's number and then cannot find it under the plain number",
         (
             "where the entry of that number is there under its plain name: move the file out of "
             "the log",
@@ -145,12 +145,12 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
     Code(
         "HF2216",
         "a file source's log lacks an entry that it needs",
-        "the source can't tell which files it has read; Spark stops with a missing batch",
+        "the source cannot determine which files it has read; Spark stops with a missing batch",
         (_BACKUP, _NO_DELETE),
     ),
     Code(
         "HF2217",
-        "an entry of a file source's log holds files of another entry",
+        "an entry of a file source's log has files of another entry",
         "files would be read twice or never",
         (_BACKUP_OF_CHANGED,),
     ),
@@ -189,25 +189,25 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2223",
-        "operator metadata does not belong to the folder that it lies in",
+        "operator metadata does not belong to the directory that it is in",
         "Spark compares it with the query's operators by id and name, and refuses",
         (_BACKUP_OF_CHANGED,),
     ),
     Code(
         "HF2224",
-        "an operator bears a name that no known Spark writes",
+        "an operator has a name that no known Spark writes",
         "Spark compares the name with the query's operator and refuses another one",
         ("a newer Spark may know it; otherwise put the file back from a backup",),
     ),
     Code(
         "HF2225",
-        "state schema files are recorded at another place",
-        "the checkpoint was moved or copied: Spark reads the schema at the old place, fails when "
+        "state schema files are recorded under another path",
+        "the checkpoint was moved or copied: Spark reads the schema from the old path, fails if "
         "it is gone, and skips its compatibility check",
         (
             "bring the checkpoint back to its first place",
-            "or, with the query stopped, replace the old path by the new one in every file below "
-            "state/*/_metadata, and move the checksums beside these files away",
+            "or, with the query stopped, replace the old path by the new one in every file "
+            "below state/*/_metadata, and move the checksums next to these files away",
         ),
     ),
     Code(
@@ -224,26 +224,27 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2228",
-        "a name is neither a file nor a folder of this checkpoint",
+        "a name is neither a file nor a directory of this checkpoint",
         "links, pipes and devices are not followed or opened; Spark might follow them elsewhere",
-        ("find out who made it; a checkpoint holds plain files only",),
+        ("find out who made it; a checkpoint has regular files only",),
     ),
     Code(
         "HF2229",
-        "files lie here that are no part of a checkpoint",
-        "Spark ignores them; a sink's output or another checkpoint in the same folder is a mistake",
-        ("keep a checkpoint's folder for the checkpoint alone",),
+        "there are files here that do not belong to a checkpoint",
+        "Spark ignores them; a sink's output or another checkpoint in the same directory is a "
+        "mistake",
+        ("keep a checkpoint's directory for the checkpoint alone",),
     ),
     Code(
         "HF2230",
         "a part of the checkpoint could not be listed",
-        "what can't be seen can't be judged: the picture is incomplete",
+        "the report is incomplete: what cannot be listed is not checked",
         ("run as the user that runs the job, or give this user read access",),
     ),
     Code(
         "HF2231",
-        "the checkpoint moved while it was read",
-        "a query is running on it: the picture shows one moment of it",
+        "the checkpoint changed while it was read",
+        "a query is running on it: the report shows one moment",
         ("look again after the query stopped for a lasting picture",),
     ),
     Code(
@@ -262,7 +263,7 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
     Code(
         "HF2234",
         "a large file was not read",
-        "it tells amounts only; reading it takes time and memory",
+        "only its size is known; reading it takes time and memory",
         ("holdfast inspect --verify reads everything",),
     ),
     Code(
@@ -281,8 +282,8 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
     Code(
         "HF2237",
         "an entry lacks what every Spark writes into it",
-        "Spark reads a default in its place and goes on with it, or fails; a torn or edited file "
-        "looks like this",
+        "Spark reads a default in its place and continues with it, or fails; a torn or edited "
+        "file looks like this",
         (_BACKUP,),
     ),
     Code(
@@ -295,8 +296,8 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
     Code(
         "HF2239",
         "a state file is empty",
-        "even state without rows has a few bytes: the file was lost on a full disk or in a copy, "
-        "and Spark can't rebuild any version from it",
+        "even state without rows has a few bytes: the file was lost on a full disk or in a "
+        "copy, and Spark cannot rebuild any version from it",
         (_BACKUP,),
     ),
     Code(
@@ -309,28 +310,28 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
     Code(
         "HF2241",
         "a source's offset, or where it began, is not what the source writes",
-        "the source fails to read it, or takes up its work at another place",
+        "the source fails to read it, or continues at another position",
         (_BACKUP,),
     ),
     Code(
         "HF2242",
-        "a pinned setting has a value that Spark can't use",
-        "Spark takes the pinned value back at the next start, in place of the session's, and "
-        "fails or reads state with another meaning",
+        "a pinned setting has a value that Spark cannot use",
+        "Spark uses the pinned value at the next start, in place of the session's, and fails or "
+        "reads state with another meaning",
         ("compare with an older entry; put the entry back from a backup",),
     ),
     Code(
         "HF2243",
         "state is ahead of the offsets",
-        "a batch ran whose offsets entry is gone: Spark would plan its id anew, with other data "
-        "than the sink may hold under that id",
+        "a batch ran whose offsets entry is gone: Spark would plan a new batch under its id, "
+        "with other data than the sink may have under that id",
         (_BACKUP, "without a backup: ask the sink whether it holds that batch before a start"),
     ),
     Code(
         "HF2244",
-        "a file in a log is no entry of it",
-        "Spark writes nothing else there and passes it over: an entry was renamed, or copied by "
-        "hand, and may be missing under its own name",
+        "unexpected file in a log directory",
+        "Spark writes only entries there and ignores this file: an entry was renamed, or copied "
+        "by hand, and may be missing under its own name",
         ("compare it with the entry that it was; if that is missing, put it back byte-identical",),
     ),
     Code(

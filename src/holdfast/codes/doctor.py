@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from holdfast.codes.askedsources import ASKED_SOURCE_CODES
 from holdfast.codes.code import Code
-from holdfast.codes.declaredchanges import DECLARED_CHANGE_CODES
-from holdfast.codes.ownledgers import OWN_LEDGER_CODES
-from holdfast.codes.recorded import RECORDED_CODES
-from holdfast.codes.sinks import SINK_CODES
+from holdfast.codes.declared import DECLARED_CHANGE_CODES, RECORDED_CODES, SOURCE_OFFSET_CODES
+from holdfast.codes.sinks import OWN_LEDGER_CODES, SINK_CODES
 
 PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2301",
-        "the checkpoint's path looks as if each start made a new one",
+        "the checkpoint's path looks like it changes on every start",
         "a date, a random id or an application's id in the path changes with the next submission: "
         "the query would begin again, and deliver again what it delivered before",
-        ("give the query one fixed path for ever; adopt this one as it is",),
+        ("give the query one fixed path permanently; adopt this one as it is",),
     ),
     Code(
         "HF2302",
-        "the checkpoint lies at a temporary place",
-        "such places are emptied at a reboot or by a clean-up, and a query without a "
+        "the checkpoint is in a temporary directory",
+        "such directories are emptied at a reboot or by a clean-up, and a query without a "
         "checkpointLocation gets another one at its next start: progress and state are lost",
         (
             "name a lasting checkpointLocation, and bring this checkpoint there while nothing runs",
@@ -30,7 +27,7 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2303",
-        "a file was begun and never got its name",
+        "a file was written but never renamed to its final name",
         "Spark writes under a temporary name and renames; the rename did not happen, or had no "
         "effect on this storage. Nothing reads the left-over",
         (
@@ -42,8 +39,8 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2304",
         "a file source's log has grown large",
-        "it keeps every file ever read: each compaction writes it anew, and each start reads it "
-        "whole into the driver's memory",
+        "it keeps every file ever read: each compaction rewrites it, and each start reads all "
+        "of it into the driver's memory",
         (
             "give the driver enough memory for it; the log itself does not shrink, whatever "
             "cleanSource and maxFileAge are set to",
@@ -52,9 +49,9 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2305",
         "an escaped twin of this path exists",
-        "Spark 2 kept a path with blanks or % under a name that it had escaped three times, each "
-        "folder of the path alike; a later one that finds such a folder stops: 'we detected a "
-        "possible problem with the location of your checkpoint'",
+        "Spark 2 kept a path with blanks or % under a name that it had escaped three times, "
+        "each directory of the path alike; a later release that finds such a directory stops: "
+        "'we detected a possible problem with the location of your checkpoint'",
         (
             "find out which of the two has the newer batches: holdfast diff ONE OTHER",
             "bring the one with the progress to the path that the query names, and the other to a "
@@ -87,8 +84,8 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2308",
         "the compaction interval of a log changed",
-        "Spark works the interval out from the compact files that are there, so that current "
-        "releases go on rightly; before 2.1 a wrong file was taken for a compact one",
+        "Spark derives the interval from the compact files that are there, so current releases "
+        "continue correctly; before 2.1 a wrong file was taken for a compact one",
         ("nothing needs to be done",),
     ),
     Code(
@@ -107,7 +104,8 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2311",
         "a Kinesis source lacks the shards of its newest batch",
-        "the connector reads sources/…/shard-commit of the last batch to go on, and fails without",
+        "the connector reads sources/…/shard-commit of the last batch to continue, and fails "
+        "without it",
         ("put the missing file back byte-identical from a backup",),
     ),
     Code(
@@ -124,9 +122,9 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2314",
-        "a RocksDB snapshot does not fit the tables beside it",
-        "Spark opens the snapshot and loads the tables that it names; a snapshot that can't be "
-        "opened, and a table that is missing or of another size, make the next start fail",
+        "a RocksDB snapshot does not match the tables next to it",
+        "Spark opens the snapshot and loads the tables that it names; a snapshot that cannot be "
+        "opened, and a table that is missing or has another size, make the next start fail",
         (
             "put back what the message names, a table or the snapshot (.zip) itself, "
             "byte-identical from a backup: holdfast backups TARGET",
@@ -137,17 +135,18 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2315",
-        "RocksDB tables lie here that no snapshot needs",
+        "there are RocksDB tables here that no snapshot needs",
         "retried tasks leave them, and Spark removes them only when they are older than every "
         "table in use: they cost space, nothing else",
         ("nothing needs to be done",),
     ),
     Code(
         "HF2316",
-        "a state file can't be decoded",
-        "each version of the state is a snapshot and every change since then: where one of these "
-        "files is damaged, no version that builds on it can be loaded, and a start that needs one "
-        "fails. Older versions, and those since a later whole snapshot, are not touched",
+        "a state file cannot be decoded",
+        "each version of the state is a snapshot and every change since then: where one of "
+        "these files is damaged, no version that builds on it can be loaded, and a start that "
+        "needs one fails. Older versions, and those since a later intact snapshot, are not "
+        "affected",
         (
             "put the file back byte-identical from a backup: holdfast backups TARGET",
             "see what is still there: holdfast state TARGET --batch B, with a batch that the "
@@ -180,8 +179,8 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2319",
         "state grows, and no watermark ever removes from it",
-        "without a watermark Spark keeps every key for ever: memory, the time of each start and "
-        "the size of each snapshot grow with the days",
+        "without a watermark Spark keeps every key permanently: memory, the time of each start "
+        "and the size of each snapshot keep growing",
         (
             "see which keys there are: holdfast state TARGET --summary",
             "a watermark, or dropDuplicatesWithinWatermark, bounds it; that is a change of the "
@@ -191,17 +190,17 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2320",
         "state files that the next start loads were not read",
-        "damage inside of them would not be seen. Without --verify the doctor reads the state that "
-        "the next start loads up to 64 MB and for up to 2 s, and looks at the rest by name and "
-        "size alone",
+        "damage inside of them would not be seen. Without --verify the doctor reads the state "
+        "that the next start loads up to 64 MB and for up to 2 s, and checks the rest by name "
+        "and size alone",
         ("holdfast doctor TARGET --verify     (decodes every state file)",),
     ),
     Code(
         "HF2321",
         "the newest files come first, and only some of them",
         "with latestFirst and a limit per batch Spark ignores maxFileAge: every file is read in "
-        "the end, but the source's log can never forget one, and grows with the years. Before "
-        "Spark 2.2, files that fell behind were never read",
+        "the end, but the source's log can never drop one, and keeps growing. Before Spark 2.2, "
+        "files that fell behind were never read",
         (
             "after every file that is there was read: take latestFirst away, before the log has "
             "grown",
@@ -212,8 +211,8 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2322",
         "a declared setting has no effect: the checkpoint pins another value",
-        "Spark takes these settings back from the newest offsets entry and ignores the session's, "
-        "with no more than a warning in the log",
+        "Spark reads these settings from the newest offsets entry and ignores the session's, "
+        "with only a warning in the log",
         (
             "declare what is pinned, so that nobody relies on the other value",
             "a change of partitions needs an offline repartition of the state",
@@ -228,14 +227,14 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2324",
-        "a file source is declared to read another folder than it did",
-        "Spark stops with 'Wrong basePath' where the newest batch has files; where it has none, or "
-        "two inputs of a union are swapped, it reads everything anew without a word",
-        ("declare the folder that was read before, at the same position",),
+        "a file source is declared to read another directory than before",
+        "Spark stops with 'Wrong basePath' where the newest batch has files; where it has none, "
+        "or two inputs of a union are swapped, it reads everything again without a warning",
+        ("declare the directory that was read before, at the same position",),
     ),
     Code(
         "HF2325",
-        "a Kafka source is declared to read other topics than it did",
+        "a Kafka source is declared to read other topics than before",
         "topics that are gone end in KAFKA_DATA_LOSS.PARTITIONS_DELETED; new ones begin at their "
         "first record, whatever startingOffsets says",
         (
@@ -249,7 +248,7 @@ PLACE_CODES: tuple[Code, ...] = (
         "HF2326",
         "the sink does not know batches",
         "after a crash between the write and the commit Spark runs the batch again, and such a "
-        "sink takes its rows a second time: at-least-once, by design",
+        "sink accepts its rows a second time: at-least-once, by design",
         (
             "make the rows idempotent downstream by a key, or use a sink that keeps the batch id "
             "in the same transaction",
@@ -257,15 +256,15 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2327",
-        "lost data of a source is passed over",
-        "with failOnDataLoss=false a topic that was made anew, or records that aged out, are "
-        "skipped with no more than a warning in the log",
+        "lost data of a source is skipped",
+        "with failOnDataLoss=false, records that expired or belonged to a topic that was "
+        "created again are skipped with only a warning in the log",
         ("set failOnDataLoss to true: the query then stops where data is missing",),
     ),
     Code(
         "HF2349",
         "the project does not set the state store provider of the checkpoint",
-        "Spark takes the provider back from the newest offsets entry, so this checkpoint continues "
+        "Spark reads the provider from the newest offsets entry, so this checkpoint continues "
         "with it. A new checkpoint of the same job gets Spark's default, and settings of the "
         "provider itself (rocksdb.*) are not pinned",
         ("compare the settings of the job with what the message says",),
@@ -274,16 +273,16 @@ PLACE_CODES: tuple[Code, ...] = (
         "HF2351",
         "there is no checkpoint at this path",
         "the path is misspelled, the checkpoint was deleted, or the query was never started. A "
-        "query that is started here begins at batch 0 under a new query id; what that means for "
-        "the sink is said by the other findings",
+        "query that is started here begins at batch 0 under a new query id; the other findings "
+        "show what that means for the sink",
         ("compare the path with checkpointLocation in the job's code",),
     ),
     Code(
         "HF2331",
         "async progress tracking is on",
-        "entries are written at most once an interval, not with each batch: latency falls, and "
-        "after a crash all batches since the last entry are planned anew. Only sinks that do not "
-        "know batches allow it, so nothing is exactly-once here",
+        "entries are written at most once per interval, not with each batch: latency falls, and "
+        "after a crash all batches since the last entry are planned again. Only sinks that do "
+        "not know batches allow it, so nothing is exactly-once here",
         (
             "keep it where latency matters more than doubles",
             "before it is turned off: run two batches with "
@@ -326,7 +325,7 @@ PLACE_CODES: tuple[Code, ...] = (
         "HF2335",
         "how often state is written as a snapshot",
         "a load replays the changes since the newest snapshot: rarer snapshots cost less while "
-        "running and more at a start. Exactly-once is not touched",
+        "running and more at a start. Exactly-once is not affected",
         (
             "change spark.sql.streaming.stateStore.minDeltasForSnapshot where starts are slow, not "
             "where batches are",
@@ -335,13 +334,13 @@ PLACE_CODES: tuple[Code, ...] = (
     Code(
         "HF2336",
         "how often logs of files are compacted",
-        "every so many batches the whole log is written anew; a longer interval makes that rarer "
-        "and the files to read at a start more. Spark keeps to the interval that it finds",
+        "once per interval, Spark rewrites the whole log; a longer interval makes that rarer, "
+        "and a start reads more files. Spark keeps to the interval that it finds",
         ("leave it: Spark keeps to the interval that it finds",),
     ),
     Code(
         "HF2337",
-        "the checkpoint lies on an object store",
+        "the checkpoint is on an object store",
         "a rename there is a copy and a removal: thousands of calls for a small batch, and not "
         "atomic. Spark's entries need an atomic create; S3 committers (magic, staging) are for "
         "data files of batch jobs and do nothing for a checkpoint. A file manager made for S3, "
@@ -358,7 +357,7 @@ DOCTOR_CODES: tuple[Code, ...] = (
     *PLACE_CODES,
     *RECORDED_CODES,
     *DECLARED_CHANGE_CODES,
-    *ASKED_SOURCE_CODES,
+    *SOURCE_OFFSET_CODES,
     *SINK_CODES,
     *OWN_LEDGER_CODES,
 )

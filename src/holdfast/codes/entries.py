@@ -32,7 +32,7 @@ ENTRY_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2104",
-        "a text entry is not UTF-8",
+        "a log entry is not UTF-8",
         "Spark writes UTF-8; other bytes mean damage on disk or a foreign file",
         (_RESTORE,),
     ),
@@ -68,13 +68,13 @@ ENTRY_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2110",
-        "an entry holds more than belongs there",
+        "an entry contains more than belongs there",
         "Spark ignores or refuses what follows; either way the file is not as it was written",
         (_RESTORE,),
     ),
     Code(
         "HF2111",
-        "a file does not match the checksum beside it",
+        "a file does not match the checksum next to it",
         "Hadoop wrote both together; the file was changed or damaged since. Spark reads its logs "
         "without looking at the checksum and would run on with the changed content",
         (_RESTORE, "if somebody edited it on purpose: find out what was there before"),
@@ -82,13 +82,13 @@ ENTRY_CODES: tuple[Code, ...] = (
     Code(
         "HF2112",
         "a Hadoop checksum file is malformed",
-        "it can't show whether its file is whole",
-        ("treat the file beside it as unverified; restore both from a backup if there is one",),
+        "it cannot show whether its file is intact",
+        ("treat the file next to it as unverified; restore both from a backup if there is one",),
     ),
     Code(
         "HF2113",
         "a Spark checksum file is malformed",
-        "Spark 4.1 and later fail to verify the state file beside it",
+        "Spark 4.1 and later fail to verify the state file next to it",
         (_RESTORE,),
     ),
     Code(
@@ -105,13 +105,13 @@ ENTRY_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2116",
-        "a JSON object names a key twice",
+        "a JSON object has a duplicate key",
         "readers disagree on which of the two counts; Spark never writes it",
         (_RESTORE,),
     ),
     Code(
         "HF2117",
-        "a text entry holds a character that Spark never writes there",
+        "a log entry has a character that Spark never writes there",
         "zero bytes are blocks that never reached the disk; carriage returns and byte order marks "
         "come from an editor or a copying tool. Spark stops at some of them and reads others, "
         "but the file is not as it was written",

@@ -15,8 +15,8 @@ GUARD_CODES: tuple[Code, ...] = (
     Code(
         "HF3002",
         "the job has another number of sources than its checkpoint",
-        "Spark gives offsets to sources by their place: a source would go on with the offsets of "
-        "another one, or the start would fail",
+        "Spark assigns offsets to sources by position: a source would continue with the offsets "
+        "of another one, or the start would fail",
         (
             "put the sources back as they were",
             "or give the changed job a name, a checkpoint and a sink of its own",
@@ -26,7 +26,7 @@ GUARD_CODES: tuple[Code, ...] = (
     Code(
         "HF3003",
         "a source of the job is of another kind than the one in its checkpoint",
-        "the stored offset means nothing to the new source: the start fails, or reads elsewhere",
+        "the new source cannot use the stored offset: the start fails, or reads elsewhere",
         (
             "put the source back, or the sources back into their order",
             "or give the changed job a name, a checkpoint and a sink of its own",
@@ -36,8 +36,8 @@ GUARD_CODES: tuple[Code, ...] = (
     Code(
         "HF3004",
         "the job has other stateful operators than its checkpoint",
-        "state is found by an operator's place: Spark refuses, or fills one operator with the "
-        "state of another",
+        "Spark finds state by an operator's position: it refuses to start, or fills one "
+        "operator with the state of another",
         (
             "put the transform back as it was",
             "or give the changed job a name, a checkpoint and a sink of its own",
@@ -47,8 +47,8 @@ GUARD_CODES: tuple[Code, ...] = (
     Code(
         "HF3005",
         "the sink is ahead of the checkpoint",
-        "the sink holds batches that this checkpoint would plan anew under the same ids: it skips "
-        "them, and their rows are lost",
+        "the sink has batches whose ids this checkpoint would plan again: the sink skips them, "
+        "and their rows are lost",
         (
             "holdfast backups TARGET     (put the newer checkpoint back)",
             "or start over as a new job: another name, with it a new checkpoint, and an empty "
@@ -61,19 +61,19 @@ GUARD_CODES: tuple[Code, ...] = (
     Code(
         "HF3006",
         "the sink is behind the checkpoint",
-        "the checkpoint takes batches for delivered that the sink does not hold: their rows are "
-        "missing from it, and going on never brings them back",
+        "the checkpoint counts batches as delivered that are not in the sink: their rows are "
+        "missing from it, and continuing never brings them back",
         (
             "put the sink back to the state that belongs to this checkpoint",
-            "or, where the rows are meant to be gone: holdfast run JOB --accept sink-behind",
+            "or, if the rows are gone on purpose: holdfast run JOB --accept sink-behind",
         ),
         exit_status=30,
     ),
     Code(
         "HF3007",
-        "the sink holds batches of another query, and this checkpoint is new",
-        "a job whose checkpoint was lost or moved starts from zero and delivers everything a "
-        "second time",
+        "the sink has batches of another query, and this checkpoint is new",
+        "a job whose checkpoint was lost or moved starts from the beginning and delivers "
+        "everything a second time",
         (
             "holdfast backups TARGET     (put the old checkpoint back)",
             "or, where several jobs write this sink on purpose: holdfast run JOB --accept "
@@ -83,16 +83,16 @@ GUARD_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF3008",
-        "the checkpoint pins another value of a setting than the one that is given",
-        "Spark goes on with the value of the checkpoint, and takes no notice of the given one",
+        "the checkpoint pins another value of a setting than the declared one",
+        "Spark continues with the value of the checkpoint and ignores the declared one",
         ("write the checkpoint's value into the project, so that both say the same",),
         exit_status=30,
     ),
     Code(
         "HF3009",
-        "a batch is pending, and the sink cannot tell whether it has it",
-        "Spark runs the batch again: delivered already, its rows would be there twice; skipped "
-        "although it was not delivered, they would be missing",
+        "a batch is pending, and the sink does not know whether it has it",
+        "Spark runs the batch again: if it was already delivered, its rows would be there "
+        "twice; if it is skipped but was not delivered, they would be missing",
         (
             "look into the sink, then state it: holdfast run JOB --pending delivered, or "
             "--pending not-delivered",
@@ -102,22 +102,25 @@ GUARD_CODES: tuple[Code, ...] = (
     Code(
         "HF3010",
         "a statement about a pending batch does not fit the checkpoint",
-        "a statement counts for one batch with its recorded offsets, and for no other",
+        "a statement applies to one batch with its recorded offsets only",
         ("holdfast inspect TARGET     (which batch is pending)",),
         exit_status=40,
     ),
     Code(
         "HF3011",
         "the plan of the query could not be compared with the checkpoint",
-        "a changed operator would be noticed by Spark alone, if at all",
+        "only Spark would notice a changed operator, if at all",
         ("compare the job with the code that last ran on this checkpoint",),
         exit_status=31,
     ),
     Code(
         "HF3012",
-        "the place of a job's checkpoint can't be remembered in the project's folder",
+        "the path of a job's checkpoint cannot be recorded in the project's directory",
         "a path that changes by accident is not noticed at the next start",
-        ("run the job once where the folder can be written, and keep .holdfast/checkpoints.json",),
+        (
+            "run the job once where the directory can be written, and keep "
+            ".holdfast/checkpoints.json",
+        ),
         exit_status=30,
     ),
     Code(
@@ -134,7 +137,7 @@ GUARD_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF3014",
-        "the sink holds rows, and no batch of this query, which has delivered batches before",
+        "the sink has rows, but no batch of this query, which has delivered batches before",
         "the rows are not the ones that earlier batches delivered: those would be missing, and new "
         "rows would be mixed with rows of another writer",
         (
@@ -146,7 +149,7 @@ GUARD_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF3015",
-        "the sink does not report which batches it holds",
+        "the sink does not report which batches it has",
         "whether earlier batches are still in the sink is unknown: rows could be lost or "
         "duplicated",
         (
@@ -158,7 +161,7 @@ GUARD_CODES: tuple[Code, ...] = (
     Code(
         "HF3016",
         "the table was created again since the last run",
-        "its log or ledger holds the committed batches, as after a dump and restore; rows that "
+        "its log or ledger has the committed batches, as after a dump and restore; rows that "
         "were delivered after the copy was made would be missing",
         ("check that the copy was made after the last run ended",),
         exit_status=31,
@@ -166,10 +169,10 @@ GUARD_CODES: tuple[Code, ...] = (
     Code(
         "HF3017",
         "rows of earlier batches are missing from the output",
-        "somebody compacted, moved, expired or deleted them; the ledger still holds their batches, "
-        "so Spark does not deliver them again",
+        "somebody compacted, moved, expired or deleted them; the ledger still has their "
+        "batches, so Spark does not deliver them again",
         (
-            "holdfast doctor TARGET     (compare every file with the manifests)",
+            "holdfast doctor TARGET --verify     (compare every file with the manifests)",
             "find out whether the table was dropped and created again",
         ),
         exit_status=31,
@@ -177,7 +180,7 @@ GUARD_CODES: tuple[Code, ...] = (
     Code(
         "HF3018",
         "the table no longer remembers the batches of this query",
-        "it drops the identifiers of a query that has not written for a time: whether it holds "
+        "it drops the identifiers of a query that has not written for a time: whether it has "
         "every committed batch cannot be compared",
         (
             "check that the newest rows are in the table",
@@ -195,7 +198,7 @@ GUARD_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF3020",
-        "the rows of the sink could not be looked at",
+        "the rows of the sink could not be read",
         "whether the table still has the rows of earlier batches is unknown; its ledger is "
         "readable and was compared with the checkpoint",
         ("grant SELECT on the table to the role that writes it, so that an empty one is noticed",),
@@ -218,14 +221,14 @@ GUARD_CODES: tuple[Code, ...] = (
         (
             "correct the sink's path, if it was changed by mistake",
             "or put _spark_metadata back from a backup of this output",
-            "or leave out `native: true` and give the sink a new folder: Holdfast's own file sink "
-            "begins with the next batch",
+            "or leave out `native: true` and give the sink a new directory: Holdfast's own file "
+            "sink begins with the next batch",
         ),
         exit_status=30,
     ),
     Code(
         "HF3023",
-        "the output will not hold the batches that are already committed",
+        "the output will not have the batches that are already committed",
         "the checkpoint never delivers a committed batch again. The rows of these batches stay "
         "where they were written before, and this output begins with the next batch",
         (
@@ -237,7 +240,7 @@ GUARD_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF3024",
-        "what Spark's own sink holds cannot be determined",
+        "what is in Spark's own sink cannot be determined",
         "this sink keeps no record of batches that Holdfast reads. A pending batch is run again, "
         "as Spark does without Holdfast: if the sink already has its rows and does not recognize "
         "the batch, they are in it twice",
@@ -258,7 +261,7 @@ GUARD_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF3026",
-        "the records of earlier runs cannot be read, and the sink holds no batch of this query",
+        "the records of earlier runs cannot be read, and the sink has no batch of this query",
         "whether the output of committed batches is gone is unknown: the sink could begin with the "
         "next batch, and every row before it be missing",
         (
@@ -269,10 +272,10 @@ GUARD_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF3027",
-        "the sink holds a batch with other offsets than the checkpoint",
-        "an offsets entry was edited, or the checkpoint is a copy that continued differently: the "
-        "batches that it takes for delivered are not those in the sink, so a start would lose or "
-        "double rows",
+        "the sink has a batch with other offsets than the checkpoint",
+        "an offsets entry was edited, or the checkpoint is a copy that continued differently: "
+        "the batches that it counts as delivered are not those in the sink, so a start would "
+        "lose or duplicate rows",
         (
             "move the checkpoint elsewhere as evidence, then restore the backup that has the "
             "sink's newest batch: holdfast backups TARGET",

@@ -1,8 +1,53 @@
-"""HF26xx: who may run on a checkpoint, and what its records say."""
+"""HF25xx what stands in the way of evidence, HF26xx leases and records."""
 
 from __future__ import annotations
 
 from holdfast.codes.code import Code
+
+EVIDENCE_CODES: tuple[Code, ...] = (
+    Code(
+        "HF2501",
+        "a file of the bundle's name exists already",
+        "evidence is never overwritten: the older bundle may be the only one of its moment",
+        ("give another name with --bundle",),
+        exit_status=2,
+    ),
+    Code(
+        "HF2502",
+        "the bundle would be inside the checkpoint or the sink's directory",
+        "evidence is never written to, and Spark's readers list these directories",
+        ("give a path outside of both with --bundle",),
+        exit_status=2,
+    ),
+    Code(
+        "HF2503",
+        "the bundle cannot be written",
+        "nothing of it was left behind, and the checkpoint was only read",
+        ("give a path in a directory that exists and can be written",),
+        exit_status=2,
+    ),
+    Code(
+        "HF2504",
+        "the sink's directory has no log of batches",
+        "what the sink has decides whether a batch that runs again is duplicated; without its "
+        "log that stays unknown",
+        (
+            "give the directory that contains _spark_metadata or _delta_log with --sink",
+            "a sink written by foreachBatch keeps no such log: ask the table itself",
+        ),
+    ),
+    Code(
+        "HF2505",
+        "the project file and what the query wrote contradict each other",
+        "Spark silently accepts another output mode or sink at a restart, and the output "
+        "becomes a mixture of both",
+        (
+            "find out which of the two is intended before the next start",
+            "change holdfast.yaml where it is the one that is wrong",
+        ),
+    ),
+)
+
 
 LEASE_CODES: tuple[Code, ...] = (
     Code(
@@ -30,8 +75,8 @@ LEASE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2603",
-        "a record beside the checkpoint can't be read",
-        "what it knew is not known any more; the checkpoint itself is not touched by this",
+        "a record next to the checkpoint cannot be read",
+        "the information in it is lost; the checkpoint itself is not affected",
         (
             "look at the file: was it cut by a full disk, or edited?",
             "keep it for evidence, under another name; the next run writes its own record",
@@ -40,9 +85,9 @@ LEASE_CODES: tuple[Code, ...] = (
     Code(
         "HF2604",
         "the offsets of a batch differ from those kept of it",
-        "the rows of a batch begin where the entry before it ends, and end with its own entry. One "
-        "of the two was replaced, edited or planned again after a batch was delivered with it: a "
-        "start would lose or double rows",
+        "the rows of a batch begin where the entry before it ends, and end with its own entry. "
+        "One of the two was replaced, edited or planned again after a batch was delivered with "
+        "it: a start would lose or duplicate rows",
         (
             "do not start the query before this is settled",
             "holdfast doctor TARGET asks the sink and says whether the kept copy may be put back",
@@ -55,8 +100,7 @@ LEASE_CODES: tuple[Code, ...] = (
     Code(
         "HF2605",
         "the opposite was stated about this batch",
-        "a run may have acted on the first statement: taken back afterwards, rows would be lost or "
-        "doubled",
+        "a run may have acted on the first statement: undoing it now would lose or duplicate rows",
         (
             "holdfast doctor TARGET says what the checkpoint and the sink hold",
             "if nothing ran since and the first statement is wrong, move its file elsewhere and "
@@ -67,8 +111,9 @@ LEASE_CODES: tuple[Code, ...] = (
     Code(
         "HF2606",
         "the offsets entry before a batch is missing",
-        "the rows of a batch begin where the entry before it ends. Spark never removes that entry, "
-        "so it was lost; without it nobody can say whether the sink has the same batch",
+        "the rows of a batch begin where the entry before it ends. Spark never removes that "
+        "entry, so it was lost; without it, it cannot be determined whether the sink has the "
+        "same batch",
         (
             "do not start the query before the entry is back: Spark would fail without it",
             "holdfast backups TARGET   (restore offsets/ID, if a backup has it)",
@@ -91,25 +136,25 @@ LEASE_CODES: tuple[Code, ...] = (
     Code(
         "HF2611",
         "the record of a run could not be written for a while",
-        "the job went on: its rows are in the sink, and status showed an older state of the run",
-        ("look at the space that is left beside the checkpoint, and at this user's rights",),
+        "the job continued: its rows are in the sink, and status showed an older state of the run",
+        ("look at the space that is left next to the checkpoint, and at this user's rights",),
     ),
     Code(
         "HF2612",
         "the record of a run does not say how the run ended",
-        "the rows are delivered as the report says; only the record beside the checkpoint is "
+        "the rows are delivered as the report says; only the record next to the checkpoint is "
         "behind, so that status shows the run as killed",
         (
-            "look at the space that is left beside the checkpoint, and at this user's rights",
+            "look at the space that is left next to the checkpoint, and at this user's rights",
             "start the job again: its next run is recorded under a number of its own",
         ),
     ),
     Code(
         "HF2613",
         "the lease on the checkpoint would not be shared",
-        "the checkpoint is a mount of its own, and its records, with the lease, lie beside it on "
-        "another file system: a second container that mounts the checkpoint would not see the "
-        "lease, and two drivers would write the same batches twice",
+        "the checkpoint is a mount of its own, and its records, with the lease, are next to it "
+        "on another file system: a second container that mounts the checkpoint would not see "
+        "the lease, and two drivers would write the same batches twice",
         (
             "mount the directory around the checkpoint instead of the checkpoint itself",
             "or mount a directory for its records, too, in every container that uses it",
@@ -119,8 +164,8 @@ LEASE_CODES: tuple[Code, ...] = (
     Code(
         "HF2614",
         "the run took a higher generation because the sink knows a newer one",
-        "the records beside the checkpoint were lost, so that generations started again, or a job "
-        "with another checkpoint cleared the same output. A sink refuses drivers of older "
+        "the records next to the checkpoint were lost, so that generations started again, or a "
+        "job with another checkpoint cleared the same output. A sink refuses drivers of older "
         "generations; under the lease a start continues after the newest one, and late drivers "
         "stay refused",
         ("nothing needs to be done; keep the records (.holdfast) together with the checkpoint",),
@@ -136,12 +181,12 @@ LEASE_CODES: tuple[Code, ...] = (
         "HF2616",
         "an attempt to start the job could not be recorded",
         "the error itself is reported; status and evidence will not show this attempt",
-        ("look at the space that is left beside the checkpoint, and at this user's rights",),
+        ("look at the space that is left next to the checkpoint, and at this user's rights",),
     ),
     Code(
         "HF2617",
         "a start was refused because the checkpoint was in use",
-        "the driver that holds the lease was not disturbed; the second start delivered nothing",
+        "the driver that has the lease was not disturbed; the second start delivered nothing",
         ("find out what starts the job twice, such as a schedule shorter than the run",),
     ),
 )

@@ -9,17 +9,17 @@ _NOTHING_TOUCHED = "the job was not started; checkpoint and sink are as they wer
 SOURCE_LOADING_CODES: tuple[Code, ...] = (
     Code(
         "HF5101",
-        "the folder or file that a source reads does not exist",
+        "the directory or file that a source reads does not exist",
         f"Spark would have nothing to watch; {_NOTHING_TOUCHED}",
         (
-            "correct path:, or create the folder if data is still to come",
+            "correct path:, or create the directory if data is still to come",
             "another path is another source: compare with holdfast inspect JOB before changing it",
         ),
         exit_status=51,
     ),
     Code(
         "HF5102",
-        "the schema of a source can't be read",
+        "the schema of a source is not valid",
         f"schema: takes Spark's column list; {_NOTHING_TOUCHED}",
         ('write it as name and type: "sensor_id string, read_at timestamp, value double"',),
         exit_status=51,
@@ -37,7 +37,7 @@ SOURCE_LOADING_CODES: tuple[Code, ...] = (
     Code(
         "HF5104",
         "a source needs a schema",
-        f"files of a stream have no schema until somebody says it; {_NOTHING_TOUCHED}",
+        f"a stream of files needs a declared schema; {_NOTHING_TOUCHED}",
         (
             'add schema: to the source, such as "sensor_id string, value double"',
             "or set spark.sql.streaming.schemaInference to true, and have a file there before the "
@@ -48,7 +48,7 @@ SOURCE_LOADING_CODES: tuple[Code, ...] = (
     Code(
         "HF5105",
         "there is no Delta table where a source reads",
-        f"the folder has no Delta log, or a log without a schema; {_NOTHING_TOUCHED}",
+        f"the directory has no Delta log, or a log without a schema; {_NOTHING_TOUCHED}",
         (
             "if another job writes it: run that one first",
             "correct path:",
@@ -58,7 +58,7 @@ SOURCE_LOADING_CODES: tuple[Code, ...] = (
     Code(
         "HF5106",
         "Spark refuses a source",
-        f"its options don't fit together or have no valid value; {_NOTHING_TOUCHED}",
+        f"its options do not fit together or have an invalid value; {_NOTHING_TOUCHED}",
         ("correct the source's options:",),
         exit_status=51,
     ),
@@ -72,13 +72,13 @@ SOURCE_LOADING_CODES: tuple[Code, ...] = (
     Code(
         "HF5111",
         "the module of a function is not in the project",
-        f"functions are looked for in the project's folder; {_NOTHING_TOUCHED}",
+        f"functions are looked up in the project's directory; {_NOTHING_TOUCHED}",
         ("correct the part before the colon of module:function",),
         exit_status=51,
     ),
     Code(
         "HF5112",
-        "the module of a function can't be imported",
+        "the module of a function cannot be imported",
         f"an error was raised while the module was loaded; {_NOTHING_TOUCHED}",
         ("correct the line that is named",),
         exit_status=51,
@@ -107,14 +107,14 @@ SOURCE_LOADING_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF5116",
-        "a transform gives no streaming DataFrame",
+        "a transform does not return a streaming DataFrame",
         f"Holdfast writes what the transform returns; {_NOTHING_TOUCHED}",
         ("return the DataFrame that is to be written, made from the sources that were passed",),
         exit_status=51,
     ),
     Code(
         "HF5117",
-        "the SQL of a job can't be used",
+        "the SQL of a job is not valid",
         "each source is a view with the source's name; a single one is also named source; "
         f"{_NOTHING_TOUCHED}",
         ("correct sql:",),

@@ -7,15 +7,15 @@ from holdfast.codes.code import Code
 STORAGE_CODES: tuple[Code, ...] = (
     Code(
         "HF7001",
-        "nothing is at this place",
-        "a checkpoint that is not where it is looked for would make Spark start from zero",
+        "nothing exists at this location",
+        "if the checkpoint is not where the query looks for it, Spark starts from the beginning",
         ("check the spelling of the path, and that the volume or bucket is the right one",),
         exit_status=21,
     ),
     Code(
         "HF7002",
         "access was denied",
-        "what can't be read can't be judged",
+        "what cannot be read is not checked",
         ("run as the user that runs the job, or give this user read access",),
     ),
     Code(
@@ -34,7 +34,7 @@ STORAGE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF7005",
-        "this location can't be read from here",
+        "this location cannot be read from here",
         "the same text means another place, or none, on this machine",
         ("give the location as this machine sees it",),
         exit_status=2,
@@ -54,7 +54,7 @@ STORAGE_CODES: tuple[Code, ...] = (
     Code(
         "HF7008",
         "credentials are missing or were rejected",
-        "what can't be read can't be judged",
+        "what cannot be read is not checked",
         ("set them under storage: in holdfast.yaml, in the environment, or with --storage-option",),
     ),
     Code(
@@ -73,7 +73,7 @@ STORAGE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF7011",
-        "the storage can't be reached",
+        "the storage is unreachable",
         "a part of the checkpoint was not seen, so nothing is concluded from it",
         (
             "check the host, port and endpoint in the location and the storage options",
@@ -83,39 +83,42 @@ STORAGE_CODES: tuple[Code, ...] = (
     Code(
         "HF7012",
         "the storage is overloaded or failed for a moment",
-        "it was asked several times; a part of the checkpoint was not seen",
+        "several attempts failed; a part of the checkpoint was not seen",
         ("try again in a while; if it stays, look at the storage's own health",),
     ),
     Code(
         "HF7013",
-        "this is not a plain file inside the checkpoint",
-        "Spark keeps a checkpoint in plain files; opening a pipe or a device could hang, and a "
-        "link that leads out would show somebody else's data as the checkpoint's",
-        ("look at what stands there; Holdfast neither opens nor changes it",),
+        "this is not a regular file inside the checkpoint",
+        "Spark keeps a checkpoint in regular files; opening a pipe or a device could hang, and "
+        "a link that leads out would show other data as the checkpoint's",
+        ("look at what is there; Holdfast neither opens nor changes it",),
     ),
     Code(
         "HF7014",
-        "this storage can't create a file only where none is yet",
+        "this storage cannot create a file only if it does not exist",
         "two writers could overwrite each other's backup without noticing; what is written once "
         "must stay as it is. Tried and known to work: local file systems with hard links, and S3 "
         "with conditional writes",
-        ("copy the checkpoint to a local folder with the storage's own tools, and back that up",),
+        (
+            "copy the checkpoint to a local directory with the storage's own tools, and back that "
+            "up",
+        ),
         exit_status=2,
     ),
     Code(
         "HF7015",
         "the storage failed while writing",
-        "nothing half written counts: a file is there with all of its bytes, or it is not there",
+        "nothing half written counts: a file has all of its bytes, or it does not exist",
         ("look at the space that is left and at this user's rights, then try again",),
     ),
     Code(
         "HF7016",
         "a directory was expected, and this is a file",
-        "a checkpoint is a directory that holds `metadata`, offsets/ and commits/; one file of it, "
-        "or an archive, is not enough",
+        "a checkpoint is a directory that contains `metadata`, offsets/ and commits/; one file "
+        "of it, or an archive, is not enough",
         (
             "give the directory that holds offsets/ and commits/",
-            "unpack an archive first, and give the directory that it held",
+            "unpack an archive first, and give the directory that it contained",
         ),
         exit_status=21,
     ),

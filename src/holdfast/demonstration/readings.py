@@ -1,13 +1,19 @@
-"""Makes sensor readings, some of them broken on purpose, and knows what must become of them."""
+"""Makes sensor readings, and counts the lake against them with a reader that is not Spark."""
 
 from __future__ import annotations
 
 import json
 import random
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
+
+from holdfast.errors import UsageError
+from holdfast.installing import pip_line
+from holdfast.plurals import counted
 
 SENSORS = 12
 _BEGINNING = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -71,3 +77,68 @@ class Sensors:
         self.expected.hours.setdefault((sensor, hour), []).append(value)
         moment_text = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
         return json.dumps({"sensor_id": sensor, "read_at": moment_text, "value": value})
+
+
+@dataclass(frozen=True)
+class Count:
+    """One table against what it must hold."""
+
+    table: str
+    expected: int
+    found: int
+    lost: int
+    doubled: int
+    """Rows too many: a second time, or not expected at all."""
+
+    @property
+    def sentence(self) -> str:
+        """Say it in words."""
+        wrong = f"{self.lost} lost, {self.doubled} doubled"
+        return f"{self.table}: {counted(self.found, 'row')} for {self.expected:,} expected, {wrong}"
+
+
+def count_lake(lake: Path, expected: Expected) -> tuple[Count, ...]:
+    """Compare every table of the lake, row by row."""
+    raw = Counter(row["line"] for row in _rows(lake / "raw"))
+    quarantine = Counter(row["line"] for row in _rows(lake / "quarantine"))
+    readings = Counter(
+        (row["sensor_id"], _hour(row["read_at"]), row["value"]) for row in _rows(lake / "readings")
+    )
+    gold = Counter(
+        (row["sensor_id"], _hour(row["hour"]), row["readings"], row["total"])
+        for row in _rows(lake / "gold")
+    )
+    single = Counter(
+        (sensor, hour, value) for (sensor, hour), values in expected.hours.items()
+        for value in values
+    )  # fmt: skip
+    summed = Counter(
+        (sensor, hour, len(values), sum(values))
+        for (sensor, hour), values in expected.hours.items()
+    )
+    return (
+        _count("raw", expected.lines, raw),
+        _count("readings", single, readings),
+        _count("quarantine", expected.broken, quarantine),
+        _count("gold", summed, gold),
+    )
+
+
+def _count(table: str, expected: Counter[Any], found: Counter[Any]) -> Count:
+    lost, doubled = expected - found, found - expected
+    return Count(table, expected.total(), found.total(), lost.total(), doubled.total())
+
+
+def _hour(moment: Any) -> Any:
+    return moment.astimezone(timezone.utc).replace(minute=0, second=0, microsecond=0)
+
+
+def _rows(table: Path) -> Iterable[dict[str, Any]]:
+    try:
+        from deltalake import DeltaTable
+    except ImportError as error:
+        message = "the demonstration counts with deltalake, which is not installed"
+        steps = (pip_line("demo"),)
+        raise UsageError("HF1001", message, next_steps=steps) from error
+    rows: list[dict[str, Any]] = DeltaTable(str(table)).to_pyarrow_table().to_pylist()
+    return rows

@@ -15,14 +15,13 @@ from pathlib import Path
 
 from holdfast import library
 from holdfast.crashpoints import POINTS, VARIABLE
-from holdfast.demonstration.counting import Count, count_lake
-from holdfast.demonstration.readings import Sensors
+from holdfast.demonstration.readings import Count, Sensors, count_lake
 from holdfast.errors import RunError, UsageError
 from holdfast.jobs.discovery import PROFILE_VARIABLE, load_project
 from holdfast.ledgers.delta.transactions import LOG_FOLDER, read_delta_ledger
 from holdfast.plurals import counted
 from holdfast.redaction import excerpt
-from holdfast.spark.release import installed_spark
+from holdfast.spark.installation import installed_spark
 from holdfast.storage.local import LocalReader
 
 SEED = 20260301
@@ -106,7 +105,7 @@ def _copied(folder: Path) -> Path:
     project = folder / EXAMPLE
     if project.exists():
         message = f"{project} is there already"
-        raise UsageError("HF1001", message, next_steps=("give an empty or new folder",))
+        raise UsageError("HF1001", message, next_steps=("give an empty or new directory",))
     shutil.copytree(_example(), project)
     return project
 

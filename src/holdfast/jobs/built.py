@@ -3,6 +3,10 @@
 Relative paths count from the working directory, as in Spark, so that a program which adopts
 Holdfast keeps the places that it has. Nothing is substituted: a program has its own ways to a
 secret.
+
+Only signs that a fixed name hardly ever has count: a whole date, not a year (`orders-2024`), an id
+as machines make it, not a number (`v2`, `run-7`). The bucket or host of a URL is left out, because
+many are named with an id once.
 """
 
 from __future__ import annotations
@@ -10,24 +14,75 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import ProjectError
-from holdfast.jobs import tree
-from holdfast.jobs.callerline import CallerLine, caller_line
-from holdfast.jobs.changingpath import accept_changing
-from holdfast.jobs.project import checked_project
-from holdfast.jobs.ready import ReadyJob
+from holdfast.errors import HoldfastError, ProjectError
+from holdfast.jobs.checkpointpath import accept_changing
+from holdfast.jobs.projectfile import tree
+from holdfast.jobs.projectfile.model import checked_project
+from holdfast.jobs.projectfile.substitution import has_reference
+from holdfast.jobs.ready import ReadyJob, place_or_text
 from holdfast.jobs.readying import Declared, readied
-from holdfast.jobs.substitution import has_reference
+from holdfast.jobs.sinks import Sink, written_sink
 from holdfast.storage.location import parse_location
-from holdfast.storage.options import OptionValue, StorageSettings
+from holdfast.storage.options import (
+    FamilyOptions,
+    StorageOptions,
+    StorageSettings,
+    settings_among,
+)
+
+_OURS = ("holdfast", "holdfast.")
+
+
+@dataclass(frozen=True)
+class CallerLine:
+    """A line of a program, or of something that is no file (a notebook's cell, a terminal)."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        """Spell it as terminals and editors understand it, short where it is near."""
+        path = Path(self.file)
+        near = path.is_absolute() and path.is_relative_to(Path.cwd())
+        return f"{path.relative_to(Path.cwd()) if near else self.file}:{self.line}"
+
+    @property
+    def folder(self) -> Path:
+        """Where the program's own modules are: beside it; here for what is no file."""
+        path = Path(self.file)
+        return path.absolute().parent if path.is_file() else Path.cwd()
+
+
+def caller_line() -> CallerLine:
+    """Give the innermost line on the stack that is not Holdfast's own."""
+    frame = sys._getframe()
+    while _is_ours(frame.f_globals.get("__name__", "")) and frame.f_back is not None:
+        frame = frame.f_back
+    return CallerLine(frame.f_code.co_filename, frame.f_lineno)
+
+
+@contextmanager
+def at_caller(line: CallerLine) -> Iterator[None]:
+    """Let an error that is raised inside without a place point at a line of the program."""
+    try:
+        yield
+    except HoldfastError as error:
+        if error.at is None:
+            error.at = str(line)
+        raise
+
+
+def _is_ours(module: str) -> bool:
+    return module == _OURS[0] or module.startswith(_OURS[1])
+
 
 Function = Callable[..., Any]
-StorageOptions = Mapping[str, Mapping[str, OptionValue]]
 
 _STAND_IN = "given:function"
 """Stands in a declaration for a function that is given as such."""
@@ -37,9 +92,22 @@ class Job:
     """A streaming job: sources, a transform, a sink, and the one place of its checkpoint.
 
     The keywords are the keys of a job in `holdfast.yaml`; `transform` and a custom sink's
-    `function` may be functions. `storage` holds what stands under `storage:` there, and `accept`
-    names what is fine about a checkpoint path that looks as if it changed (`dated-path`,
-    `generated-path`, `temporary-path`). Raises ProjectError.
+    `function` may be functions. `sink` is a typed sink such as `DeltaSink`, a mapping with the keys
+    of the project file, or a function of `(batch, batch_id)`. `storage_options` are settings of the
+    storage; `storage` holds what stands under `storage:` in the project file. `accept` names what
+    is fine about a checkpoint path that looks like it changes (`dated-path`, `generated-path`,
+    `temporary-path`). Raises ProjectError.
+
+    >>> import holdfast
+    >>> job = holdfast.Job(
+    ...     "orders",
+    ...     checkpoint="checkpoints/orders",
+    ...     source={"format": "json", "path": "data/orders", "schema": "order_id long"},
+    ...     sql="select * from source where order_id is not null",
+    ...     sink=holdfast.DeltaSink(path="lake/orders"),
+    ... )
+    >>> job.name
+    'orders'
     """
 
     def __init__(
@@ -47,7 +115,7 @@ class Job:
         name: str,
         *,
         checkpoint: str | Path,
-        sink: Mapping[str, object],
+        sink: Sink,
         source: Mapping[str, object] | None = None,
         sources: Mapping[str, Mapping[str, object]] | None = None,
         transform: str | Function | None = None,
@@ -57,7 +125,8 @@ class Job:
         conf: Mapping[str, object] | None = None,
         restart: Mapping[str, object] | None = None,
         on_failure: Mapping[str, object] | None = None,
-        storage: StorageOptions | None = None,
+        storage: FamilyOptions | None = None,
+        storage_options: StorageOptions = (),
         accept: Collection[str] = (),
     ) -> None:
         at = caller_line()
@@ -67,7 +136,7 @@ class Job:
             "sources": sources,
             "transform": transform,
             "sql": sql,
-            "sink": sink,
+            "sink": written_sink(sink),
             "output_mode": output_mode,
             "trigger": trigger,
             "conf": conf,
@@ -76,7 +145,8 @@ class Job:
         }
         declared = {key: value for key, value in given.items() if value is not None}
         self.name = name
-        self._ready = _built(name, declared, StorageSettings(storage or {}), accept, at)
+        settings = _settings(declared, storage, storage_options)
+        self._ready = _built(name, declared, settings, accept, at)
 
     def ready(self) -> ReadyJob:
         """Give the job as it is run."""
@@ -94,7 +164,8 @@ def job_of_program(
     sink: Mapping[str, object],
     output_mode: str | None = None,
     trigger: Mapping[str, object] | None = None,
-    storage: StorageOptions | None = None,
+    storage: FamilyOptions | None = None,
+    storage_options: StorageOptions = (),
     accept: Collection[str] = (),
 ) -> ReadyJob:
     """Give a job whose rows come from a program's own DataFrame: it has no sources itself."""
@@ -107,8 +178,20 @@ def job_of_program(
         "sink": sink,
         **{key: value for key, value in given.items() if value is not None},
     }
-    job = _built(name, declared, StorageSettings(storage or {}), accept, at)
+    job = _built(name, declared, _settings(declared, storage, storage_options), accept, at)
     return replace(job, sources=(), sql=None)
+
+
+def _settings(
+    declared: Mapping[str, object], storage: FamilyOptions | None, given: StorageOptions
+) -> StorageSettings:
+    """Return the storage settings of a job; options by name count for its first remote place."""
+    sink = declared["sink"]
+    path = sink.get("path") if isinstance(sink, Mapping) else None
+    texts = [str(one) for one in (declared["checkpoint"], path) if one is not None]
+    places = [place_or_text(text, Path.cwd()) for text in texts]
+    schemes = [place.scheme for place in places if not isinstance(place, str)]
+    return StorageSettings(storage or {}).overridden_by(settings_among(schemes, given))
 
 
 def _built(

@@ -1,4 +1,4 @@
-"""Finds the project file, and loads it only when something in it is needed."""
+"""Finds the project file and modules beside it; loads it only when something in it is needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from holdfast.errors import ProjectError
 
 if TYPE_CHECKING:
-    from holdfast.jobs.project import Project
+    from holdfast.jobs.projectfile.model import Project
+
 
 PROJECT_FILE = "holdfast.yaml"
 PROFILE_VARIABLE = "HOLDFAST_PROFILE"
@@ -70,7 +71,7 @@ def load_project(
     """Read and check a project file, or the one in a directory; shown as seen from here."""
     # pydantic and yaml take several times longer to import than reading a checkpoint takes;
     # most commands on a path never come here.
-    from holdfast.jobs.project import read_project
+    from holdfast.jobs.projectfile.model import read_project
 
     found = file / PROJECT_FILE if file.is_dir() else file
     if found is not file and not found.is_file():
@@ -81,8 +82,8 @@ def load_project(
 
 def job_names(file: Path) -> list[str]:
     """Return the names under `jobs`, unchecked; `file` may be the directory that holds it."""
-    from holdfast.jobs.tree import Entries
-    from holdfast.jobs.yamlfile import read_yaml
+    from holdfast.jobs.projectfile.tree import Entries
+    from holdfast.jobs.projectfile.yamlfile import read_yaml
 
     found = file / PROJECT_FILE if file.is_dir() else file
     root = read_yaml(found, str(found))
@@ -106,3 +107,10 @@ def _shown(file: Path, working_folder: Path | None) -> str:
     if working_folder is not None and file.is_relative_to(working_folder.absolute()):
         return str(file.relative_to(working_folder.absolute()))
     return str(file)
+
+
+def module_file(folder: Path, name: str) -> Path | None:
+    """Return the file of a module by its dotted name; None where the folder has none."""
+    place = folder.joinpath(*name.split("."))
+    candidates = (place / "__init__.py", place.with_name(f"{place.name}.py"))
+    return next((path for path in candidates if path.is_file()), None)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.errors import ProjectError
-from holdfast.jobs.jobplaces import JobPlaces, ready_places
+from holdfast.jobs.endpoints import JobPlaces, ready_places
 from holdfast.jobs.ready import ChangedTable, ReadyJob
 
 _CHANGE_FEED = ("readChangeFeed", "readChangeData")

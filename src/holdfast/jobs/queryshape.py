@@ -7,8 +7,9 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 AGGREGATION, DEDUPLICATION = "stateStoreSave", "dedupe"
 DEDUPLICATION_IN_WATERMARK = "dedupeWithinWatermark"
@@ -62,3 +63,182 @@ def buffers_of(functions: frozenset[str]) -> frozenset[str] | None:
     if not functions or not functions <= BUFFERS.keys() | SCALARS:
         return None
     return frozenset(name for one in functions for name in BUFFERS.get(one, ())) or None
+
+
+_FUNCTIONS = "pyspark.sql.functions"
+_STATELESS = words(
+    "alias cast drop dropna fillna filter select where withColumn withColumnRenamed withColumns "
+    "withWatermark"
+)
+_COLUMN_METHODS = words(
+    "alias astype between cast contains endswith eqNullSafe getField getItem isNotNull isNull isin "
+    "like otherwise rlike startswith substr when"
+)
+_DEDUPLICATIONS = {
+    "dropDuplicates": DEDUPLICATION,
+    "drop_duplicates": DEDUPLICATION,
+    "dropDuplicatesWithinWatermark": DEDUPLICATION_IN_WATERMARK,
+}
+
+
+class _UncertainError(Exception):
+    """The function is more than a plain chain."""
+
+
+@dataclass
+class _Reading:
+    """The names of one module and function while its statements are read."""
+
+    modules: set[str] = field(default_factory=set)
+    """Names under which the module of Spark's functions is known."""
+    functions: dict[str, str] = field(default_factory=dict)
+    """Names of single functions of it."""
+    frames: dict[str, QueryShape] = field(default_factory=dict)
+    """What each name of a frame holds so far."""
+
+
+def python_shape(text: str, function: str) -> QueryShape:
+    """Return what is certain of a function with one frame in the text of its module."""
+    try:
+        module = ast.parse(text)
+        return _function_shape(module, function)
+    except (_UncertainError, SyntaxError, ValueError, RecursionError):
+        return UNCERTAIN
+
+
+def _function_shape(module: ast.Module, name: str) -> QueryShape:
+    defined = [one for one in module.body if getattr(one, "name", None) == name]
+    if len(defined) != 1 or not isinstance(one := defined[0], ast.FunctionDef):
+        raise _UncertainError
+    if one.decorator_list or len(one.args.args) != 1 or one.args.defaults:
+        raise _UncertainError
+    reading = _imports(module)
+    reading.frames[one.args.args[0].arg] = QueryShape(operators=())
+    for statement in one.body:
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            return _frame(statement.value, reading)
+        if _is_text(statement):
+            continue
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            raise _UncertainError
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name):
+            raise _UncertainError
+        reading.frames[target.id] = _frame(statement.value, reading)
+    raise _UncertainError
+
+
+def _imports(module: ast.Module) -> _Reading:
+    found = _Reading()
+    for node in module.body:
+        if isinstance(node, ast.ImportFrom) and node.module == _FUNCTIONS:
+            found.functions |= {one.asname or one.name: one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "pyspark.sql":
+            found.modules |= {
+                one.asname or one.name for one in node.names if one.name == "functions"
+            }
+        elif isinstance(node, ast.Import):
+            found.modules |= {
+                one.asname for one in node.names if one.name == _FUNCTIONS and one.asname
+            }
+    return found
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _frame(node: ast.expr, reading: _Reading) -> QueryShape:
+    """Return the shape of an expression that gives a frame."""
+    if isinstance(node, ast.Name) and node.id in reading.frames:
+        return reading.frames[node.id]
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        raise _UncertainError
+    method, inner = node.func.attr, node.func.value
+    arguments = [*node.args, *(one.value for one in node.keywords)]
+    if method in _STATELESS:
+        if not set(_called(arguments, reading)) <= SCALARS:
+            raise _UncertainError
+        return _frame(inner, reading)
+    if method in _DEDUPLICATIONS:
+        keys = frozenset(_strings(arguments)) or None
+        return _with(_frame(inner, reading), _DEDUPLICATIONS[method], keys, None)
+    return _aggregated(method, arguments, inner, reading)
+
+
+def _aggregated(
+    method: str, arguments: Sequence[ast.expr], inner: ast.expr, reading: _Reading
+) -> QueryShape:
+    if not isinstance(inner, ast.Call) or not isinstance(inner.func, ast.Attribute):
+        raise _UncertainError
+    if inner.func.attr not in ("groupBy", "groupby"):
+        raise _UncertainError
+    called = set(_called(arguments, reading))
+    functions = called if method == "agg" else {method}
+    if method != "agg" and method not in BUFFERS:
+        raise _UncertainError
+    keys = _keys(inner.args, reading)
+    before = _frame(inner.func.value, reading)
+    return _with(before, AGGREGATION, keys, buffers_of(frozenset(functions)))
+
+
+def _with(
+    before: QueryShape, operator: str, keys: frozenset[str] | None, buffers: frozenset[str] | None
+) -> QueryShape:
+    if before.operators != ():
+        # The order in which Spark numbers several operators is left to Spark.
+        raise _UncertainError
+    return replace(before, operators=(operator,), keys=keys, buffers=buffers)
+
+
+def _keys(arguments: Sequence[ast.expr], reading: _Reading) -> frozenset[str] | None:
+    names: list[str] = []
+    for one in arguments:
+        if isinstance(one, ast.Call) and _function(one, reading) in ("col", "column"):
+            names += _strings(one.args)
+        elif isinstance(one, ast.Constant | ast.List):
+            names += _strings([one])
+        else:
+            return None
+    return frozenset(names)
+
+
+def _strings(arguments: Sequence[ast.expr]) -> Iterator[str]:
+    for one in arguments:
+        if isinstance(one, ast.List | ast.Tuple):
+            yield from _strings(one.elts)
+        elif isinstance(one, ast.Constant) and isinstance(one.value, str):
+            yield one.value.lower()
+        else:
+            raise _UncertainError
+
+
+def _called(arguments: Sequence[ast.expr], reading: _Reading) -> Iterator[str]:
+    """Yield the functions of Spark that are called within; raise where something else is."""
+    for argument in arguments:
+        for node in ast.walk(argument):
+            if isinstance(node, ast.Call):
+                name = _function(node, reading)
+                if name is not None:
+                    yield name
+                elif getattr(node.func, "attr", None) not in _COLUMN_METHODS:
+                    raise _UncertainError
+            elif isinstance(node, ast.Lambda | ast.Starred | ast.Await | ast.NamedExpr):
+                raise _UncertainError
+            elif isinstance(node, ast.Name) and not _is_known(node.id, reading):
+                # A name from elsewhere may hold an aggregate.
+                raise _UncertainError
+
+
+def _is_known(name: str, reading: _Reading) -> bool:
+    return name in reading.modules or name in reading.functions or name in reading.frames
+
+
+def _function(call: ast.Call, reading: _Reading) -> str | None:
+    """Return the name of a function of Spark that is called; None where it is none of them."""
+    target = call.func
+    if isinstance(target, ast.Name):
+        return reading.functions.get(target.id)
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        return target.attr if target.value.id in reading.modules else None
+    return None

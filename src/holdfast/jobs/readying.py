@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from holdfast.jobs.job import Job, interval_seconds
-from holdfast.jobs.project import Project
+from holdfast.jobs.projectfile.job import Job, Source, interval_seconds, reads_folder
+from holdfast.jobs.projectfile.model import Project
+from holdfast.jobs.projectfile.sink import Sink
 from holdfast.jobs.ready import (
     FailureHook,
     FunctionReference,
@@ -16,10 +17,9 @@ from holdfast.jobs.ready import (
     ReadySink,
     ReadySource,
     RestartPolicy,
+    place_or_text,
+    spark_path,
 )
-from holdfast.jobs.sink import Sink
-from holdfast.jobs.source import Source, reads_folder
-from holdfast.jobs.sparkpath import place_or_text, spark_path
 from holdfast.jobs.target import settings_at
 from holdfast.redaction import remember_secret
 from holdfast.storage.location import Location

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from holdfast.errors import ProjectError
 from holdfast.jobs.ready import ReadyJob
-from holdfast.storage.canonical import canonical
-from holdfast.storage.showing import shown_path
+from holdfast.storage.localwriter import LocalWriter
+from holdfast.storage.location import canonical
+from holdfast.storage.paths import shown_path
 from holdfast.storage.writing import writing_border
-from holdfast.storage.writinglocal import LocalWriter
 
 FOLDER = ".holdfast"
 FILE = "checkpoints.json"

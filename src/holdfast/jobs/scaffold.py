@@ -7,12 +7,13 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from holdfast.answers import Answer
+from holdfast.answers import Answer, OneLine
 from holdfast.errors import ProjectError
 from holdfast.jobs.discovery import PROJECT_FILE
-from holdfast.storage.showing import shown_path
-from holdfast.storage.writinglocal import LocalWriter
+from holdfast.storage.localwriter import LocalWriter
+from holdfast.storage.paths import shown_path
 
 SCHEMA_FILE = ".holdfast/holdfast.schema.json"
 _EXAMPLE = Path(__file__).with_name("example")
@@ -20,9 +21,12 @@ _GITIGNORE = ".gitignore"
 _NAME = "project: example\n"
 
 
-@dataclass(frozen=True)
-class NewProject:
+@dataclass(frozen=True, repr=False)
+class NewProject(OneLine):
     """What `init` wrote."""
+
+    SHOWN: ClassVar = ("folder", "project", "files")
+    COMMAND: ClassVar = "init"
 
     folder: str
     """Where the project is."""
@@ -72,7 +76,7 @@ def _example(name: str) -> Mapping[str, str]:
 
 def _schema() -> str:
     # pydantic takes long to import; only who writes the schema waits for it.
-    from holdfast.jobs.schema import schema_text
+    from holdfast.jobs.projectfile.model import schema_text
 
     return schema_text()
 

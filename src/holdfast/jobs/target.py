@@ -8,25 +8,28 @@ even opened; for a URL it has to load, because the endpoint and the credentials 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ProjectError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
+from holdfast.jobs.projectfile.substitution import has_reference
 from holdfast.nearest import nearest
-from holdfast.storage.hadoop import settings_from_spark
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.options import (
     FAMILIES,
+    StorageOptions,
     StorageSettings,
-    parse_storage_option,
-    settings_for,
+    named_options,
+    names_families,
+    settings_from_spark,
+    settings_given,
 )
 
 if TYPE_CHECKING:
-    from holdfast.jobs.project import Project
+    from holdfast.jobs.projectfile.model import Project
 
 
 ANY_PROJECT = ProjectChoice()
@@ -50,15 +53,15 @@ def resolve_target(
     text: str,
     *,
     project: ProjectChoice = ANY_PROJECT,
-    storage_options: Sequence[str] = (),
+    storage_options: StorageOptions = (),
     working_folder: Path,
 ) -> Target:
     """Find the checkpoint that the text means."""
-    options = [parse_storage_option(option) for option in storage_options]
+    _check_form(storage_options)
     if _could_be_a_job(text):
         loaded = _load_for_name(text, project, working_folder)
         if loaded and text in loaded.jobs:
-            return job_target(text, loaded, options)
+            return job_target(text, loaded, storage_options)
         if not (working_folder / text).exists():
             raise _neither(text, loaded)
     location = parse_location(text, relative_to=working_folder)
@@ -69,11 +72,11 @@ def resolve_target(
         message = f"there is no project file here that could have the profile {project.profile}"
         raise UsageError("HF1125", message, next_steps=("give --project FILE, or no --profile",))
     loaded = project.load(file, working_folder) if file else None
-    return Target(location, settings_at(location, loaded, options), project=loaded)
+    return Target(location, settings_at(location, loaded, storage_options), project=loaded)
 
 
 def resolve_place(
-    text: str, target: Target, *, storage_options: Sequence[str], relative_to: Path
+    text: str, target: Target, *, storage_options: StorageOptions, relative_to: Path
 ) -> tuple[Location, StorageSettings]:
     """Find another place that belongs to a target, such as the output folder of its sink.
 
@@ -84,9 +87,14 @@ def resolve_place(
     choice = ProjectChoice.of(None)
     if project is None and not location.is_local and (file := choice.find(relative_to)):
         project = choice.load(file, relative_to)
-    same = location.scheme == target.location.scheme
-    options = [parse_storage_option(option) for option in storage_options] if same else []
-    return location, settings_at(location, project, options)
+    counts = location.scheme == target.location.scheme or names_families(storage_options)
+    return location, settings_at(location, project, storage_options if counts else ())
+
+
+def _check_form(options: StorageOptions) -> None:
+    """Raise HF7010 for options of no known form, before anything else is looked for."""
+    if not names_families(options):
+        named_options(options)
 
 
 def _could_be_a_job(text: str) -> bool:
@@ -105,7 +113,7 @@ def _load_for_name(text: str, project: ProjectChoice, working_folder: Path) -> P
         raise
 
 
-def job_target(name: str, project: Project, options: Sequence[tuple[str, str]]) -> Target:
+def job_target(name: str, project: Project, options: StorageOptions) -> Target:
     """Give the checkpoint of a job that the project has."""
     job = project.jobs[name]
     location = project.checkpoint_of(name)
@@ -114,10 +122,10 @@ def job_target(name: str, project: Project, options: Sequence[tuple[str, str]]) 
 
 
 def settings_at(
-    location: Location, project: Project | None, options: Sequence[tuple[str, str]] = ()
+    location: Location, project: Project | None, options: StorageOptions = ()
 ) -> StorageSettings:
     """Give what counts for the location: Spark's settings, then `storage:`, then the options."""
-    given = settings_for(location.scheme, options)
+    given = settings_given(location.scheme, options)
     if project is None or location.is_local:
         return given
     from_spark = settings_from_spark(_s3a_settings(project, location), location)
@@ -159,3 +167,33 @@ def _neither(text: str, project: Project | None) -> UsageError:
     else:
         step = f"give one of the jobs ({', '.join(jobs) or 'there are none'}), or a path or URL"
     return UsageError("HF1002", message, next_steps=(step,))
+
+
+@dataclass(frozen=True)
+class DeclaredSink:
+    """The sink of one job as its project file declares it."""
+
+    format: str
+    identity: str | None
+    """The path, table, function or topic; None for a format that has none."""
+    path: str | None
+    """The output folder, None where there is none or its path cannot be filled in here."""
+    output_mode: str
+    at: str
+    """Where in the project file it stands."""
+    native: bool = False
+    """Spark's own sink of this format, not Holdfast's."""
+
+
+def declared_sink(project: Project, job: str) -> DeclaredSink:
+    """Give what the project file says of a job's sink."""
+    declared = project.shown_job(job)
+    sink = declared.sink
+    return DeclaredSink(
+        format=sink.format,
+        identity=sink.path or sink.table or sink.function or sink.options.get("topic"),
+        path=sink.path if sink.path and not has_reference(sink.path) else None,
+        output_mode=declared.decided_output_mode,
+        at=project.at("jobs", job, "sink"),
+        native=sink.native,
+    )

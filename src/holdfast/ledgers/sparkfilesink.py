@@ -14,8 +14,8 @@ from holdfast.format.logs.filelog import (
     log_id_of,
     needed_ids,
 )
-from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.storage.reading import Kind, Listed, Reader
+from holdfast.ledgers.sinkstate import LastCommitted
+from holdfast.storage.reading import FileKind, Listed, Reader
 
 LOG_FOLDER = "_spark_metadata"
 FORMATS = frozenset({"parquet", "csv", "json", "orc", "text", "avro", "xml"})
@@ -85,7 +85,7 @@ def read_file_sink_log(reader: Reader, batches: Collection[int]) -> FileSinkLog 
     compact: set[int] = set()
     for item in listed:
         numbered = log_id_of(item.path)
-        if numbered is not None and item.kind is Kind.FILE:
+        if numbered is not None and item.kind is FileKind.FILE:
             files[numbered[0]] = item
             compact |= {numbered[0]} if numbered[1] else set()
     if not files:

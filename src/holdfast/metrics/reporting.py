@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.answers import Answer
 from holdfast.errors import UsageError
-from holdfast.spark.events import Event, RunStep, Watcher
-from holdfast.storage.showing import shown_path
+from holdfast.running.events import Event, RunStep, Watcher
+from holdfast.storage.paths import shown_path
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.status.result import Status
     from holdfast.diagnosis.status.status import JobPlace
     from holdfast.jobs.ready import ReadyJob
-    from holdfast.spark.stopping import Stopping
+    from holdfast.running.stopping import Stopping
 
 
 @contextmanager
@@ -32,10 +32,10 @@ def reporting_metrics(
     """Serve metrics of a run where a port is given; yield who hears what happens, and the URL."""
     if port is None:
         if host is not None:
-            raise UsageError("HF1001", "--metrics-host needs --metrics-port")
+            raise UsageError("HF1001", "a metrics host needs a metrics port")
         yield watch, None
         return
-    from holdfast.metrics.fromevents import LiveFigures
+    from holdfast.metrics.figures import LiveFigures
     from holdfast.metrics.serving import LOOPBACK, metrics_served
 
     live = LiveFigures(jobs, lambda: stopping.working)
@@ -52,10 +52,14 @@ def reporting_metrics(
 def status_with_metrics(project: str, places: Sequence[JobPlace], path: Path) -> Answer[Status]:
     """Look at the jobs and write the metrics file; a bad place is refused before the look."""
     from holdfast.diagnosis.status.status import status_of
-    from holdfast.metrics.exposition import metrics_text, require_metrics_extra
+    from holdfast.metrics.exposition import (
+        metrics_text,
+        refuse_bad_file,
+        require_metrics_extra,
+        write_metrics,
+    )
     from holdfast.metrics.families import Face
-    from holdfast.metrics.fromstatus import figures_of_status
-    from holdfast.metrics.textfile import refuse_bad_file, write_metrics
+    from holdfast.metrics.figures import figures_of_status
 
     require_metrics_extra()
     refuse_bad_file(path, [one.folder for one in places if one.folder is not None])

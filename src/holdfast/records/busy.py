@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 from holdfast.errors import NotFoundError
 from holdfast.records.processes import Process, lives, process_here
-from holdfast.storage.machine import lasting_machine, this_machine
+from holdfast.storage.machine import ABANDONED_SECONDS, lasting_machine, this_machine
 from holdfast.storage.reading import Reader
-from holdfast.storage.writingtemporary import ABANDONED_SECONDS
 
 FOLDER = "busy"
 TOKENS: set[str] = set()

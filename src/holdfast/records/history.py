@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
 from holdfast.records.documents import UnreadableError
-from holdfast.records.folder import RecordsFolder
-from holdfast.records.pruning import prune
-from holdfast.records.run import Run
-from holdfast.records.runfile import decode_run, encode_run
+from holdfast.records.folder import RecordsFolder, prune
+from holdfast.records.run import Run, decode_run, encode_run
 
 KEPT_RUNS = 200
 _AT_ONCE = 4

@@ -16,8 +16,8 @@ from typing import Any
 from holdfast.codes import code_of
 from holdfast.errors import CheckpointError, NotFoundError
 from holdfast.findings import Finding, Place, Severity
+from holdfast.records.folder import PartReader
 from holdfast.records.history import generations_of_runs
-from holdfast.records.part import PartReader
 from holdfast.storage.reading import Reader
 from holdfast.storage.writing import Writer
 

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from holdfast.errors import CheckpointError, RefusedError, StorageError
-from holdfast.records.folder import RecordsFolder
-from holdfast.records.pruning import prune
+from holdfast.records.folder import RecordsFolder, prune
 
 KEPT_OFFSETS = 100
 """How many batches of a query are kept."""

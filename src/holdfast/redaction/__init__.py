@@ -8,12 +8,9 @@ before it. Text without secrets comes out unchanged, and redacting twice changes
 
 from __future__ import annotations
 
-from holdfast.redaction.excerpts import excerpt
 from holdfast.redaction.known import remember_secret
-from holdfast.redaction.marker import REDACTED
-from holdfast.redaction.names import names_secret
-from holdfast.redaction.text import looks_secret, redact
-from holdfast.redaction.values import redact_value
+from holdfast.redaction.names import REDACTED, names_secret
+from holdfast.redaction.text import excerpt, looks_secret, redact, redact_value
 
 __all__ = [
     "REDACTED",

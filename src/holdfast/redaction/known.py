@@ -11,8 +11,7 @@ import re
 from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from holdfast.redaction.marker import REDACTED
-from holdfast.redaction.names import names_secret
+from holdfast.redaction.names import REDACTED, names_secret
 
 # Shorter values can't be told from ordinary text: "1" would take every batch id with it.
 _SHORTEST = 4

@@ -1,10 +1,16 @@
-"""Decides which names (of settings, fields, parameters, variables) announce a secret."""
+"""Decides which names announce a secret, and what stands in a secret's place."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 
-from holdfast.redaction.expression import expression
+
+def expression(source: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
+    """Give a function that gives the compiled expression: most commands never need most of them."""
+    return cache(lambda: re.compile(source, flags))
+
 
 # Spark's own default (secret, password, token, access.key) and what Hadoop, Kafka, Azure, JDBC
 # and the clouds' tools call theirs.
@@ -50,3 +56,9 @@ def is_about(name: str) -> bool:
     if "$" in name[1:] or name.startswith(_PACKAGES):
         return True
     return bool(_ERROR_NAME().match(name) or _ABOUT().search(name))
+
+
+REDACTED = "[redacted]"
+
+BLANK = "\ue020"
+"""A private letter: while a percent-encoded text is looked at, its blanks must not end values."""

@@ -8,24 +8,193 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from holdfast.crashpoints import reach
-from holdfast.errors import RunError
-from holdfast.ledgers.identity import BatchIdentity
-from holdfast.records.lease import Lease
+from holdfast.errors import NotFoundError, RefusedError, RunError, SinkError, StorageError
+from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.identity import BatchIdentity, OffsetRange
+from holdfast.records.leases.taking import Lease
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.statements import Statement
-from holdfast.spark.offsetrange import read_range
-from holdfast.spark.sinks.sink import BatchSink, Delivery
-from holdfast.spark.sinks.skipping import skip
-from holdfast.spark.stopping import Stopping
+from holdfast.running.stopping import Stopping
+from holdfast.spark.failures import spark_message
+from holdfast.spark.sinks.sink import BatchSink, Delivery, skip
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+
+_LOOK_SECONDS = 0.05
+_NO_SINK = ("DATA_SOURCE_NOT_FOUND", "does not support streamed writing")
+"""What Spark says of a format that it has no streaming sink of."""
+
+
+class SinkWriter(Protocol):
+    """Starts a query so that its batches reach the sink, and knows how far they are."""
+
+    raised: BaseException | None
+    """What a delivery raised, as it was before it travelled through the JVM."""
+
+    @property
+    def delivered(self) -> int | None:
+        """The newest batch that the sink is done with."""
+
+    @property
+    def in_sink(self) -> int | None:
+        """The batch that is being written right now, as far as that can be seen."""
+
+    @property
+    def at_work(self) -> bool:
+        """Whether rows may still be written."""
+
+    def begin(self, writer: DataStreamWriter) -> StreamingQuery:
+        """Start the query; raise what Spark raises."""
+
+    def open_for(self, query_id: str) -> None:
+        """Let the batches of this query through."""
+
+    def close(self) -> None:
+        """Let no further batch through."""
+
+    def has_skipped(self, batch_id: int) -> bool:
+        """Return whether the sink had the batch before this run."""
+
+    def wait_until_left(self, wait: Callable[[float], bool], seconds: float) -> bool:
+        """Wait for the running delivery, while `wait` lets us; tell whether none runs any more."""
+
+
+class NativeWriter:
+    """Lets Spark's own sink write: nothing stands between Spark and the sink.
+
+    A stop waits for the commit of the batch that is planned. Spark may have begun the next one by
+    then: it is interrupted, stays pending, and runs again at the next start.
+    """
+
+    raised: BaseException | None = None
+
+    def __init__(
+        self,
+        sink: ReadySink,
+        *,
+        checkpoint: Reader,
+        held: int | None,
+        newest: Callable[[], int | None],
+    ) -> None:
+        self._sink = sink
+        self._checkpoint = checkpoint
+        self._held = held
+        self._newest = newest
+        self._query: StreamingQuery | None = None
+
+    @property
+    def delivered(self) -> int | None:
+        """The newest batch that Spark reported as committed."""
+        return self._newest()
+
+    @property
+    def in_sink(self) -> int | None:
+        """The batch that is planned and not committed; None where the storage does not answer."""
+        try:
+            return self._running()
+        except StorageError:
+            return None
+
+    @property
+    def at_work(self) -> bool:
+        """Whether the query is running; one whose JVM is gone writes nothing."""
+        try:
+            return self._query is not None and self._query.isActive
+        except (Py4JError, OSError):
+            return False
+
+    def begin(self, writer: DataStreamWriter) -> StreamingQuery:
+        """Start Spark's own sink; raise HF5012 where Spark does not find it."""
+        sink = self._sink
+        writer = writer.format(sink.format).options(**sink.options)
+        if sink.partition_by:
+            writer = writer.partitionBy(*sink.partition_by)
+        try:
+            if sink.table is not None:
+                self._query = writer.toTable(sink.table)
+            else:
+                self._query = writer.start(sink.path)
+        except (Py4JError, PySparkException) as error:
+            words = spark_message(error).shown
+            if any(one in words for one in _NO_SINK):
+                raise SinkError("HF5012", words, at=sink.at) from error
+            raise
+        return self._query
+
+    def open_for(self, query_id: str) -> None:
+        """Do nothing: Spark writes as soon as it is started."""
+
+    def close(self) -> None:
+        """Do nothing: only stopping the query keeps the next batch from being written."""
+
+    def has_skipped(self, batch_id: int) -> bool:
+        """Return whether the sink's log had the batch when this run started."""
+        return self._held is not None and batch_id <= self._held
+
+    def wait_until_left(self, wait: Callable[[float], bool], seconds: float) -> bool:
+        """Wait for the commit of the planned batch, while `wait` lets us."""
+        batch, left = self._running(), seconds
+        while batch is not None and self._running() == batch and left > 0:
+            if wait(_LOOK_SECONDS):
+                return False
+            left -= _LOOK_SECONDS
+        return batch is None or self._running() != batch
+
+    def _running(self) -> int | None:
+        """Return the batch that is planned and not committed; None where none is, or all ended."""
+        if not self.at_work:
+            return None
+        planned, committed = (
+            {int(name) for name in self._checkpoint.names(log) if name.isdecimal()}
+            for log in ("offsets", "commits")
+        )
+        pending = max(planned, default=-1)
+        return pending if pending >= 0 and pending not in committed else None
+
+
+def read_range(
+    checkpoint: Reader, copies: OffsetCopies, query_id: str, batch_id: int
+) -> OffsetRange:
+    """Return the range of a planned batch; raise StorageError, or HF2606 where it has no beginning.
+
+    Both entries are read each time, side by side. Remembering the previous one would spare a small
+    read, and hide that its file was changed under a running query, which plans from its memory.
+    """
+    entry_path, previous_path = f"offsets/{batch_id}", f"offsets/{batch_id - 1}"
+    read = checkpoint.read_many([entry_path, *([previous_path] if batch_id else [])])
+    entry = _bytes(read[entry_path])
+    if batch_id == 0:
+        return OffsetRange(0, b"", entry)
+    previous = read[previous_path]
+    if isinstance(previous, NotFoundError):
+        # Spark never removes it: a start fails without it, and what is purged when batch N is
+        # planned is older than N - minBatchesToRetain, which has to be positive. So the log does
+        # not begin here, it has lost an entry; and what was kept of it is what N was planned from.
+        kept = copies.copy_of(query_id, batch_id - 1)
+        if kept is None:
+            message = f"{previous_path} is missing, and no copy of it is kept: where batch "
+            message += f"{batch_id} begins is unknown"
+            raise RefusedError("HF2606", message, at=f"{checkpoint.location}/{previous_path}")
+        previous = kept
+    return OffsetRange(batch_id, _bytes(previous), entry)
+
+
+def _bytes(read: bytes | StorageError) -> bytes:
+    if isinstance(read, StorageError):
+        raise read
+    return read
+
 
 _START_SECONDS = 120.0
 """How long the first batch waits for Spark to tell the id of the query that it belongs to."""

@@ -12,19 +12,16 @@ from holdfast.errors import HoldfastError, JvmDiedError, LeaseError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.moments import moment_now
 from holdfast.records.run import Ended, Failure, Run
-from holdfast.spark.ending import halt, stop_query
-from holdfast.spark.events import BatchDone, JobEnded, JobStarted, JobStarting
-from holdfast.spark.failures import failure_of, jvm_deaths_told, jvm_died, told
+from holdfast.running.admission import DID_NOT_RETURN, refused_outcome, unstarted_outcome
+from holdfast.running.events import BatchDone, JobEnded, JobStarted, JobStarting
+from holdfast.running.options import RunContext
+from holdfast.running.progress import Report, behind
+from holdfast.running.recordkeeping import RecordKeeper, SinkTracker
+from holdfast.running.report import JobOutcome, JobReport
+from holdfast.spark.failures import failure_of, job_error, jvm_deaths_raised, jvm_died
 from holdfast.spark.gate import StoppedBeforeSinkError
 from holdfast.spark.jvmdeath import JvmDeath
-from holdfast.spark.listening import Report
-from holdfast.spark.progress import behind
-from holdfast.spark.recordkeeping import RecordKeeper
-from holdfast.spark.refusal import DID_NOT_RETURN, left_out, refusal
-from holdfast.spark.report import JobReport, Outcome
-from holdfast.spark.sinkrecord import SinkRecord
-from holdfast.spark.starting import Started, start_job
-from holdfast.spark.surroundings import Surroundings
+from holdfast.spark.start import RunningQuery, halt, start_job
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -44,9 +41,9 @@ _ASKED_BEFORE = "asked to stop before it began"
 class JobRun:
     """Runs one job to its end. Whatever happens to the job becomes its report."""
 
-    def __init__(self, job: ReadyJob, around: Surroundings) -> None:
+    def __init__(self, job: ReadyJob, context: RunContext) -> None:
         self._job = job
-        self._around = around
+        self._context = context
         self._began = time.monotonic()
         self._recorded = 0.0
         self._changed = threading.Event()
@@ -55,39 +52,46 @@ class JobRun:
         """Set once the record says how the run ended: nothing is written after it."""
         self._end_told = threading.Event()
         self._keeper: RecordKeeper | None = None
-        self._sink = SinkRecord()
+        self._sink = SinkTracker()
         self.error: HoldfastError | None = None
         """What ended the job, where it was neither the end of its data nor a wish."""
 
-    def run(self) -> Outcome:
+    @property
+    def job(self) -> ReadyJob:
+        """The job that is run."""
+        return self._job
+
+    def run(self) -> JobOutcome:
         """Run the job; a failure of the job is reported, not raised."""
-        self._around.watch(JobStarting(self._job.name))
-        if (death := self._around.jvm.death()) is not None:
+        self._context.watch(JobStarting(self._job.name))
+        if (death := self._context.jvm.death()) is not None:
             return self._not_begun(death)
         try:
-            started = start_job(self._job, self._around)
+            started = start_job(self._job, self._context)
         except StoppedBeforeSinkError as asked:
-            return left_out(self._job, self._around.watch, Ended.STOPPED, str(asked))
+            return unstarted_outcome(self._job, self._context.watch, Ended.STOPPED, str(asked))
         except HoldfastError as error:
             if isinstance(error, JvmDiedError) and self._was_asked_for():
-                return left_out(self._job, self._around.watch, Ended.STOPPED, _ASKED_BEFORE)
-            return refusal(self._job, error, self._around.watch, self._seconds())
+                return unstarted_outcome(
+                    self._job, self._context.watch, Ended.STOPPED, _ASKED_BEFORE
+                )
+            return refused_outcome(self._job, error, self._context.watch, self._seconds())
         with started.lease_held():
             report = self.live(started)
         records = () if self._keeper is None else tuple(self._keeper.findings())
-        return Outcome(report, self.error, started.findings + records)
+        return JobOutcome(report, self.error, started.findings + records)
 
-    def live(self, started: Started) -> JobReport:
+    def live(self, started: RunningQuery) -> JobReport:
         """Watch over a query until it ends; one that can't be watched over is stopped."""
-        self._around.abandonable(lambda: self._abandoned(started))
-        with self._around.stopping.work(self._job.name, lambda: started.gate.in_sink):
+        self._context.abandonable(lambda: self._abandoned(started))
+        with self._context.stopping.work(self._job.name, lambda: started.writer.in_sink):
             try:
-                with jvm_deaths_told(self._around.jvm, self._job):
+                with jvm_deaths_raised(self._context.jvm, self._job):
                     ended, failure = self._watched(started)
             except JvmDiedError as died:
                 ended, failure = self._without_spark(started, died)
             except HoldfastError as error:
-                stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
+                started.stop(self._context.stopping, self._context.options.grace_seconds)
                 self.error = self.error or error
                 ended, failure = Ended.FAILED, failure_of(self.error, self.error)
             except BaseException:
@@ -95,32 +99,34 @@ class JobRun:
                 raise
         return self._report(started, ended, failure)
 
-    def _watched(self, started: Started) -> tuple[Ended, Failure | None]:
+    def _watched(self, started: RunningQuery) -> tuple[Ended, Failure | None]:
         self._watch_over(started)
         ended, failure = self._ending(started, started.query)
         self._keep_record(started, ended, failure)
         return ended, failure
 
-    def _watch_over(self, started: Started) -> None:
-        query, notes, jvm = started.query, started.notes, self._around.jvm
-        started.listening.follow(
+    def _watch_over(self, started: RunningQuery) -> None:
+        query, notes, jvm = started.query, started.progress, self._context.jvm
+        started.listener.follow(
             str(query.runId), lambda report: self._heard(started, report), notes.over.set
         )
         # What was found is said before a row is delivered.
-        self._around.watch(self._announced(started))
-        started.gate.open_for(str(query.id))
+        self._context.watch(self._announced(started))
+        started.writer.open_for(str(query.id))
         while jvm.death() is None and query.isActive and not notes.over.wait(_LOOK_SECONDS):
-            if self._around.stopping.asked or started.lease.lost:
-                stop_query(started, self._around.stopping, self._around.wishes.grace_seconds)
+            if self._context.stopping.asked or started.lease.lost:
+                started.stop(self._context.stopping, self._context.options.grace_seconds)
                 break
             self._keep_record(started)
         if (death := jvm.death()) is not None:
             raise jvm_died(death, self._job)
         notes.over.wait(_LAST_WORDS_SECONDS)
 
-    def _without_spark(self, started: Started, died: JvmDiedError) -> tuple[Ended, Failure | None]:
+    def _without_spark(
+        self, started: RunningQuery, died: JvmDiedError
+    ) -> tuple[Ended, Failure | None]:
         """End a run whose JVM is gone; a delivery in the user's own function may still go on."""
-        if not started.gate.wait_until_left(self._around.stopping.wait_at_once, _LEAVE_SECONDS):
+        if not started.writer.wait_until_left(self._context.stopping.wait_at_once, _LEAVE_SECONDS):
             started.release_when_left()
         ended, failure = Ended.STOPPED, None
         if not self._was_asked_for():
@@ -129,9 +135,9 @@ class JobRun:
         self._keep_record(started, ended, failure)
         return ended, failure
 
-    def _abandoned(self, started: Started) -> Outcome:
+    def _abandoned(self, started: RunningQuery) -> JobOutcome:
         """End the run from outside; with its JVM gone it is over, whatever the user's code does."""
-        if self._around.jvm.death(_ABANDON_SECONDS) is not None:
+        if self._context.jvm.death(_ABANDON_SECONDS) is not None:
             # The storage may hang, and nobody waits for it now.
             writing = threading.Thread(
                 target=self._keep_record, args=(started, Ended.STOPPED), daemon=True
@@ -140,36 +146,36 @@ class JobRun:
             writing.join(_ABANDON_SECONDS)
         report = self._made_report(started, Ended.STOPPED, None)
         self._tell_end(report, DID_NOT_RETURN)
-        return Outcome(report, None, started.findings)
+        return JobOutcome(report, None, started.findings)
 
     def _was_asked_for(self) -> bool:
         """Whether a signal to stop ended the JVM: by our hand, or because both got it."""
-        stopping, death = self._around.stopping, self._around.jvm.death()
+        stopping, death = self._context.stopping, self._context.jvm.death()
         terminated = death is not None and death.signal == SIGTERM
         return stopping.at_once or (stopping.asked and terminated)
 
-    def _not_begun(self, death: JvmDeath) -> Outcome:
+    def _not_begun(self, death: JvmDeath) -> JobOutcome:
         """Return the outcome of a job whose turn came after the JVM had ended."""
-        if self._around.stopping.asked:
-            return left_out(self._job, self._around.watch, Ended.STOPPED, _ASKED_BEFORE)
+        if self._context.stopping.asked:
+            return unstarted_outcome(self._job, self._context.watch, Ended.STOPPED, _ASKED_BEFORE)
         why = f"not started: {death.words}"
-        outcome = left_out(self._job, self._around.watch, Ended.SKIPPED, why)
+        outcome = unstarted_outcome(self._job, self._context.watch, Ended.SKIPPED, why)
         return replace(outcome, error=jvm_died(death, self._job))
 
-    def _announced(self, started: Started) -> JobStarted:
+    def _announced(self, started: RunningQuery) -> JobStarted:
         query = started.query
         return JobStarted(
             self._job.name, str(query.id), str(query.runId), started.lease.generation,
             started.rerun, started.findings, started.sink.promise,
         )  # fmt: skip
 
-    def _heard(self, started: Started, report: Report) -> None:
-        note = started.notes.take(report)
+    def _heard(self, started: RunningQuery, report: Report) -> None:
+        note = started.progress.take(report)
         if note is None:
             return
         self._changed.set()
-        notes = started.notes
-        self._around.watch(
+        notes = started.progress
+        self._context.watch(
             BatchDone(
                 self._job.name, note, notes.batches, notes.rows,
                 float(report.get("processedRowsPerSecond", 0.0)), behind(report, started.kinds),
@@ -177,31 +183,33 @@ class JobRun:
             )
         )  # fmt: skip
 
-    def _ending(self, started: Started, query: StreamingQuery) -> tuple[Ended, Failure | None]:
-        raised, failed = started.gate.raised, query.exception()
+    def _ending(self, started: RunningQuery, query: StreamingQuery) -> tuple[Ended, Failure | None]:
+        raised, failed = started.writer.raised, query.exception()
         if isinstance(raised, StoppedBeforeSinkError):
             return Ended.STOPPED, None
         if started.lease.lost or isinstance(raised, LeaseError):
             self.error = raised if isinstance(raised, LeaseError) else _loss(started)
             return Ended.LOST_LEASE, failure_of(self.error, self.error)
-        if failed is not None and not self._around.stopping.at_once:
-            if (death := self._around.jvm.death_after(raised or failed)) is not None:
+        if failed is not None and not self._context.stopping.at_once:
+            if (death := self._context.jvm.death_after(raised or failed)) is not None:
                 raise jvm_died(death, self._job, failed)
-            self.error = told(failed, self._job, raised_in_batch=raised)
+            self.error = job_error(failed, self._job, raised_in_batch=raised)
             return Ended.FAILED, failure_of(self.error, raised or failed)
-        return (Ended.STOPPED if self._around.stopping.asked else Ended.FINISHED), None
+        return (Ended.STOPPED if self._context.stopping.asked else Ended.FINISHED), None
 
     def _keep_record(
-        self, started: Started, ended: Ended | None = None, failure: Failure | None = None
+        self, started: RunningQuery, ended: Ended | None = None, failure: Failure | None = None
     ) -> None:
         """Write how far the run is: when it changed, not too often, and once at its end."""
         with self._recording:
             if not self._over.is_set():
                 self._write_record(started, ended, failure)
 
-    def _write_record(self, started: Started, ended: Ended | None, failure: Failure | None) -> None:
+    def _write_record(
+        self, started: RunningQuery, ended: Ended | None, failure: Failure | None
+    ) -> None:
         if self._keeper is None:
-            self._keeper = RecordKeeper(started.history, self._around.watch)
+            self._keeper = RecordKeeper(started.history, self._context.watch)
         if ended is not None:
             self._keeper.end(self._record(started, ended, failure))
             self._over.set()
@@ -214,15 +222,15 @@ class JobRun:
         if not self._keeper.progress(self._record(started, ended, failure)):
             self._changed.set()
 
-    def _record(self, started: Started, ended: Ended | None, failure: Failure | None) -> Run:
-        notes = started.notes
+    def _record(self, started: RunningQuery, ended: Ended | None, failure: Failure | None) -> Run:
+        notes = started.progress
         return replace(
             started.record,
             sink=self._sink.now(
                 started.record,
                 started.sink,
-                started.gate.delivered,
-                may_look=not self._around.stopping.at_once and self._around.jvm.death() is None,
+                started.writer.delivered,
+                may_look=not self._context.stopping.at_once and self._context.jvm.death() is None,
             ),
             sources=notes.sources,
             batches=notes.batches,
@@ -239,13 +247,15 @@ class JobRun:
             failure=failure,
         )
 
-    def _report(self, started: Started, ended: Ended, failure: Failure | None) -> JobReport:
+    def _report(self, started: RunningQuery, ended: Ended, failure: Failure | None) -> JobReport:
         report = self._made_report(started, ended, failure)
         self._tell_end(report, None if self.error is None else self.error.message)
         return report
 
-    def _made_report(self, started: Started, ended: Ended, failure: Failure | None) -> JobReport:
-        notes, record = started.notes, started.record
+    def _made_report(
+        self, started: RunningQuery, ended: Ended, failure: Failure | None
+    ) -> JobReport:
+        notes, record = started.progress, started.record
         return JobReport(
             self._job.name, record.query_id, record.run_id, started.lease.generation,
             notes.batches, notes.rows, notes.skipped_batches, ended, self._seconds(),
@@ -257,7 +267,7 @@ class JobRun:
         if self._end_told.is_set():
             return
         self._end_told.set()
-        self._around.watch(
+        self._context.watch(
             JobEnded(
                 report.job,
                 report.ended,
@@ -273,7 +283,7 @@ class JobRun:
         return round(time.monotonic() - self._began, 3)
 
 
-def _loss(started: Started) -> LeaseError:
+def _loss(started: RunningQuery) -> LeaseError:
     """Give how the lease was lost."""
     try:
         started.lease.confirm()

@@ -7,25 +7,29 @@ crashes prints to standard output, where a command's result belongs.
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import re
 import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from holdfast.errors import HoldfastError, SparkStartError
 from holdfast.records.processes import lives, process_here
-from holdfast.redaction import REDACTED, redact
+from holdfast.redaction import REDACTED, redact, redact_value
 from holdfast.spark.jvmdeath import JvmDeath, KernelWatch, death_of
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
     from pyspark.sql import SparkSession
+
 
 _KEPT_LINES = 400
 _END_SECONDS = 20
@@ -51,7 +55,7 @@ _NO_ANSWER = re.compile(r"does not exist in the JVM|^An error occurred while cal
 """What py4j makes of no answer: a name that is not there, or an error that nothing is known of."""
 
 
-class Voice:
+class JvmOutput:
     """Reads the JVM's standard error for as long as it lives, so that it never blocks."""
 
     def __init__(self, *, aloud: bool) -> None:
@@ -73,7 +77,7 @@ class Voice:
     def cause(self) -> str:
         """Give the one line that tells most about why the JVM ended."""
         self.drain(_END_SECONDS)
-        return told_cause(self.said)
+        return reported_cause(self.said)
 
     def drain(self, seconds: float = _DRAIN_SECONDS) -> None:
         """Wait for the last lines of a JVM that has ended."""
@@ -88,10 +92,10 @@ class Voice:
                     _pass_on(clean)
 
 
-_VOICES: WeakKeyDictionary[Any, Voice] = WeakKeyDictionary()
+_VOICES: WeakKeyDictionary[Any, JvmOutput] = WeakKeyDictionary()
 
 
-def told_cause(lines: tuple[str, ...]) -> str:
+def reported_cause(lines: tuple[str, ...]) -> str:
     """Give the one line that tells most about a failure, without a stack trace."""
     for telling in _TELLING:
         for line in reversed(lines):
@@ -107,7 +111,7 @@ class Jvm:
         self,
         number: int,
         process: subprocess.Popen[bytes] | None = None,
-        voice: Voice | None = None,
+        voice: JvmOutput | None = None,
     ) -> None:
         self.number = number
         """Its process number."""
@@ -216,7 +220,7 @@ def start_jvm(settings: Mapping[str, str], *, verbose: bool) -> JavaGateway:
 
     conf = SparkConf(loadDefaults=False)
     conf.setAll(list(settings.items()))
-    voice = Voice(aloud=verbose)
+    voice = JvmOutput(aloud=verbose)
     spoken = {"stdout": voice.writing, "stderr": voice.writing}
     try:
         gateway = launch_gateway(conf, spoken)  # type: ignore[no-untyped-call]
@@ -300,3 +304,78 @@ def _pass_on(line: str) -> None:
     except (OSError, ValueError):
         # Nobody reads any more; the JVM must not come to a halt because of it.
         return
+
+
+_TALKATIVE = (
+    "SQLQueryContextLogger",
+    "DataFrameQueryContextLogger",
+    "py4j.clientserver",
+    "py4j.java_gateway",
+)
+_PY4J = ("java_gateway", "clientserver")
+
+
+@contextmanager
+def quiet_python(*, verbose: bool) -> Iterator[None]:
+    """Keep them silent for as long as jobs run; where everything is wanted, take secrets out."""
+    with contextlib.ExitStack() as stack:
+        if not verbose:
+            stack.enter_context(quiet_disconnections())
+        stack.enter_context(_quiet_loggers(verbose=verbose))
+        yield
+
+
+@contextmanager
+def quiet_disconnections() -> Iterator[None]:
+    """Keep py4j from printing a traceback for every call into a JVM that is gone."""
+
+    def passes(record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        return record.module not in _PY4J or error is None or not lost_connection(error)
+
+    # py4j writes some of them with the root logger.
+    loggers = [logging.getLogger(name) for name in ("", "py4j.clientserver")]
+    for logger in loggers:
+        logger.addFilter(passes)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(passes)
+
+
+@contextmanager
+def _quiet_loggers(*, verbose: bool) -> Iterator[None]:
+    loggers = [_logger(name) for name in _TALKATIVE]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.addFilter(_redacted_record)
+        logger.disabled = logger.disabled or not verbose
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
+            logger.removeFilter(_redacted_record)
+
+
+def _redacted_record(record: logging.LogRecord) -> bool:
+    """Redact a record in place, for whichever handler shows it."""
+    record.msg, record.args = redact(record.getMessage()), None
+    if hasattr(record, "context"):
+        record.context = redact_value(record.context)
+    if record.exc_info and record.exc_info[1] is not None:
+        kind, error, trace = record.exc_info
+        # The usual formatter shows the text, pyspark's own the error.
+        record.exc_text = redact(logging.Formatter().formatException(record.exc_info))
+        record.exc_info = (kind, RuntimeError(redact(str(error))), trace)
+    return True
+
+
+def _logger(name: str) -> logging.Logger:
+    if name.startswith("py4j"):
+        return logging.getLogger(name)
+    # Made as pyspark makes it: a plain logger under this name would stay plain for ever.
+    from pyspark.logger import PySparkLogger
+
+    return PySparkLogger.getLogger(name)

@@ -9,21 +9,20 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pyspark.java_gateway import ensure_callback_server_started
 
+from holdfast.running.progress import Report
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-Report = Mapping[str, Any]
-"""What Spark reports of one batch, as its JSON names it."""
 
 _EARLY_REPORTS = 100
 
 
-class Listening:
+class ProgressListener:
     """Hears every query of a session, and passes on what belongs to the one that it follows."""
 
     def __init__(self) -> None:
@@ -40,7 +39,7 @@ class Listening:
         ensure_callback_server_started(context._gateway)  # type: ignore[no-untyped-call]
         jvm: Any = context._jvm
         streaming = jvm.org.apache.spark.sql.streaming
-        self._ear = streaming.PythonStreamingQueryListenerWrapper(_Ear(self.take))
+        self._ear = streaming.PythonStreamingQueryListenerWrapper(_JavaListener(self.take))
         _streams(session).addListener(self._ear)
 
     def end(self, session: SparkSession) -> None:
@@ -74,7 +73,7 @@ class Listening:
             self._heard(report)
 
 
-class _Ear:
+class _JavaListener:
     """What the JVM calls for every event of every query."""
 
     def __init__(self, take: Callable[[str, Report | None], None]) -> None:

@@ -1,39 +1,42 @@
-"""Opens the session that jobs run in: all that can be refused is refused before Spark starts."""
+"""Opens the session that jobs run in, and a session of its own in it for each job."""
 
 from __future__ import annotations
 
 import os
+import platform
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
+from pyspark.sql import SparkSession
+
+from holdfast import __version__
 from holdfast.checkpoint.verification import Progress
-from holdfast.errors import SparkStartError
+from holdfast.errors import ProjectError, SparkStartError
+from holdfast.jobs.ready import ReadyJob
+from holdfast.nearest import CLOSE, nearest
+from holdfast.records.run import Versions
 from holdfast.redaction import redact
-from holdfast.spark.jars.lock import locked_jars, locked_releases
-from holdfast.spark.jars.merging import features_within, own_jars, without_doubles
-from holdfast.spark.jars.obtaining import obtain
-from holdfast.spark.java import find_java
-from holdfast.spark.jvm import Jvm, end_jvm, lost_connection, start_jvm
-from holdfast.spark.release import (
+from holdfast.running.settings import (
+    JARS,
+    SessionOptions,
+    launch_settings,
+    refuse_master,
+    session_settings,
+)
+from holdfast.spark.existingsession import refuse_unfit
+from holdfast.spark.installation import (
+    find_java,
     installed_spark,
     refuse_connect,
     refuse_connect_session,
     release_of,
 )
-from holdfast.spark.serving import refuse_unfit
-from holdfast.spark.settings import (
-    JARS,
-    SessionWish,
-    launch_settings,
-    refuse_master,
-    session_settings,
-)
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-__all__ = ["SessionWish", "has_session", "open_session", "stop_session"]
+from holdfast.spark.jars.cache import obtain
+from holdfast.spark.jars.lock import locked_jars, locked_releases
+from holdfast.spark.jars.userjars import features_within, own_jars, without_doubles
+from holdfast.spark.jvm import Jvm, end_jvm, lost_connection, start_jvm
 
 Step = Callable[[str], None]
 """Is called with a line about what is done now."""
@@ -42,7 +45,7 @@ _PYTHON = "PYSPARK_PYTHON"
 
 
 def open_session(
-    wish: SessionWish, progress: Progress | None = None, step: Step | None = None
+    wish: SessionOptions, progress: Progress | None = None, step: Step | None = None
 ) -> SparkSession:
     """Start Spark as wished and return its session; one that runs already is used if it serves.
 
@@ -87,8 +90,14 @@ def stop_session(session: SparkSession) -> None:
     end_jvm(gateway)
 
 
+def versions_of(session: SparkSession) -> Versions:
+    """Give what runs here."""
+    java = session._jvm.java.lang.System.getProperty("java.version")  # type: ignore[union-attr]
+    return Versions(__version__, session.version, str(java), platform.python_version())
+
+
 def _jars(
-    wish: SessionWish, spark: str, progress: Progress | None, step: Step | None
+    wish: SessionOptions, spark: str, progress: Progress | None, step: Step | None
 ) -> tuple[str, ...]:
     """Give all jars of the session: the user's, and those that the features need."""
     written = [*wish.jars, *wish.conf.get(JARS, "").split(",")]
@@ -126,7 +135,7 @@ def _end_idle_jvm() -> None:
         end_jvm(gateway)
 
 
-def _start(wish: SessionWish, settings: Mapping[str, str]) -> SparkSession:
+def _start(wish: SessionOptions, settings: Mapping[str, str]) -> SparkSession:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
@@ -160,3 +169,62 @@ def _cause(failure: Exception) -> str:
     while innermost.getCause() is not None:
         innermost = innermost.getCause()
     return str(innermost.toString()).partition("\n")[0]
+
+
+def session_for(job: ReadyJob, session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """Open a session with the job's own settings; those that need another Spark are refused.
+
+    `settings` are the project's. A session that somebody else opened may have been started without
+    them: those that Spark can change at run time are set here, and the open session stays as it is.
+    """
+    own = session.newSession()
+    for name, value in settings.items():
+        if own.conf.isModifiable(name) and own.conf.get(name, None) != value:
+            own.conf.set(name, value)
+    for name, value in job.conf.items():
+        if not own.conf.isModifiable(name):
+            raise _refused(own, job, name)
+        own.conf.set(name, value)
+    return own
+
+
+def _refused(session: SparkSession, job: ReadyJob, name: str) -> ProjectError:
+    """Return why a setting cannot be one job's: Spark reads it once, or does not know it."""
+    jvm: Any = session._jvm
+    where = f"jobs.{job.name}.conf"
+    if jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(name) is not None:
+        message = f"{where}: {name} can't be changed for one job"
+        steps = ("write it under spark.conf, where it counts for every job",)
+        return ProjectError("HF1104", message, at=job.at, next_steps=steps)
+    settings = jvm.org.apache.spark.sql.api.python.PythonSQLUtils.listRuntimeSQLConfigs()
+    near = nearest(name, [settings[place]._1() for place in range(len(settings))], CLOSE)
+    if near is not None:
+        message = f"{where}: Spark does not know {name}; did you mean {near}?"
+        steps = (f"write {near}",)
+        return ProjectError("HF1104", message, at=job.at, next_steps=steps)
+    message = f"{where}: Spark does not know {name}, so it cannot be set for one job"
+    steps = (
+        "correct the name; a setting of a library goes under spark.conf, where it counts for "
+        "every job",
+    )
+    return ProjectError("HF1104", message, at=job.at, next_steps=steps)
+
+
+@contextmanager
+def active(session: SparkSession) -> Iterator[None]:
+    """Make a session the active one of this thread, and put the former one back.
+
+    Without one, Spark's session catalog reads default settings: it does not know that Delta's
+    catalog stands before it, and `toTable` is given a Delta table of a name as one of a path
+    (DELTA_INVALID_V1_TABLE_CALL). Only the thread that opened Spark has one by itself.
+    """
+    sessions: Any = SparkSession._get_j_spark_session_class(session._jvm)
+    former = sessions.getActiveSession()
+    sessions.setActiveSession(session._jsparkSession)
+    try:
+        yield
+    finally:
+        if former.isDefined():
+            sessions.setActiveSession(former.get())
+        else:
+            sessions.clearActiveSession()

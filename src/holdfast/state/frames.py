@@ -78,7 +78,7 @@ class StateReader(Frames):
         return self.reader.read_all()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StateAnswer(Answer[StateRows], Frames):
     """The answer of `read_state`; its tables have all rows that fit, up to a `limit` if given."""
 
@@ -105,7 +105,7 @@ def _flat(table: pa.Table) -> pa.Table:
     """Return the fields inside of structs as columns by their full names."""
     import pyarrow as pa
 
-    from holdfast.state.rowcolumns import leaf_columns
+    from holdfast.state.columns import leaf_columns
 
     leaves = leaf_columns(table.schema)
     columns = [

@@ -1,22 +1,25 @@
-"""One checkpoint, opened by a program: its state as Arrow."""
+"""One checkpoint, opened by a program: its state as Arrow, if the libraries are installed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, ClassVar
 
-from holdfast.answers import in_python
-from holdfast.state.bounds import MEMORY_BYTES
-from holdfast.state.query.keytext import Key
+from holdfast.answers import OneLine, in_python
+from holdfast.errors import UsageError
+from holdfast.state.options import MEMORY_BYTES, Key
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
     from holdfast.state.frames import StateReader
 
 
-@dataclass(frozen=True)
-class OpenedCheckpoint:
+@dataclass(frozen=True, repr=False)
+class OpenedCheckpoint(OneLine):
     """A checkpoint that can be read, and is never written to."""
+
+    SHOWN: ClassVar = ("location",)
 
     reader: Reader
 
@@ -43,16 +46,27 @@ class OpenedCheckpoint:
         the first operator's first store at the newest committed batch. Raises HoldfastError, here
         and while rows are read.
         """
-        from holdfast.state.extras import require_state_extra
 
         require_state_extra()
         import pyarrow as pa
 
         from holdfast.checkpoint.reading import read_picture
         from holdfast.state.frames import StateReader
-        from holdfast.state.query.asking import Question, open_question
+        from holdfast.state.query.question import Question, open_question
 
         question = Question(operator, store, batch, partition, key, where, memory_bytes)
         asked = open_question(self.reader, read_picture(self.reader), question)
         rows = pa.RecordBatchReader.from_batches(asked.view.schema, asked.batches())
         return StateReader(rows)
+
+
+_NEEDED = ("numpy", "pyarrow", "rocksdict", "xxhash")
+
+
+def require_state_extra() -> None:
+    """Raise HF2770 where a library is missing that reading state needs."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        message = f"reading state needs {', '.join(missing)}, which {verb} not installed"
+        raise UsageError("HF2770", message)

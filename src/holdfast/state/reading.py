@@ -2,28 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from holdfast.checkpoint.layout import Layout
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.statefiles import OperatorFiles, StoreFiles
+from holdfast.checkpoint.statefiles import DEFAULT_STORE, OperatorFiles, PartitionFiles, StoreFiles
 from holdfast.errors import CheckpointError, UsageError
-from holdfast.findings import Finding
-from holdfast.state.bounds import MEMORY_BYTES
+from holdfast.findings import Finding, Place, Severity
+from holdfast.format.spans import Changes
+from holdfast.state.columns import shown_batch, shown_schema
+from holdfast.state.decoding import RowDecoder
 from holdfast.state.layouts import StoreLayout, layouts_of
-from holdfast.state.loading.chains import PartitionHistory, loadable_batches, nearest_batch
-from holdfast.state.loading.statelog import StateLog
-from holdfast.state.partitionreading import PartitionReader
-from holdfast.state.query.showing import shown_schema
-from holdfast.state.rowdecoding import RowDecoder
+from holdfast.state.loading.chains import Chain, PartitionHistory, loadable_batches, nearest_batch
+from holdfast.state.loading.links import LinkReader
+from holdfast.state.loading.logs import StateLog
+from holdfast.state.loading.partition import living_entries
+from holdfast.state.options import MEMORY_BYTES
+from holdfast.state.results import BatchChange
+from holdfast.storage.paths import place_within
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
     from holdfast.state.query.keysearch import KeySearch
+
+
+_BUFFERED_BYTES = 32 << 20
+"""So much is read before the first row is decoded: damage in a snapshot of usual size is met while
+another one can still take its place."""
+
+Unloadable = Callable[[str, str], CheckpointError]
+"""Makes the error for a place and a reason; it knows which other batches can be loaded."""
+
+
+@dataclass(frozen=True)
+class PartitionReader:
+    """Reads one partition of a store at a version."""
+
+    reader: Reader
+    layout: Layout
+    decoder: RowDecoder
+    partition: int
+    history: PartitionHistory
+    version: int
+    memory_bytes: int
+    search: KeySearch | None
+    damaged: set[str]
+    """Files known to be damaged; grows while reading."""
+    findings: list[Finding]
+    """What was met on the way; grows while reading."""
+    unloadable: Unloadable
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Give the rows; raise HF2744 where a file is missing or damaged that nothing replaces."""
+        while True:
+            chain = self._chain()
+            links = LinkReader(self.reader, self.layout, self.decoder.encoding)
+            shown = False
+            try:
+                for batch in self._rows(chain, links):
+                    shown = True
+                    yield batch
+            except CheckpointError as error:
+                failed = links.failed
+                if failed is None:
+                    error.at = error.at or place_within(self.reader.location, self.history.folder)
+                    raise
+                self.damaged.add(failed.path)
+                if shown or not failed.whole:
+                    raise self.unloadable(error.at or failed.path, error.message) from error
+                continue
+            self._note(chain, links)
+            return
+
+    def _chain(self) -> Chain:
+        chain = self.history.chain(self.version, self.damaged)
+        if not chain.loadable:
+            first = chain.breaks[0]
+            at = place_within(self.reader.location, first.path)
+            raise self.unloadable(at, str(first))
+        return chain
+
+    def _rows(self, chain: Chain, links: LinkReader) -> Iterator[pa.RecordBatch]:
+        family = self.decoder.layout.family
+        if family is not None and not self._has_family(chain, links, family):
+            return
+        if self.search is not None:
+            links.wanted = self.search.stored_bytes
+        living = living_entries(chain, links.changes, self.memory_bytes)
+        for entries in _buffered(living) if self._replaceable(chain) else living:
+            keys, values = self.decoder.decode(entries)
+            batch = shown_batch(self.decoder.layout, self.partition, keys, values)
+            batch = batch if self.search is None else self.search.among(batch)
+            if len(batch):
+                yield batch
+
+    def _replaceable(self, chain: Chain) -> bool:
+        """Tell whether other files would do, should the chain's snapshot be damaged."""
+        wholes = {link.path for link in chain.links if link.whole}
+        if not wholes or self.history.ids:
+            # With ids, only the headers of changelogs would tell: nobody reads them for this.
+            return bool(wholes)
+        return self.history.chain(self.version, self.damaged | wholes).loadable
+
+    def _has_family(self, chain: Chain, links: LinkReader, family: str) -> bool:
+        """Ask the snapshot that is read anyway, or any other: numbers are never given anew."""
+        if not chain.links:
+            return False
+        first = chain.links[0]
+        snapshots = [first] if first.whole else self.history.zips(self.damaged)
+        if not snapshots:
+            broken = "".join(f"; {path} is damaged" for path in chain.passed_over)
+            message = f"no snapshot of the partition tells the number of {family}{broken}"
+            at = place_within(self.reader.location, self.history.folder)
+            raise CheckpointError("HF2751", message, at=at)
+        return links.find_family(snapshots[0], family)
+
+    def _note(self, chain: Chain, links: LinkReader) -> None:
+        self.findings.extend(links.overlooked)
+        for path in chain.passed_over:
+            message = f"{path} is damaged; older files were read in its place"
+            self.findings.append(Finding("HF2747", Severity.WARNING, message, Place(path)))
+
+
+def _buffered(living: Iterator[Changes]) -> Iterator[Changes]:
+    held: list[Changes] = []
+    used = 0
+    for entries in living:
+        held.append(entries)
+        used += int(entries.keys.lengths.sum() + entries.values.lengths.sum())
+        if used > _BUFFERED_BYTES:
+            yield from held
+            held = []
+    yield from held
 
 
 @dataclass(frozen=True)
@@ -196,3 +311,35 @@ def _partitions(count: int, asked: int | None, search: KeySearch | None) -> tupl
     own = None if search is None else search.partition(count)
     found = range(count) if own is None else (own,)
     return tuple(one for one in found if asked is None or one == asked)
+
+
+def partition_bytes(view: StateView) -> dict[int, int]:
+    """Give the size of all files that a partition keeps, of every batch, for each that is read."""
+    own = "" if view.layout.store == DEFAULT_STORE else f"{view.layout.store}/"
+    folders = {f"state/{view.operator}/{one}/{own}": one for one in view.partitions}
+    depth = 3 + bool(own)
+    sizes = dict.fromkeys(view.partitions, 0)
+    for path, item in view.log.picture.layout.items.items():
+        parts = path.split("/", depth)
+        partition = folders.get("/".join(parts[:depth]) + "/") if len(parts) > depth else None
+        if partition is not None:
+            sizes[partition] += item.size
+    return sizes
+
+
+def batch_changes(view: StateView, batches: Iterable[int]) -> tuple[BatchChange, ...]:
+    """Give what each batch wrote as deltas or changelogs, those that left any."""
+    sizes: dict[int, int] = {}
+    for files in _store(view).partitions.values():
+        for version, size in _change_sizes(files):
+            sizes[version - 1] = sizes.get(version - 1, 0) + size
+    return tuple(BatchChange(batch, sizes[batch]) for batch in batches if batch in sizes)
+
+
+def _store(view: StateView) -> StoreFiles:
+    return view.log.picture.layout.state.operators[view.operator].stores[view.layout.store]
+
+
+def _change_sizes(files: PartitionFiles) -> list[tuple[int, int]]:
+    deltas = [(version, item.size) for version, item in files.deltas.items()]
+    return [*deltas, *((version, item.size) for (version, _), item in files.changelogs.items())]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
+
+from holdfast.answers import OneLine
 
 
 @dataclass(frozen=True)
@@ -120,9 +123,12 @@ class WrittenFile:
     """Its size."""
 
 
-@dataclass(frozen=True)
-class StateRows:
+@dataclass(frozen=True, repr=False)
+class StateRows(OneLine):
     """Rows of one store at one batch."""
+
+    SHOWN: ClassVar = ("operator", "store", "batch_id", "rows", "total")
+    COMMAND: ClassVar = "state"
 
     operator: int
     """The id of the operator."""

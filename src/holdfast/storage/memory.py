@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from holdfast.errors import NotFoundError, StorageError
-from holdfast.storage.ordering import add_parents, order_of
-from holdfast.storage.reading import Kind, Listed, Listing
-from holdfast.storage.showing import place_within, shown_path
+from holdfast.storage.paths import place_within, shown_path
+from holdfast.storage.reading import FileKind, Listed, Listing, add_parents, order_of
 
 
 class MemoryReader:
@@ -29,8 +28,8 @@ class MemoryReader:
         for key, content in self._files.items():
             add_parents(key, folders)
             if not key.endswith("/"):
-                items.append(Listed(key, Kind.FILE, len(content)))
-        items.extend(Listed(folder, Kind.FOLDER, 0) for folder in folders)
+                items.append(Listed(key, FileKind.FILE, len(content)))
+        items.extend(Listed(folder, FileKind.FOLDER, 0) for folder in folders)
         items.sort(key=order_of)
         return Listing(tuple(items), {})
 

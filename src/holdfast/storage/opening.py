@@ -1,14 +1,15 @@
-"""Chooses the reader for a location."""
+"""Chooses the reader or the writer for a location, or says why nothing may be written there."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.errors import StorageError
 from holdfast.storage.local import LocalReader
-from holdfast.storage.location import Location
+from holdfast.storage.location import OBJECT_STORES, Location
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
-from holdfast.storage.schemes import OBJECT_STORES
+from holdfast.storage.writing import Writer
 
 if TYPE_CHECKING:
     from holdfast.storage.filesystem import Instances
@@ -28,7 +29,7 @@ def open_reader(
     reader = _local(location) if location.is_local else _remote(location, settings, instances)
     if timeout is None:
         return reader
-    from holdfast.storage.timing import TimedReader
+    from holdfast.storage.retrying import TimedReader
 
     return TimedReader(reader, timeout)
 
@@ -46,3 +47,20 @@ def _remote(location: Location, settings: StorageSettings, instances: Instances 
     filesystem, root = open_filesystem(location, settings, instances)
     object_store = location.scheme in OBJECT_STORES
     return RetryingReader(FsspecReader(filesystem, root, location.shown, object_store=object_store))
+
+
+def open_writer(location: Location, settings: StorageSettings) -> Writer:
+    """Open a place for writing; nothing is asked of the storage before the first write."""
+    if location.is_local:
+        from holdfast.storage.localwriter import LocalWriter
+
+        return LocalWriter(location.url, location.shown)
+    # fsspec takes a quarter of a second to import: only who writes remotely pays for it.
+    from holdfast.storage.filesystem import open_bare_filesystem
+    from holdfast.storage.remotewriter import WRITE_ONCE_SCHEMES, FsspecWriter
+
+    if location.scheme not in WRITE_ONCE_SCHEMES:
+        message = f"{location.scheme}: nobody has tried here whether it can create a file only once"
+        raise StorageError("HF7014", message, at=location.shown)
+    filesystem, root = open_bare_filesystem(location, settings)
+    return FsspecWriter(filesystem, root, location.shown)

@@ -1,15 +1,21 @@
-"""Knows the storage options by their names, and keeps their values from being shown."""
+"""Knows storage options by name, Spark's `fs.s3a.*` too, and never shows their values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.errors import StorageError
 from holdfast.nearest import nearest
 from holdfast.redaction import remember_secret
+from holdfast.storage.location import Location
 
 OptionValue = str | bool | int
+FamilyOptions = Mapping[str, Mapping[str, OptionValue]]
+"""Options by family and name, as under `storage:` in the project file."""
+StorageOptions = Mapping[str, OptionValue] | FamilyOptions | Sequence[str]
+"""Options as callers give them: by name, by family and name as under `storage:` in the project
+file, or as texts `key=value`."""
 
 FAMILIES: Mapping[str, str] = {
     "s3": "s3",
@@ -118,8 +124,56 @@ def parse_storage_option(text: str) -> tuple[str, str]:
     return key, value
 
 
-def settings_for(scheme: str, options: Iterable[tuple[str, str]]) -> StorageSettings:
-    """Give the settings that `--storage-option`s mean for a location with this scheme."""
+def names_families(given: StorageOptions) -> bool:
+    """Return whether options are given by family, so that they count for every place of it.
+
+    >>> names_families({"s3": {"endpoint": "http://localhost:9000"}})
+    True
+    >>> names_families({"endpoint": "http://localhost:9000"})
+    False
+    """
+    if not isinstance(given, Mapping):
+        return False
+    nested = [isinstance(value, Mapping) for value in given.values()]
+    if any(nested) and not all(nested):
+        message = "storage options are given both by name and by family; choose one"
+        raise StorageError("HF7010", message)
+    return bool(nested) and all(nested)
+
+
+def settings_given(scheme: str, given: StorageOptions) -> StorageSettings:
+    """Return the settings that a caller's options mean for a location with this scheme.
+
+    >>> settings_given("s3", {"region": "eu-central-1"}).for_scheme("s3")
+    {'region': 'eu-central-1'}
+    >>> settings_given("s3", ["region=eu-central-1"]).for_scheme("s3")
+    {'region': 'eu-central-1'}
+    >>> settings_given("file", {"s3": {"region": "eu-central-1"}}).for_scheme("s3")
+    {'region': 'eu-central-1'}
+    """
+    if names_families(given):
+        families: FamilyOptions = given  # type: ignore[assignment]
+        return StorageSettings(families)
+    return settings_for(scheme, named_options(given))
+
+
+def settings_among(schemes: Iterable[str], given: StorageOptions) -> StorageSettings:
+    """Return the settings that options mean for several places: the first that is remote counts."""
+    remote = [scheme for scheme in schemes if scheme != "file"]
+    return settings_given(remote[0] if remote else "file", given)
+
+
+def named_options(given: StorageOptions) -> list[tuple[str, OptionValue]]:
+    """Return options that are given by name, each with its value; raise HF7010 for other things."""
+    if isinstance(given, Mapping):
+        by_name: Mapping[str, OptionValue] = given  # type: ignore[assignment]
+        return [(str(key), value) for key, value in by_name.items()]
+    texts = [given] if isinstance(given, str) else given
+    return [parse_storage_option(text) for text in texts]
+
+
+def settings_for(scheme: str, options: Iterable[tuple[str, OptionValue]]) -> StorageSettings:
+    """Give the settings that named options mean for a location with this scheme."""
     given = dict(options)
     if given and scheme == "file":
         message = f"a local path takes no storage options ({', '.join(sorted(given))})"
@@ -166,3 +220,54 @@ def _unknown_key(family: str, key: str) -> StorageError:
     hint = f"; is {near} meant?" if near else ""
     message = f"{family} has no option {key}{hint}"
     return StorageError("HF7010", message, next_steps=(f"known options: {', '.join(known)}",))
+
+
+_PREFIXES = ("spark.hadoop.fs.s3a.", "fs.s3a.")
+_BUCKET = "bucket."
+
+_OPTIONS: Mapping[str, str] = {
+    "access.key": "key",
+    "secret.key": "secret",
+    "session.token": "token",
+    "endpoint": "endpoint",
+    "endpoint.region": "region",
+    "path.style.access": "path_style",
+    "connection.ssl.enabled": "ssl",
+    "requester.pays.enabled": "requester_pays",
+}
+_PROVIDER = "aws.credentials.provider"
+
+
+def settings_from_spark(conf: Mapping[str, str], location: Location) -> StorageSettings:
+    """Give the storage settings that Spark itself would use for this location."""
+    if location.scheme != "s3":
+        return StorageSettings()
+    bucket = location.url.removeprefix("s3://").partition("/")[0]
+    general = {name: value for name, value in _s3a(conf) if not name.startswith(_BUCKET)}
+    own_prefix = f"{_BUCKET}{bucket}."
+    own = {
+        name.removeprefix(own_prefix): value
+        for name, value in _s3a(conf)
+        if name.startswith(own_prefix)
+    }
+    options = _options({**general, **own})
+    return StorageSettings({"s3": options} if options else {})
+
+
+def _s3a(conf: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Give the fs.s3a settings without their prefix; Spark's spelling counts after Hadoop's."""
+    return [
+        (name.removeprefix(prefix), value.strip())
+        for prefix in reversed(_PREFIXES)
+        for name, value in conf.items()
+        if name.startswith(prefix) and value.strip()
+    ]
+
+
+def _options(settings: Mapping[str, str]) -> dict[str, OptionValue]:
+    options: dict[str, OptionValue] = {
+        ours: settings[theirs] for theirs, ours in _OPTIONS.items() if theirs in settings
+    }
+    if "AnonymousAWSCredentialsProvider" in settings.get(_PROVIDER, ""):
+        options["anonymous"] = True
+    return options

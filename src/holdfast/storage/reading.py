@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from holdfast.errors import StorageError
 
 
-class Kind(str, Enum):
+class FileKind(str, Enum):
     """What a listed name is."""
 
     FILE = "file"
@@ -29,7 +29,7 @@ class Listed(NamedTuple):
     """
 
     path: str
-    kind: Kind
+    kind: FileKind
     size: int
     modified_ms: int | None = None
     mode: int | None = None
@@ -82,3 +82,19 @@ class Reader(Protocol):
 
     def read_many(self, paths: Iterable[str]) -> Mapping[str, bytes | StorageError]:
         """Read several whole files side by side; a failure stands in place of the bytes."""
+
+
+def order_of(item: Listed) -> str:
+    """Sort key of a listing: by the names of the parts, a folder right before what it holds."""
+    return item.path.replace("/", "\0")
+
+
+def add_parents(path: str, folders: set[str]) -> None:
+    """Add every folder that the path lies in."""
+    end = path.rfind("/")
+    while end > 0:
+        parent = path[:end]
+        if parent in folders:
+            return
+        folders.add(parent)
+        end = parent.rfind("/")

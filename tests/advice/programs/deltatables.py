@@ -77,7 +77,7 @@ def table_ahead_and_restored(bench: AdviceBench) -> None:
 
 
 @wrongly(
-    ("HF2411", "RESTORE and DELETE do not take transaction identifiers back: do not rely on them"),
+    ("HF2411", "RESTORE and DELETE do not undo transaction identifiers: do not rely on them"),
     (WRONG, wrongfixes.RESTORE_TABLE),
     when="the checkpoint was rolled back by a batch, and the table by RESTORE as well",
 )

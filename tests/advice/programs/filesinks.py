@@ -55,7 +55,7 @@ def old_checkpoint_back(bench: AdviceBench) -> None:
 
 
 @follows(
-    ("HF2401", "or use a new checkpoint and a new output folder together"),
+    ("HF2401", "or use a new checkpoint and a new output directory together"),
     ("HF2405", _TOGETHER),
     ("HF2403", _TOGETHER),
     (
@@ -76,8 +76,8 @@ def both_new(bench: AdviceBench) -> None:
 
 
 @wrongly(
-    ("HF2401", "do not give only a new output folder to a checkpoint that has run: the rows of its "
-     "batches were thrown away, and it does not read them again"),
+    ("HF2401", "do not give only a new output directory to a checkpoint that has run: the rows "
+    "of its batches were thrown away, and it does not read them again"),
     when="a new checkpoint ran a batch on an old output; only the output is new now",
 )  # fmt: skip
 def only_the_output_new(bench: AdviceBench) -> None:
@@ -106,9 +106,8 @@ def sink_ahead_and_restored(bench: AdviceBench) -> None:
     ("HF2403", "put the missing entries of _spark_metadata back from a backup of this output"),
     (
         "HF4520",
-        "entries of _spark_metadata that holdfast doctor TARGET --sink PATH names as "
-        "missing can be copied from there by hand, with the query stopped; nothing that is there "
-        "already",
+        "entries of _spark_metadata that holdfast doctor TARGET --sink PATH reports as missing "
+        "can be copied from there by hand, with the query stopped; nothing that is there already",
     ),
     when="the first entries of the log are lost and put back, and the run comes to batch 9",
 )
@@ -160,7 +159,7 @@ def newest_sink_entry_back(bench: AdviceBench) -> None:
 
 @follows(
     ("HF2405", "stop the query; read these batches again from the source into another place: "
-     "their offsets tell which data it is"),
+    "their offsets show which data it is"),
     when="a new checkpoint read new files, and the sink threw two batches away",
 )  # fmt: skip
 def batches_read_again_elsewhere(bench: AdviceBench) -> None:
@@ -208,8 +207,8 @@ def damaged_sink_entry_back(bench: AdviceBench) -> None:
 
 
 @follows(
-    ("HF2422", "before its first batch: give each job an output folder of its own"),
-    ("HF2454", "give every writer a folder of its own"),
+    ("HF2422", "before its first batch: give each job an output directory of its own"),
+    ("HF2454", "give every writer a directory of its own"),
     ("HF2343", "a job of its own needs a checkpoint and an output of its own"),
     when="a second job gets an output of its own before its first start",
     unreported="needs two declared jobs, see tests/diagnosis/doctor/scenarios.py",
@@ -260,7 +259,7 @@ def _left_over(bench: AdviceBench, batch: int) -> None:
 
 _MOVE = (
     "in commits/, before the batch ran or where the sink knows batches (Delta, file sink): move "
-    "the left-over out of the folder"
+    "the left-over out of the directory"
 )
 
 

@@ -114,7 +114,7 @@ def own_id_in_new_checkpoint(bench: AdviceBench) -> None:
     ("HF2443", "if the checkpoint is new on purpose: give the job a name and an output of its own"),
     ("HF3005", "or start over as a new job: another name, with it a new checkpoint, and an empty "
      "sink; it reads its sources from the beginning"),
-    ("HF5024", "or give the job a name, a checkpoint and a folder of its own"),
+    ("HF5024", "or give the job a name, a checkpoint and a directory of its own"),
     when="the checkpoint is new, and the job gets another name and output",
 )  # fmt: skip
 def own_output_new(bench: AdviceBench) -> None:
@@ -264,8 +264,8 @@ def manifest_back(bench: AdviceBench) -> None:
 
 
 @follows(
-    ("HF2456", "put the missing manifests back beside the output, and leave the newer ones as they "
-     "are"),
+    ("HF2456", "put the missing manifests back next to the output, and leave the newer ones as "
+    "they are"),
     when="a manifest between others is lost and put back",
 )  # fmt: skip
 def missing_manifest_back(bench: AdviceBench) -> None:
@@ -281,7 +281,10 @@ def missing_manifest_back(bench: AdviceBench) -> None:
 
 
 @follows(
-    ("HF5022", "bring the folder `.holdfast` beside the output back as it was, then start again"),
+    (
+        "HF5022",
+        "bring the directory `.holdfast` next to the output back as it was, then start again",
+    ),
     when="the folder beside the output was removed and is brought back",
     unreported="raised while a batch is written",
 )
@@ -309,7 +312,7 @@ def manifests_deleted(bench: AdviceBench) -> None:
 
 
 @follows(
-    ("HF3006", "or, where the rows are meant to be gone: holdfast run JOB --accept sink-behind"),
+    ("HF3006", "or, if the rows are gone on purpose: holdfast run JOB --accept sink-behind"),
     when="the table was put back to an earlier version on purpose",
     unreported="a guard of holdfast run",
 )

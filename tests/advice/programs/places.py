@@ -17,7 +17,7 @@ _DECLARED = "needs a declared job, see tests/diagnosis/doctor/scenarios.py"
 
 
 @follows(
-    ("HF2301", "give the query one fixed path for ever; adopt this one as it is"),
+    ("HF2301", "give the query one fixed path permanently; adopt this one as it is"),
     when="the path holds a date, and every start names the same one",
 )
 def changing_path_adopted(bench: AdviceBench) -> None:
@@ -211,7 +211,7 @@ def kind_put_back(bench: AdviceBench) -> None:
 
 
 @follows(
-    ("HF2324", "declare the folder that was read before, at the same position"),
+    ("HF2324", "declare the directory that was read before, at the same position"),
     when="a start with another folder failed, and the folder is put back",
     unreported=_DECLARED,
 )
@@ -323,8 +323,8 @@ def loss_not_allowed(bench: AdviceBench) -> None:
 
 
 _NO_DELETE = (
-    "do not delete other entries to make the numbers fit: a batch planned anew is lost or doubled "
-    "in the sink"
+    "do not delete other entries to make the numbers fit: a batch that is planned again is lost "
+    "or duplicated in the sink"
 )
 
 

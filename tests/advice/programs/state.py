@@ -99,7 +99,7 @@ def _rewritten(folder: Path, old: str, new: str) -> None:
 
 @follows(
     ("HF2225", "or, with the query stopped, replace the old path by the new one in every file "
-     "below state/*/_metadata, and move the checksums beside these files away"),
+    "below state/*/_metadata, and move the checksums next to these files away"),
     when="a checkpoint of transformWithState was moved, and the recorded paths are rewritten",
 )  # fmt: skip
 def schema_paths_rewritten(bench: AdviceBench) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.diagnosis.inspection.fact import Basis, SinkEvidence
+from holdfast.diagnosis.inspection.evidence import Basis, SinkEvidence
 from holdfast.ledgers.custom.batchledger import ledger_beside
 from holdfast.ledgers.database.postgres import LEDGER
 from holdfast.ledgers.identity import BatchIdentity

@@ -12,14 +12,18 @@ from typing import Any
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.doctor.doctor import Examinee
-from holdfast.diagnosis.inspection.kafkabroker import BrokerSeen, Span
-from holdfast.diagnosis.inspection.sources import NO_SOURCES_SEEN, SourcePlaces, SourcesSeen
+from holdfast.diagnosis.inspection.sources import (
+    NO_SOURCES_SEEN,
+    BrokerSeen,
+    SourcePlaces,
+    SourcesSeen,
+    Span,
+)
 from holdfast.diagnosis.inspection.subject import DeclaredJob
 from holdfast.errors import StorageError
-from holdfast.jobs.pythonshape import python_shape
-from holdfast.jobs.queryshape import QueryShape
+from holdfast.jobs.queryshape import QueryShape, python_shape
 from holdfast.jobs.ready import ChangedTable
-from holdfast.jobs.sqlshape import sql_shape
+from holdfast.jobs.sqltext import sql_shape
 from holdfast.records.run import Run, SinkFacts, SourceProgress
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader

@@ -7,12 +7,19 @@ from collections.abc import Iterable
 from holdfast.diagnosis.doctor.doctor import Examinee
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
-from holdfast.ledgers.asking import SinkMemory
-from holdfast.ledgers.files.epochs import Epochs, encode_epochs
-from holdfast.ledgers.files.manifest import Manifest, ManifestFile, encode_manifest
+from holdfast.ledgers.files.format import (
+    INTENT,
+    Epochs,
+    Intent,
+    Manifest,
+    ManifestFile,
+    encode_epochs,
+    encode_intent,
+    encode_manifest,
+)
 from holdfast.ledgers.files.manifests import epochs_path, manifest_path, mark_path
-from holdfast.ledgers.files.takenback import INTENT, Intent, encode_intent
-from holdfast.ledgers.ownledger import OwnLedger
+from holdfast.ledgers.reading import SinkMemory
+from holdfast.ledgers.sinkstate import OwnLedger
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 from tests.diagnosis.doctor.examining import OUTPUT, Files, examinee

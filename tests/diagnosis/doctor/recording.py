@@ -10,10 +10,8 @@ from typing import Any
 from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.history import History
-from holdfast.records.holder import Holder, this_holder
-from holdfast.records.leasefile import Claim
-from holdfast.records.leasesight import LeaseState, Standing
-from holdfast.records.processes import Process
+from holdfast.records.leases.state import Claim, LeaseState, Standing
+from holdfast.records.processes import Holder, Process, this_holder
 from holdfast.records.run import Ended, PlanFacts, Run
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings

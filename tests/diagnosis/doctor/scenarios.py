@@ -16,13 +16,13 @@ from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.inspection.subject import DeclaredJob
 from holdfast.errors import NotFoundError
 from holdfast.findings import Severity
-from holdfast.jobs.job import Job
+from holdfast.jobs.projectfile.job import Job
+from holdfast.ledgers.files.format import Intent
 from holdfast.ledgers.files.manifests import manifest_path
-from holdfast.ledgers.files.takenback import Intent
-from holdfast.records.leasesight import Standing
+from holdfast.records.leases.state import Standing
 from holdfast.records.run import Ended, Run, SinkFacts
 from holdfast.storage.memory import MemoryReader
-from holdfast.storage.reading import Kind, Listed, Listing
+from holdfast.storage.reading import FileKind, Listed, Listing
 from tests.checkpoint.pictures import files_of, replaced, without
 from tests.diagnosis.doctor.examining import Files, examinee, output_of
 from tests.diagnosis.doctor.filesinks import FileSink, ledger, with_sink
@@ -74,7 +74,7 @@ class Swollen(MemoryReader):
             for one in super().list().items
         ]
         known = {one.path for one in items}
-        items += [Listed(path, Kind.FILE, size) for path, size in self._sizes.items()
+        items += [Listed(path, FileKind.FILE, size) for path, size in self._sizes.items()
                   if path not in known]  # fmt: skip
         return Listing(tuple(items), {})
 
@@ -248,7 +248,7 @@ def idle_delta() -> Files:
 
 def rocks_table(files: Files) -> str:
     """Name a table that the newest snapshot of partition 0 needs."""
-    from holdfast.diagnosis.checks.state.rockssnapshots import tables_of
+    from holdfast.diagnosis.checks.state.rocksdb import tables_of
 
     return f"state/0/0/SSTs/{next(iter(tables_of(files['state/0/0/6.zip'])))}"
 

@@ -69,7 +69,7 @@ def damaged_table() -> Files:
 
 def without_old_tables() -> Files:
     """Take away a table that only older snapshots name."""
-    from holdfast.diagnosis.checks.state.rockssnapshots import tables_of
+    from holdfast.diagnosis.checks.state.rocksdb import tables_of
 
     files = files_of(ROCKSDB)
     now = tables_of(files[newest(files, ".zip")])

@@ -8,9 +8,9 @@ from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
 from holdfast.diagnosis.doctor.doctor import Examinee, examine
 from holdfast.errors import StorageError
-from holdfast.spark.guard import guard_next_start
+from holdfast.running.guard import guard_next_start
 from holdfast.storage.memory import MemoryReader
-from holdfast.storage.reading import Kind, Listing
+from holdfast.storage.reading import FileKind, Listing
 from tests.corpus.loading import Sample, corpus
 
 _NEWEST = max(one.spark for one in corpus())
@@ -42,7 +42,7 @@ def test_a_denied_folder_adds_no_verdict(sample: Sample) -> None:
     whole = inspect_checkpoint(MemoryReader(files))
     of_inspect = {one.code for one in whole.findings}
     of_doctor = _doctor(MemoryReader(files))
-    folders = [one.path for one in MemoryReader(files).list().items if one.kind is Kind.FOLDER]
+    folders = [one.path for one in MemoryReader(files).list().items if one.kind is FileKind.FOLDER]
     deepest = sorted(folders, key=lambda one: one.count("/"))[-1:]
     for folder in {"sources", "state"} & {*folders} | {*deepest} - {"offsets", "commits"}:
         answer = inspect_checkpoint(Denied(files, folder))

@@ -9,7 +9,7 @@ import pytest
 from holdfast.answers import finding_document
 from holdfast.codes import CODES
 from holdfast.codes.doctor import DOCTOR_CODES
-from holdfast.diagnosis.checks.surroundings import ACROSS_CHECKS, SUBJECT_CHECKS
+from holdfast.diagnosis.checks.subject import ACROSS_CHECKS, SUBJECT_CHECKS
 from holdfast.diagnosis.doctor.doctor import Choice, Examinee, Unopened, examine
 from holdfast.diagnosis.doctor.wrongfixes import WRONG_FIXES
 from holdfast.diagnosis.inspection.sink.place import SinkPlace

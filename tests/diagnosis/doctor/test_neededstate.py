@@ -8,8 +8,9 @@ from itertools import count
 import pytest
 
 from holdfast.checkpoint.reading import read_picture
+from holdfast.diagnosis.checks.state.rocksdb import tables_of
 from holdfast.diagnosis.doctor.neededstate import read_needed_state
-from holdfast.diagnosis.doctor.statebudget import Budget
+from holdfast.diagnosis.doctor.state import Budget
 from holdfast.diagnosis.inspection.state import StateSeen
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.findings import Severity
@@ -91,6 +92,63 @@ def test_files_that_the_next_start_does_not_load_are_left_to_verify() -> None:
     assert found(examinee(old), verified=True)["HF2316"].severity is Severity.WARNING
 
 
+@pytest.mark.parametrize(
+    "name,path",
+    [
+        (TOTALS, "state/0/0/6.delta"),
+        (TOTALS, "state/0/0/8.delta"),
+        ("aggregation-rocksdb", "state/0/0/4.zip"),
+    ],
+)
+def test_verify_warns_about_damage_in_files_that_a_newer_snapshot_replaced(
+    name: str, path: str
+) -> None:
+    """No start loads them; who goes back to an older batch does."""
+    files = files_of(name)
+    finding = found(examinee(differing(files, path)), verified=True)["HF2111"]
+    assert (finding.place.file, finding.severity) == (path, Severity.WARNING)
+    assert "next start does not load it" in finding.why
+    assert "`holdfast state` of that batch" in finding.why
+
+
+@pytest.mark.parametrize("name,suffix", [(TOTALS, ".delta"), (STATE, ".delta")])
+def test_verify_keeps_damage_in_files_that_the_next_start_loads_fatal(
+    name: str, suffix: str
+) -> None:
+    """The newest changes come after the newest snapshot."""
+    files = files_of(name)
+    path = newest(files, suffix)
+    finding = found(examinee(differing(files, path)), verified=True)["HF2111"]
+    assert (finding.place.file, finding.severity) == (path, Severity.FATAL)
+
+
+def test_verify_keeps_damage_in_place_of_a_damaged_snapshot_fatal() -> None:
+    """Spark 4.2 and later load these files then."""
+    files = differing(files_of(TOTALS), "state/0/0/8.snapshot")
+    answer = examined(examinee(differing(files, "state/0/0/6.delta")), verified=True)
+    told = {one.place.file: one.severity for one in answer.findings if one.code == "HF2111"}
+    assert told == {"state/0/0/8.snapshot": Severity.ERROR, "state/0/0/6.delta": Severity.FATAL}
+
+
+def test_verify_tells_the_tables_of_older_snapshots_from_those_that_are_loaded() -> None:
+    """The snapshot that the next start loads names the tables that count."""
+    files = files_of("aggregation-rocksdb")
+    loaded = tables_of(files[newest(files, ".zip")])
+    tables = [one for one in files if one.startswith("state/0/0/SSTs/") and one.endswith(".sst")]
+    told: dict[str, Severity] = {}
+    for path in tables:
+        told[path] = found(examinee(differing(files, path)), verified=True)["HF2111"].severity
+    assert {one.rpartition("/")[2] for one in told if told[one] is Severity.FATAL} == set(loaded)
+    assert set(told.values()) == {Severity.FATAL, Severity.WARNING}
+
+
+def differing(files: Files, path: str) -> Files:
+    """Change the checksum beside a file, so that only a comparison notices it."""
+    folder, _, name = path.rpartition("/")
+    side = f"{folder}/.{name}.crc"
+    return {**files, side: files[side][:-1] + bytes([files[side][-1] ^ 1])}
+
+
 def test_a_damaged_snapshot_leads_on_to_the_files_in_its_place() -> None:
     """Spark 4.2 and later load these then, so damage in them is fatal."""
     files = files_of(TOTALS)
@@ -148,7 +206,7 @@ def test_the_clock_is_looked_at_between_files() -> None:
 
 def test_how_much_was_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """And how much was not."""
-    monkeypatch.setattr("holdfast.diagnosis.doctor.statelook.Budget", lambda: Budget(300))
+    monkeypatch.setattr("holdfast.diagnosis.doctor.state.Budget", lambda: Budget(300))
     finding = found(examinee(files_of(STATE)))["HF2320"]
     assert finding.severity is Severity.INFO
     evidence = finding.evidence

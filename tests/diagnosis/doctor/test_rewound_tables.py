@@ -7,8 +7,8 @@ import uuid
 import pytest
 
 from holdfast.diagnosis.doctor.doctor import examine
-from holdfast.ledgers.delta.identity import CLOSED
-from holdfast.records.leasesight import Standing
+from holdfast.ledgers.delta.batches import CLOSED
+from holdfast.records.leases.state import Standing
 from tests.checkpoint.pictures import files_of
 from tests.diagnosis.doctor.examining import examinee, found
 from tests.diagnosis.doctor.recording import lease, recorded, run_on

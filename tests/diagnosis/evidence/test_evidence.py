@@ -9,7 +9,7 @@ import pytest
 from holdfast.answers import plain
 from holdfast.checkpoint.releases import RELEASES
 from holdfast.diagnosis.evidence.collecting import collect_evidence
-from holdfast.diagnosis.inspection.fact import ESSENTIAL, FACTS, Basis, SourceOffsets
+from holdfast.diagnosis.inspection.evidence import ESSENTIAL, FACTS, Basis, SourceOffsets
 from holdfast.errors import CheckpointError, NotFoundError
 from holdfast.findings import Severity
 from holdfast.storage.memory import MemoryReader

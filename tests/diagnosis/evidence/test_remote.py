@@ -12,7 +12,7 @@ import pytest
 
 import holdfast
 from holdfast.answers import plain
-from holdfast.diagnosis.inspection.fact import FACTS
+from holdfast.diagnosis.inspection.evidence import FACTS
 from tests.corpus.loading import Sample, sample
 from tests.storage.s3server import KEY, SECRET, S3Server
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.diagnosis.evidence.report import fact_text, markdown_report, moment_text
-from holdfast.diagnosis.inspection.fact import FACTS, Basis, TextFact
+from holdfast.diagnosis.inspection.evidence import FACTS, Basis, TextFact
 from tests.checkpoint.pictures import files_of
 from tests.corpus.loading import sample
 from tests.diagnosis.doctor.gathering import gathered

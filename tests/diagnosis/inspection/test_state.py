@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.diagnosis.checks.state import rockssnapshots
-from holdfast.diagnosis.checks.state.rockssnapshots import tables_of
-from holdfast.diagnosis.doctor import statelook
+from holdfast.diagnosis.checks.state import rocksdb
+from holdfast.diagnosis.checks.state.rocksdb import tables_of
+from holdfast.diagnosis.doctor import state
 from holdfast.errors import UsageError
 from holdfast.findings import Severity
 from tests.checkpoint.pictures import files_of, without
@@ -87,7 +87,7 @@ def test_where_snapshots_are_many_nothing_is_claimed_of_those_not_looked_into(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They may name the same table that is gone."""
-    monkeypatch.setattr(rockssnapshots, "_FEW", 1)
+    monkeypatch.setattr(rocksdb, "_FEW", 1)
     files = files_of("aggregation-rocksdb")
     gone = next(iter(tables_of(files["state/0/0/6.zip"])))
     left = without(files, f"state/0/0/SSTs/{gone}")
@@ -153,7 +153,7 @@ def test_without_the_libraries_names_are_looked_at(monkeypatch: pytest.MonkeyPat
     def refuse() -> None:
         raise UsageError("HF1001", "reading state needs numpy")
 
-    monkeypatch.setattr(statelook, "require_state_extra", refuse)
+    monkeypatch.setattr(state, "require_state_extra", refuse)
     finding = found(examinee(files_of(TOTALS)), verified=True)["HF2320"]
     assert finding.message.endswith("were not read: reading state needs numpy")
 

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import library
 from holdfast.diagnosis.status.result import JobState
-from holdfast.records.runfile import encode_run
+from holdfast.records.run import encode_run
 from holdfast.storage import filesystem
 from tests.corpus.loading import sample
 from tests.diagnosis.doctor.recording import run_on

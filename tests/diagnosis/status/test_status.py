@@ -14,22 +14,20 @@ from rich.console import Console
 
 from holdfast import library
 from holdfast.answers import Answer
-from holdfast.backup.exclusion import alone
-from holdfast.backup.records import open_records
-from holdfast.cli.drawing.status import draw
+from holdfast.backup.access import alone, open_records
+from holdfast.cli.drawing.status import draw_status
 from holdfast.diagnosis.status.result import JobState, JobStatus, Status
 from holdfast.diagnosis.status.status import JobPlace, status_of
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Severity
-from holdfast.metrics.fromstatus import figures_of_status
-from holdfast.records.acting import acting
-from holdfast.records.attempts import Attempt, Attempts
+from holdfast.metrics.figures import figures_of_status
 from holdfast.records.journal import Act
-from holdfast.records.lease import take_lease
-from holdfast.records.leasesight import Standing
+from holdfast.records.leases.acting import acting
+from holdfast.records.leases.state import Standing
+from holdfast.records.leases.taking import take_lease
 from holdfast.records.moments import moment_after
-from holdfast.records.restarts import Restarts
 from holdfast.records.run import Ended, Failure, Run
+from holdfast.records.starts import Attempt, Attempts, Restarts
 from holdfast.storage.location import parse_location
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.options import StorageSettings
@@ -38,8 +36,8 @@ from tests.checkpoint.pictures import files_of
 from tests.corpus.loading import sample
 from tests.diagnosis.doctor.recording import a_run, dead_holder, records_beside, run_on, write_runs
 from tests.records.drivers import elsewhere, taken
-from tests.records.test_attempts import some_attempt
-from tests.records.test_restarts import a_note
+from tests.records.test_starts_attempts import some_attempt
+from tests.records.test_starts_restarts import a_note
 
 JOBS = """
 project: shop
@@ -445,7 +443,7 @@ def test_a_driver_that_waits_to_restart_its_job(project: Path) -> None:
     (finding,) = [one for one in answer.findings if one.code == "HF2346"]
     assert f"restarts it at {note.due_at} (restart 1 of at most 10)" in finding.message
     console = Console(width=160, file=io.StringIO(), record=True)
-    draw(answer, console)
+    draw_status(answer, console)
     text = console.export_text()
     assert "restarting" in text and "Next restarts" in text
     (figures,) = figures_of_status(answer.result, 0.0)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
-from holdfast.format.logs.commits import CommitEntry, SinkRecord, decode_commit, encode_commit
+from holdfast.format.logs.commits import CommitEntry, SinkCommit, decode_commit, encode_commit
 from tests.format.expecting import refusal
 from tests.format.strategies import INT64, TEXTS, extras
 
@@ -31,7 +31,7 @@ def entries(draw: st.DrawFn) -> CommitEntry:
     sinks = {
         name: draw(
             st.builds(
-                SinkRecord, TEXTS, TEXTS, TEXTS, TEXTS, st.just(index == 0), extras(*SINK_KEYS)
+                SinkCommit, TEXTS, TEXTS, TEXTS, TEXTS, st.just(index == 0), extras(*SINK_KEYS)
             )
         )
         for index, name in enumerate(names)
@@ -58,7 +58,7 @@ def test_v2_names_the_files_of_every_store() -> None:
 
 def test_v3_names_its_sinks() -> None:
     entry = decode_commit(V3)
-    assert entry == CommitEntry(3, 7, sinks={"s": SinkRecord("s", "-", "p", "DSv2", True)})
+    assert entry == CommitEntry(3, 7, sinks={"s": SinkCommit("s", "-", "p", "DSv2", True)})
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from holdfast.errors import CheckpointError
-from holdfast.format.rows.sparktypes import SPARK_TYPE, arrow_schema
+from holdfast.format.rows.types import SPARK_TYPE, arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows
 from holdfast.format.spans import Spans
 from holdfast.format.state.partitionhash import hash_columns, partition_of, partitions_of

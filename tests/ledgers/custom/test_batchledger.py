@@ -16,15 +16,14 @@ import pytest
 import holdfast
 from holdfast.errors import SinkError, StorageError
 from holdfast.ledgers.custom import batchledger
-from holdfast.ledgers.custom.batchledger import BatchLedger, entry_path, ledger_beside
-from holdfast.ledgers.custom.entry import decode_entry
-from holdfast.ledgers.custom.onceperbatch import LedgerWish, once_per_batch, wish_of
-from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, held_with
+from holdfast.ledgers.custom.batchledger import BatchLedger, decode_entry, entry_path, ledger_beside
+from holdfast.ledgers.custom.onceperbatch import LedgerOptions, ledger_options_of, once_per_batch
 from holdfast.ledgers.identity import BatchIdentity, OffsetRange
-from holdfast.spark.sinks.custom.sink import CustomSink
+from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, committed_with
+from holdfast.spark.sinks.custom import CustomSink
+from holdfast.storage.localwriter import LocalWriter
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
-from holdfast.storage.writinglocal import LocalWriter
 from tests.storage.s3server import S3Server
 
 QUERY = "c1a5e0f6-4a52-4f0b-9d0e-0c3b1f7f4d11"
@@ -195,12 +194,12 @@ def test_the_mark_says_where_the_ledger_is(tmp_path: Path) -> None:
 
     checkpoint = parse_location(str(tmp_path / "checkpoints/orders"))
     beside, named = once_per_batch(deliver), holdfast.once_per_batch(ledger="kept")(deliver)
-    assert wish_of(deliver) is None and beside("b", "i") == ("b", "i")
+    assert ledger_options_of(deliver) is None and beside("b", "i") == ("b", "i")
     assert beside.__doc__ == "Deliver."
 
     def place(function: Any) -> str:
-        wish = wish_of(function)
-        assert isinstance(wish, LedgerWish)
+        wish = ledger_options_of(function)
+        assert isinstance(wish, LedgerOptions)
         return wish.ledger(checkpoint, StorageSettings(), tmp_path).location
 
     assert place(beside) == str(tmp_path / "checkpoints/.holdfast/orders/batches")
@@ -236,10 +235,10 @@ def test_a_recorded_range_is_held_from_its_beginning_alone(opened: Open) -> None
 def test_one_batch_is_told_with_its_digest(tmp_path: Path) -> None:
     """Not there is not unknown; an entry that is missing below another may have been removed."""
     ledger = BatchLedger(tmp_path / "ledger")
-    assert ledger.offsets_of(QUERY, 4) == NOT_HELD
+    assert ledger.offsets_of(QUERY, 4) == NOT_COMMITTED
     for batch in (4, 6):
         ledger.record(identity(batch), WHEN)
     told = [ledger.offsets_of(QUERY, batch) for batch in (3, 4, 5, 6, 7)]
-    assert told == [UNKNOWN, held_with("d4"), UNKNOWN, held_with("d6"), NOT_HELD]
+    assert told == [UNKNOWN, committed_with("d4"), UNKNOWN, committed_with("d6"), NOT_COMMITTED]
     (tmp_path / "ledger" / entry_path(QUERY, 4)).write_bytes(b"")
     assert ledger.offsets_of(QUERY, 4) == UNKNOWN

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from holdfast.ledgers.database.address import postgres_address
+from holdfast.ledgers.database.connection import postgres_address
 from holdfast.ledgers.database.postgres import LEDGER, PostgresLedger
-from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, held_with
+from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, committed_with
 from tests.parts.ports import free_port
 from tests.parts.postgres import rows_in
 
@@ -54,12 +54,12 @@ def test_what_can_not_be_asked_is_told(database: str, monkeypatch: pytest.Monkey
 def test_one_batch_is_told_with_its_digest(database: str) -> None:
     """Not there is not unknown; a row that is missing below another may have been removed."""
     asked = ledger(database)
-    assert asked.offsets_of("q", 4) == NOT_HELD
+    assert asked.offsets_of("q", 4) == NOT_COMMITTED
     rows_in(database, CREATE)
     rows_in(database, f"insert into {LEDGER} select 'readings', 'q', b, 'd' || b, 3, 1, now() "
             "from (values (4), (10)) v (b)")  # fmt: skip
     told = [asked.offsets_of("q", batch) for batch in (3, 4, 7, 10, 11)]
-    assert told == [UNKNOWN, held_with("d4"), UNKNOWN, held_with("d10"), NOT_HELD]
-    assert asked.offsets_of("r", 4) == ledger(database, "other").offsets_of("q", 4) == NOT_HELD
+    assert told == [UNKNOWN, committed_with("d4"), UNKNOWN, committed_with("d10"), NOT_COMMITTED]
+    assert asked.offsets_of("r", 4) == ledger(database, "other").offsets_of("q", 4) == NOT_COMMITTED
     nowhere = ledger(database.replace("/test", "/nowhere"))
     assert nowhere.offsets_of("q", 4) == UNKNOWN

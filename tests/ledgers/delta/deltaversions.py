@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from holdfast.ledgers.delta.batches import FORMAT, user_metadata
-from holdfast.ledgers.delta.identity import CLOSED, Application
+from holdfast.ledgers.delta.batches import CLOSED, FORMAT, Application, user_metadata
 from holdfast.ledgers.identity import BatchIdentity
 
 QUERY = "c1a5e0f6-4a52-4f0b-9d0e-0c3b1f7f4d11"

@@ -10,11 +10,10 @@ import pytest
 
 from holdfast.errors import DecodeError, StorageError
 from holdfast.ledgers.delta import following as deltafollowing
-from holdfast.ledgers.delta.batches import user_metadata
+from holdfast.ledgers.delta.batches import CLOSED, user_metadata
 from holdfast.ledgers.delta.following import FollowedTable, offsets_in_table
-from holdfast.ledgers.delta.identity import CLOSED
-from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, held_with
 from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, committed_with
 from holdfast.storage.memory import MemoryReader
 from tests.ledgers.delta.deltaversions import QUERY, batch, closing, files, opening, taken_back
 from tests.ledgers.delta.deltaversions import version as made
@@ -164,25 +163,25 @@ def test_the_tables_columns_are_followed() -> None:
 def test_one_batch_is_told_with_its_digest() -> None:
     """Not there is not unknown: the log may not reach back, or be closed or damaged."""
     log = Growing()
-    assert offsets_in_table(log, QUERY, 0) == NOT_HELD
+    assert offsets_in_table(log, QUERY, 0) == NOT_COMMITTED
     for batch_id in (4, 5):
         log.add(QUERY, batch_id)
     told = [offsets_in_table(log, QUERY, one) for one in (3, 4, 5, 6)]
-    assert told == [UNKNOWN, held_with("d4"), held_with("d5"), NOT_HELD]
-    assert offsets_in_table(log, "another", 5) == NOT_HELD
+    assert told == [UNKNOWN, committed_with("d4"), committed_with("d5"), NOT_COMMITTED]
+    assert offsets_in_table(log, "another", 5) == NOT_COMMITTED
     del log.files[f"{0:020}.json"]
     assert offsets_in_table(log, "another", 5) == UNKNOWN, "a part of the log is gone"
     log.files[f"{2:020}.json"] = version(QUERY, CLOSED)
     assert offsets_in_table(log, QUERY, 5) == UNKNOWN
     log.files[f"{2:020}.json"] = b'{"txn":'
-    assert offsets_in_table(log, QUERY, 5) == held_with("d5")
+    assert offsets_in_table(log, QUERY, 5) == committed_with("d5")
     assert offsets_in_table(log, QUERY, 6) == UNKNOWN, "the damaged version may have it"
 
 
 def test_a_batch_of_the_native_sink_is_there_without_a_digest() -> None:
     native = json.dumps({"txn": {"appId": QUERY, "version": 0}}, separators=(",", ":"))
     log = MemoryReader({f"{0:020}.json": native.encode()})
-    assert offsets_in_table(log, QUERY, 0) == held_with(None)
+    assert offsets_in_table(log, QUERY, 0) == committed_with(None)
 
 
 RETENTION = {"delta.setTransactionRetentionDuration": "interval 1 hour"}

@@ -15,8 +15,8 @@ from holdfast.format import strictjson
 from holdfast.ledgers.delta import log as deltalog
 from holdfast.ledgers.delta.batches import batch_of, user_metadata
 from holdfast.ledgers.delta.following import FollowedTable
-from holdfast.ledgers.delta.history import versions_newest_first
 from holdfast.ledgers.delta.log import Commit, Transaction, list_log
+from holdfast.ledgers.delta.rewind import versions_newest_first
 from holdfast.ledgers.delta.transactions import read_delta_ledger
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.storage.memory import MemoryReader

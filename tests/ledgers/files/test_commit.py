@@ -13,8 +13,8 @@ import pytest
 import holdfast
 from holdfast.errors import SinkError, StorageError
 from holdfast.ledgers.files.commit import FileCommits, asked
-from holdfast.ledgers.files.manifest import Manifest
-from holdfast.ledgers.files.manifests import mark_path
+from holdfast.ledgers.files.format import Manifest
+from holdfast.ledgers.files.manifests import manifest_path, mark_path
 from holdfast.ledgers.files.publishing import commit_manifest, publish
 from tests.ledgers.files.test_manifests import (
     QUERY,
@@ -363,3 +363,22 @@ def test_an_emptied_output_and_one_of_mode_complete_go_on(tmp_path: Path) -> Non
     shutil.rmtree(tmp_path / "complete/out")
     delivered(replaced, 1, "b", mode="complete")
     assert whole.seen() == Counter("b")
+
+
+def test_a_batch_whose_manifest_vanished_while_the_job_runs_stops_it(tmp_path: Path) -> None:
+    """An older copy was put back under the job: what it delivered last is missing."""
+    place = local(tmp_path)
+    commits = FileCommits(place.output())
+    for batch_id, row in enumerate("abc"):
+        delivered(commits, batch_id, row)
+    (manifest,) = (tmp_path / ".holdfast").rglob(manifest_path(QUERY, 2))
+    kept = manifest.read_bytes()
+    manifest.unlink()
+    for _ in range(2):
+        with pytest.raises(SinkError, match="delivered batch 2") as caught:
+            delivered(commits, 3, "d")
+        assert caught.value.code.number == "HF5027"
+    assert log_of(place.output()).batches(QUERY) == (0, 1)
+    manifest.write_bytes(kept)
+    assert not delivered(commits, 3, "d").skipped
+    assert place.seen() == Counter("abcd")

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.files.epochlog import EpochWatch, append_epochs, open_query
-from holdfast.ledgers.files.epochs import Epochs, Fence, encode_epochs
+from holdfast.ledgers.files.format import Epochs, Fence, encode_epochs
 from holdfast.ledgers.files.manifests import epochs_path, log_of
 from tests.ledgers.files.test_manifests import QUERY, Place, identity, place, staged
 

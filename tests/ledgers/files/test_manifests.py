@@ -16,12 +16,19 @@ import pytest
 
 import holdfast
 from holdfast.errors import SinkError, StorageError
-from holdfast.ledgers.asking import ask_sink
-from holdfast.ledgers.files.attempts import staging_name
 from holdfast.ledgers.files.commit import FileCommits
 from holdfast.ledgers.files.epochlog import EpochWatch
-from holdfast.ledgers.files.epochs import Epochs, Fence
-from holdfast.ledgers.files.manifest import Manifest, ManifestFile, decode_manifest, encode_manifest
+from holdfast.ledgers.files.format import (
+    INTENT,
+    Epochs,
+    Fence,
+    Intent,
+    Manifest,
+    ManifestFile,
+    decode_manifest,
+    encode_manifest,
+    staging_name,
+)
 from holdfast.ledgers.files.manifests import ManifestLog, read_manifest_ledger
 from holdfast.ledgers.files.output import FileOutput, Opener
 from holdfast.ledgers.files.publishing import (
@@ -31,13 +38,12 @@ from holdfast.ledgers.files.publishing import (
     roll_forward,
 )
 from holdfast.ledgers.files.rewinding import clear, rewind
-from holdfast.ledgers.files.takenback import INTENT, Intent
-from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, held_with
 from holdfast.ledgers.identity import BatchIdentity
+from holdfast.ledgers.reading import ask_sink
+from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, committed_with
 from holdfast.storage.location import parse_location
-from holdfast.storage.opening import open_reader
+from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import StorageSettings
-from holdfast.storage.writingopening import open_writer
 from tests.backup.writers import STRIKES, Moments
 from tests.storage.s3server import S3Server
 
@@ -392,10 +398,10 @@ def test_one_batch_is_told_with_its_digest(tmp_path: Path) -> None:
     """Not there is not unknown: a manifest may be damaged, or batches are being taken back."""
     place = local(tmp_path)
     log = log_of(place.output())
-    assert log.offsets_of(QUERY, 4) == NOT_HELD
+    assert log.offsets_of(QUERY, 4) == NOT_COMMITTED
     deliver(place, 4, "a")
-    assert [log.offsets_of(QUERY, one) for one in (3, 4)] == [NOT_HELD, held_with("d4")]
-    assert log.offsets_of("another", 4) == NOT_HELD
+    assert [log.offsets_of(QUERY, one) for one in (3, 4)] == [NOT_COMMITTED, committed_with("d4")]
+    assert log.offsets_of("another", 4) == NOT_COMMITTED
     manifests = tmp_path / ".holdfast/out/manifests"
     (manifests / QUERY / f"{4:010d}.json").write_bytes(b"{")
     assert log.offsets_of(QUERY, 4) == UNKNOWN

@@ -14,10 +14,10 @@ from holdfast import crashpoints
 from holdfast.errors import SinkError
 from holdfast.ledgers.files import rewinding as takingback
 from holdfast.ledgers.files.commit import FileCommits
+from holdfast.ledgers.files.format import INTENT, Intent, encode_intent
 from holdfast.ledgers.files.manifests import read_manifest_ledger
-from holdfast.ledgers.files.outputsight import OutputSight, look_at_output
+from holdfast.ledgers.files.outputcheck import OutputState, look_at_output
 from holdfast.ledgers.files.publishing import commit_manifest
-from holdfast.ledgers.files.takenback import INTENT, Intent, encode_intent
 from tests.ledgers.files.test_manifests import (
     QUERY,
     Place,
@@ -52,7 +52,7 @@ def last(place: Place) -> int | None:
     return ledger.last_committed(QUERY).value if ledger is not None else None
 
 
-def looked(place: Place) -> OutputSight:
+def looked(place: Place) -> OutputState:
     """Look at everything, as the doctor does."""
     output = place.output()
     seen = look_at_output(

@@ -16,14 +16,16 @@ from unittest import mock
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
-from holdfast.ledgers.database.address import postgres_address
+from holdfast.ledgers.database.connection import postgres_address
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.spark.sinks.database.postgres import ledger as postgresledger
-from holdfast.spark.sinks.database.postgres import sink as postgres
-from holdfast.spark.sinks.database.postgres import stagingtables as postgresstagingtables
-from holdfast.spark.sinks.database.postgres.sink import PostgresSink
-from holdfast.spark.sinks.database.postgres.staging import StagingError, _Task
-from holdfast.spark.sinks.database.staged import Staged
+from holdfast.spark.sinks.database import ledger as databaseledger
+from holdfast.spark.sinks.database import sink as databasesink
+from holdfast.spark.sinks.database import staging as databasestaging
+from holdfast.spark.sinks.database.dialect import StagedRows
+from holdfast.spark.sinks.database.dialects.postgres.copytask import StagingError, TaskCopy
+from holdfast.spark.sinks.database.dialects.postgres.dialect import PostgresDialect
+from holdfast.spark.sinks.database.sink import DatabaseSink
+from holdfast.spark.sinks.database.table import WrittenTable
 from holdfast.spark.sinks.sink import Delivery
 from tests.simulation.postgres.batches import PlannedBatch, StandInBatch
 from tests.simulation.postgres.baton import Point, actor_here
@@ -61,14 +63,15 @@ class World:
         """Return a batch as the checkpoint has it now."""
         return PlannedBatch(batch_id, self.versions.get(batch_id, "a"), self.mode)
 
-    def sink(self) -> PostgresSink:
+    def sink(self) -> DatabaseSink:
         """Open the sink, as every start does."""
         key = ("k",) if self.mode == "upsert" else ()
         sink = ReadySink(
             "postgres", self.mode, "job", key=key, batch_column=self.batch_column, url=self.uri,
             table=TABLE,
         )  # fmt: skip
-        return PostgresSink(sink, postgres_address(self.uri, TABLE, {}, "job"))
+        address = postgres_address(self.uri, TABLE, {}, "job")
+        return DatabaseSink(sink, PostgresDialect(sink, address))
 
     def takes_lease(self, generation: int) -> bool:
         """Let a new holder take the lease over; nobody gets an older generation than there is."""
@@ -92,7 +95,7 @@ class World:
             if self.generation == generation:
                 self.committed = max(self.committed, batch_id)
 
-    def deliver(self, sink: PostgresSink, generation: int, batch_id: int) -> Delivery:
+    def deliver(self, sink: DatabaseSink, generation: int, batch_id: int) -> Delivery:
         """Call the sink as the gate does."""
         planned = self.planned(batch_id)
         identity = BatchIdentity(self.query_id, batch_id, generation, planned.digest)
@@ -109,7 +112,7 @@ class World:
         self.intent = newest_kept
         self._finish_taking_back(self.sink(), generation)
 
-    def _finish_taking_back(self, sink: PostgresSink, generation: int) -> None:
+    def _finish_taking_back(self, sink: DatabaseSink, generation: int) -> None:
         newest_kept = self.intent
         assert newest_kept is not None
         if newest_kept >= 0:
@@ -141,15 +144,15 @@ def without_spark(kept_batches: int | None) -> Iterator[None]:
     secrets = SimpleNamespace(token_hex=lambda length: f"{next(numbers):0{2 * length}x}")
     with ExitStack() as stack:
         for module, name, stand_in in (
-            (postgres, "stage", _stage),
-            (postgres, "rows_to_write", lambda batch, sink: nullcontext(batch)),
-            (postgres, "skip", lambda batch: Delivery(skipped=True)),
-            (postgres, "time", SimpleNamespace(sleep=_sleep)),
-            (postgresstagingtables, "secrets", secrets),
+            (PostgresDialect, "load", _load),
+            (databasesink, "rows_to_write", lambda batch, sink: nullcontext(batch)),
+            (databasesink, "skip", lambda batch: Delivery(skipped=True)),
+            (databasesink, "time", SimpleNamespace(sleep=_sleep)),
+            (databasestaging, "secrets", secrets),
         ):
             stack.enter_context(mock.patch.object(module, name, stand_in))
         if kept_batches is not None:
-            stack.enter_context(mock.patch.object(postgresledger, "KEPT_BATCHES", kept_batches))
+            stack.enter_context(mock.patch.object(databaseledger, "KEPT_BATCHES", kept_batches))
         yield
 
 
@@ -159,14 +162,20 @@ def _sleep(seconds: float) -> None:
         actor.stop_at(Point("sleep"))
 
 
-def _stage(
-    rows: StandInBatch, conninfo: str, table: tuple[str, str], columns: Any, at: str | None
-) -> Staged:
+def _load(
+    self: PostgresDialect, rows: StandInBatch, table: WrittenTable, staging: str, columns: Any
+) -> StagedRows:
     """Run an executor's own code in this thread."""
-    names, kinds = [one.name for one in columns], [one.type for one in columns]
-    task = _Task(7, conninfo, table, names, kinds)
+    task = TaskCopy(
+        attempt=7,
+        conninfo=self._address.conninfo,
+        table=(table.schema or "", staging),
+        names=[databasestaging.ATTEMPT, *(one.staged_name for one in columns)],
+        kinds=[one.staged for one in columns],
+    )
     try:
         results = task.loaded(iter([rows.arrow()]))
     except StagingError as error:
-        raise SinkError("HF5041", f"an executor could not load its rows: {error}", at=at) from error
-    return Staged(tuple(one["attempt"] for one in results), sum(one["rows"] for one in results))
+        message = f"an executor could not load its rows: {error}"
+        raise SinkError("HF5041", message, at=self._sink.at) from error
+    return StagedRows(tuple(one["attempt"] for one in results), sum(one["rows"] for one in results))

@@ -12,16 +12,20 @@ import pytest
 
 import holdfast
 from holdfast.ledgers.identity import OffsetRange, digest_of_offsets
-from holdfast.spark.sinks.database.postgres.sink import PostgresSink
-from holdfast.spark.sinks.delta.sink import DeltaSink
-from holdfast.spark.sinks.files.sink import FileSink
+from holdfast.spark.sinks.database.sink import DatabaseSink
+from holdfast.spark.sinks.delta.sink import DeltaBatchSink
+from holdfast.spark.sinks.files import FileBatchSink
 from tests.drawing import draw
 from tests.parts.postgres import rows_in
 from tests.spark.running.projects import Made, expected, ingest, table
 
 pytestmark = [pytest.mark.spark, draw("job")]
 
-SINKS: dict[str, type[Any]] = {"parquet": FileSink, "delta": DeltaSink, "postgres": PostgresSink}
+SINKS: dict[str, type[Any]] = {
+    "parquet": FileBatchSink,
+    "delta": DeltaBatchSink,
+    "postgres": DatabaseSink,
+}
 
 
 class KilledError(Exception):

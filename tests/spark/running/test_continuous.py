@@ -12,8 +12,8 @@ from urllib.error import URLError
 import pytest
 
 import holdfast
-from holdfast.spark.events import BatchDone, Event, JobEnded, RunStep
-from holdfast.spark.report import JobReport
+from holdfast.running.events import BatchDone, Event, JobEnded, RunStep
+from holdfast.running.report import JobReport
 from tests.metrics.jobs import Scraped, names_of, scrape, value
 from tests.spark.running.projects import Made, expected, ingest, table
 

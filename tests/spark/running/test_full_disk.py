@@ -20,7 +20,7 @@ from tests.drawing import draw
 from tests.parts.fulldisk import files_end_at
 from tests.parts.postgres import fresh_database, rows_in, running_server, start_again
 from tests.spark.running.projects import Made, expected, ingest
-from tests.spark.sinks.database.jdbc.jdbcplaces import postgres_place
+from tests.spark.sinks.database.jdbcplaces import postgres_place
 from tests.spark.sinks.plainreading import Place, delta_rows, parquet_rows
 
 pytestmark = pytest.mark.spark

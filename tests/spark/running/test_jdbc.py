@@ -13,7 +13,7 @@ from holdfast.crashpoints import VARIABLE
 from tests.parts.libraries import jars_for
 from tests.spark.running.processes import call, result_of
 from tests.spark.running.projects import Made, expected, ingest
-from tests.spark.sinks.database.jdbc.jdbcplaces import h2_place
+from tests.spark.sinks.database.jdbcplaces import h2_place
 
 pytestmark = pytest.mark.spark
 

@@ -110,12 +110,12 @@ import os, signal, sys
 import holdfast
 from holdfast.errors import JvmDiedError, SparkStartError
 from holdfast.spark.jvm import Jvm
-from holdfast.spark.session import SessionWish, open_session, stop_session
+from holdfast.spark.session import SessionOptions, open_session, stop_session
 
 delivered = []
 
 def start(deliver):
-    session = open_session(SessionWish("program", "local[1]"))
+    session = open_session(SessionOptions("program", "local[1]"))
     frame = session.readStream.schema("{ROWS}").json("in")
     held = holdfast.start(frame, job="orders", checkpoint="checkpoints/orders", sink=deliver)
     return session, frame, held

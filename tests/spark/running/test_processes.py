@@ -45,10 +45,10 @@ def deliver(batch, identity):
 DEAF = """
 
 import pathlib, time
-import holdfast.spark.jobrun
+import holdfast.spark.start
 
 # A machine that has no time for the thread that looks after the query.
-holdfast.spark.jobrun.stop_query = lambda *_: time.sleep(600)
+holdfast.spark.start.RunningQuery.stop = lambda *_: time.sleep(600)
 
 
 def deliver(batch, identity):

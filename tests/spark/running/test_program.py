@@ -15,8 +15,8 @@ from pyspark.sql import functions as f
 import holdfast
 from holdfast.errors import HoldfastError, LeaseError, ProjectError, SparkStartError
 from holdfast.ledgers.identity import BatchId, OffsetRange, digest_of_offsets
-from holdfast.spark.program import start_query
-from holdfast.spark.surroundings import Wishes
+from holdfast.running.options import RunOptions
+from holdfast.spark.run import start_query
 from tests.docs.pages import REPOSITORY, blocks
 from tests.docs.test_python_shown import RUN_WITH_SPARK
 from tests.spark.readyjobs import job as ready_job
@@ -227,7 +227,7 @@ def test_a_session_of_spark_connect_is_refused(tmp_path: Path) -> None:
     session = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     frame: Any = types.SimpleNamespace(sparkSession=session)
     with pytest.raises(SparkStartError) as raised:
-        start_query(frame, ready_job(tmp_path), Wishes(), lambda _: None)
+        start_query(frame, ready_job(tmp_path), RunOptions(), lambda _: None)
     assert raised.value.code.number == "HF5205"
     assert [one.name for one in tmp_path.iterdir()] == [".holdfast"]
 

@@ -15,11 +15,11 @@ import holdfast
 from holdfast.errors import SourceError, SparkStartError
 from holdfast.records.folder import records_of
 from holdfast.records.history import History
-from holdfast.records.holder import this_holder
-from holdfast.records.lease import take_lease
+from holdfast.records.leases.taking import take_lease
+from holdfast.records.processes import this_holder
 from holdfast.records.run import Ended, Run
-from holdfast.spark.events import BatchDone, Event, JobEnded, JobStarted, JobWaiting
-from holdfast.spark.stopping import Stopping
+from holdfast.running.events import BatchDone, Event, JobEnded, JobStarted, JobWaiting
+from holdfast.running.stopping import Stopping
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from tests.spark.running.projects import Made, expected, ingest, table

@@ -17,7 +17,7 @@ import holdfast
 from holdfast.records.folder import records_of
 from holdfast.records.history import History
 from holdfast.records.run import Ended
-from holdfast.spark.events import (
+from holdfast.running.events import (
     BatchDone,
     Event,
     JobEnded,
@@ -26,7 +26,7 @@ from holdfast.spark.events import (
     JobStarting,
     JobWaitingForUpstream,
 )
-from holdfast.spark.stopping import Stopping
+from holdfast.running.stopping import Stopping
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from tests.parts.door import Door

@@ -13,14 +13,14 @@ from holdfast.state.loading.chains import (
     loadable_batches,
     nearest_batch,
 )
-from holdfast.storage.reading import Kind, Listed
+from holdfast.storage.reading import FileKind, Listed
 
 FOLDER = "state/0/0"
 
 
 def listed(name: str, size: int = 10) -> Listed:
     """A file of the partition."""
-    return Listed(f"{FOLDER}/{name}", Kind.FILE, size)
+    return Listed(f"{FOLDER}/{name}", FileKind.FILE, size)
 
 
 def hdfs(deltas: list[int], snapshots: list[int]) -> PartitionHistory:

@@ -12,7 +12,7 @@ from holdfast.format.spans import DELETE, DELETE_RANGE, MERGE, PUT, Changes
 from holdfast.state.loading import partition as loading
 from holdfast.state.loading.chains import Chain, Link, LinkKind
 from holdfast.state.loading.partition import living_entries
-from tests.state.loading.test_overlay import Change, changes_of, random_rows, replayed
+from tests.state.loading.test_partition_overlay import Change, changes_of, random_rows, replayed
 
 BASE = Link(1, LinkKind.SNAPSHOT, "1.snapshot", 10)
 LATER = [Link(version, LinkKind.DELTA, f"{version}.delta", 10) for version in (2, 3)]

@@ -156,7 +156,7 @@ def test_what_is_wrong_is_located(condition: str, character: int, said: str) -> 
     assert failure.value.code.number == "HF2771"
     assert failure.value.message.startswith(f"at character {character}: ")
     assert said in failure.value.message
-    assert failure.value.at == f"character {character} of --where {condition}"
+    assert failure.value.at == f"character {character} of the condition {condition}"
 
 
 @pytest.mark.parametrize(

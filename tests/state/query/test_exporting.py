@@ -15,8 +15,8 @@ import pytest
 
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.state.query import exporting
-from holdfast.state.query.asking import Question, write_file
 from holdfast.state.query.exporting import write_rows
+from holdfast.state.query.question import Question, write_file
 from holdfast.storage.memory import MemoryReader
 from tests.corpus.loading import Sample, corpus
 from tests.state.asked import files_of, rows_shown

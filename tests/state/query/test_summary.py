@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from holdfast.errors import CheckpointError
-from holdfast.state.query.asking import Question, sum_up
-from holdfast.state.query.eventtimes import dropped_rows, event_time_column, unknown_drops
-from holdfast.state.query.plainvalues import plain_rows
+from holdfast.state.query.question import Question, sum_up
+from holdfast.state.query.summary import dropped_rows, event_time_column, unknown_drops
+from holdfast.state.query.values import plain_rows
 from holdfast.storage.memory import MemoryReader
 from tests.corpus.loading import Sample, corpus, sample
 from tests.state.asked import files_of, rows_shown, summary_of

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.recovery.goingon import going_on
-from holdfast.checkpoint.recovery.joinstate import format_one_join
+from holdfast.checkpoint.recovery.joins import format_one_join
 from holdfast.checkpoint.recovery.logs import (
+    blocked_write,
     continuous,
     newest_entries,
     nothing_planned,
@@ -20,14 +20,19 @@ from holdfast.checkpoint.recovery.logs import (
     previous_entry,
     query_id,
 )
-from holdfast.checkpoint.recovery.outcome import Action, Difference, NextStart, Outcome, failure
+from holdfast.checkpoint.recovery.outcome import (
+    Action,
+    Difference,
+    NextStart,
+    StartOutcome,
+    failure,
+    unhindered_start,
+)
 from holdfast.checkpoint.recovery.sources import source_failure
 from holdfast.checkpoint.recovery.state import provider_of, state_failure
-from holdfast.checkpoint.recovery.writing import blocked_write
-from holdfast.checkpoint.releases import KNOWN_OPERATORS, RELEASES, at_least
-from holdfast.checkpoint.writer import spark_version
+from holdfast.checkpoint.releases import KNOWN_OPERATORS, RELEASES, at_least, spark_version
 
-Step = Callable[[Picture, str], Outcome | None]
+Step = Callable[[Picture, str], StartOutcome | None]
 
 
 def next_start(picture: Picture, spark: str | None = None) -> NextStart:
@@ -49,20 +54,20 @@ def next_start(picture: Picture, spark: str | None = None) -> NextStart:
     )
 
 
-def outcome_with(picture: Picture, release: str) -> Outcome:
+def outcome_with(picture: Picture, release: str) -> StartOutcome:
     """Tell what one Spark release does."""
     unseen = picture.access_failure
     if unseen is not None:
         reason = f"{unseen.at or picture.location} could not be read: {unseen.message}"
-        return Outcome(Action.UNKNOWN, None, reason)
+        return StartOutcome(Action.UNKNOWN, None, reason)
     for step in STEPS:
         outcome = step(picture, release)
         if outcome is not None:
             return outcome
-    return _with_join(picture, _with_identity(picture, going_on(picture)))
+    return _with_join(picture, _with_identity(picture, unhindered_start(picture)))
 
 
-def _with_identity(picture: Picture, outcome: Outcome) -> Outcome:
+def _with_identity(picture: Picture, outcome: StartOutcome) -> StartOutcome:
     """Without `metadata` the older releases go on silently, as another query to the sink."""
     if outcome.action is Action.FRESH or picture.layout.has_file("metadata"):
         return outcome
@@ -70,7 +75,7 @@ def _with_identity(picture: Picture, outcome: Outcome) -> Outcome:
     return replace(outcome, reason=told)
 
 
-def _with_join(picture: Picture, outcome: Outcome) -> Outcome:
+def _with_join(picture: Picture, outcome: StartOutcome) -> StartOutcome:
     """A checkpoint does not say how it joins; every release refuses an outer join in format 1."""
     if outcome.action is Action.FRESH or format_one_join(picture) is None:
         return outcome
@@ -78,13 +83,13 @@ def _with_join(picture: Picture, outcome: Outcome) -> Outcome:
     return replace(outcome, reason=told)
 
 
-def _sources(picture: Picture, _release: str) -> Outcome | None:
+def _sources(picture: Picture, _release: str) -> StartOutcome | None:
     """A file source must find its own log whole."""
     reason = source_failure(picture)
     return None if reason is None else failure(reason)
 
 
-def _commit_ahead(picture: Picture, _release: str) -> Outcome | None:
+def _commit_ahead(picture: Picture, _release: str) -> StartOutcome | None:
     """A commit without its offsets: the batch before runs again, then its commit collides."""
     planned, committed = picture.newest_offsets_id, picture.newest_commit_id
     if planned is None or committed is None or committed <= planned:
@@ -97,7 +102,7 @@ def _commit_ahead(picture: Picture, _release: str) -> Outcome | None:
     )
 
 
-def _operator_names(picture: Picture, release: str) -> Outcome | None:
+def _operator_names(picture: Picture, release: str) -> StartOutcome | None:
     """From 4.0 on Spark compares each operator's recorded name with the query's."""
     if not at_least(release, "4.0"):
         return None
@@ -107,7 +112,7 @@ def _operator_names(picture: Picture, release: str) -> Outcome | None:
     return None
 
 
-def _join_format(picture: Picture, release: str) -> Outcome | None:
+def _join_format(picture: Picture, release: str) -> StartOutcome | None:
     """Join state of format 1 is refused where it doesn't fit its entry, or has no schema."""
     join = format_one_join(picture)
     reason = join.refusal(release) if join is not None else None
@@ -115,12 +120,12 @@ def _join_format(picture: Picture, release: str) -> Outcome | None:
         return None
     # 3.5 looks at the schema in the tasks, when the sink was called already.
     touched = not at_least(release, "4.0")
-    return failure(reason, going_on(picture).batch_id, sink_touched=touched)
+    return failure(reason, unhindered_start(picture).batch_id, sink_touched=touched)
 
 
-def _state(picture: Picture, release: str) -> Outcome | None:
+def _state(picture: Picture, release: str) -> StartOutcome | None:
     """The state of the batch before must be loadable."""
-    ahead = going_on(picture)
+    ahead = unhindered_start(picture)
     commit = picture.newest_commit
     with_ids = commit is not None and commit.version == 2 and at_least(release, "4.3")
     if with_ids and provider_of(picture) == "hdfs":

@@ -1,15 +1,15 @@
-"""What of metadata, offsets/ and commits/ decides the next start."""
+"""What of metadata, offsets/ and commits/ decides the next start, or is in its way."""
 
 from __future__ import annotations
 
-from holdfast.checkpoint.gaps import skips_like_async
-from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.recovery.outcome import Action, Outcome, failure
+from holdfast.checkpoint.picture import Picture, skips_like_async
+from holdfast.checkpoint.recovery.outcome import Action, StartOutcome, failure, unhindered_start
 from holdfast.checkpoint.releases import PARTITIONS, at_least
+from holdfast.format.logs.filelog import effective_interval, needed_ids
 from holdfast.plurals import counted
 
 
-def query_id(picture: Picture, release: str) -> Outcome | None:
+def query_id(picture: Picture, release: str) -> StartOutcome | None:
     """`metadata` is read first; 4.2 and later refuse to make a new id over an existing log."""
     damage = picture.refused("metadata")
     if damage is not None:
@@ -25,7 +25,7 @@ def query_id(picture: Picture, release: str) -> Outcome | None:
     return None
 
 
-def newest_entries(picture: Picture, release: str) -> Outcome | None:
+def newest_entries(picture: Picture, release: str) -> StartOutcome | None:
     """The newest offsets and the newest commit must be readable."""
     for log in (picture.layout.offsets, picture.layout.commits):
         if log.newest is None:
@@ -39,7 +39,7 @@ def newest_entries(picture: Picture, release: str) -> Outcome | None:
     return _log_versions(picture, release)
 
 
-def _log_versions(picture: Picture, release: str) -> Outcome | None:
+def _log_versions(picture: Picture, release: str) -> StartOutcome | None:
     offsets, commit = picture.newest_offsets, picture.newest_commit
     if offsets is not None and offsets.version > (2 if at_least(release, "4.2") else 1):
         return failure(f"offsets log v{offsets.version} is not known to Spark {release}")
@@ -49,7 +49,7 @@ def _log_versions(picture: Picture, release: str) -> Outcome | None:
     return _commit_version_changes(picture) if release in ("4.0", "4.1") else None
 
 
-def _commit_version_changes(picture: Picture) -> Outcome | None:
+def _commit_version_changes(picture: Picture) -> StartOutcome | None:
     """4.0 and 4.1 want every commit in the version that the session's state format asks for."""
     versions = {entry.version for entry in picture.commits.values()}
     if len(versions) < 2:
@@ -60,7 +60,7 @@ def _commit_version_changes(picture: Picture) -> Outcome | None:
     )
 
 
-def nothing_planned(picture: Picture, release: str) -> Outcome | None:
+def nothing_planned(picture: Picture, release: str) -> StartOutcome | None:
     """Without offsets Spark begins at batch 0, if it finds the rest as empty as it expects."""
     if picture.newest_offsets_id is not None:
         return None
@@ -79,10 +79,10 @@ def nothing_planned(picture: Picture, release: str) -> Outcome | None:
             "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
         )
     left = " over the state that was left behind" if picture.layout.state.any_file else ""
-    return Outcome(Action.FRESH, 0, f"offsets/ holds no batch: batch 0 comes first{left}")
+    return StartOutcome(Action.FRESH, 0, f"offsets/ holds no batch: batch 0 comes first{left}")
 
 
-def previous_entry(picture: Picture, _release: str) -> Outcome | None:
+def previous_entry(picture: Picture, _release: str) -> StartOutcome | None:
     """Spark needs the offsets before the newest to know where that batch begins."""
     newest = picture.newest_offsets_id
     if newest is None or newest == 0:
@@ -100,7 +100,7 @@ def previous_entry(picture: Picture, _release: str) -> Outcome | None:
     return _source_count(picture, previous, newest)
 
 
-def _source_count(picture: Picture, previous: int, newest: int) -> Outcome | None:
+def _source_count(picture: Picture, previous: int, newest: int) -> StartOutcome | None:
     before, after = picture.offsets.get(previous), picture.offsets.get(newest)
     if before is None or after is None or after.version != 1 or before.version != 1:
         return None
@@ -112,7 +112,7 @@ def _source_count(picture: Picture, previous: int, newest: int) -> Outcome | Non
     )
 
 
-def continuous(picture: Picture, release: str) -> Outcome | None:
+def continuous(picture: Picture, release: str) -> StartOutcome | None:
     """Continuous processing writes no metadata and goes on from the newest commit."""
     newest, newest_id = picture.newest_offsets, picture.newest_offsets_id
     if newest is None or newest_id is None or newest.metadata is not None:
@@ -124,15 +124,15 @@ def continuous(picture: Picture, release: str) -> Outcome | None:
         return failure(reason, picture.pending, sink_touched=reached)
     epoch = picture.newest_commit_id
     if epoch is None:
-        return Outcome(Action.FRESH, 0, "continuous processing: no epoch was ever committed")
-    return Outcome(
+        return StartOutcome(Action.FRESH, 0, "continuous processing: no epoch was ever committed")
+    return StartOutcome(
         Action.PLAN,
         epoch + 1,
         f"continuous processing: epoch {epoch} is committed, epoch {epoch + 1} follows",
     )
 
 
-def pinned_settings(picture: Picture, release: str) -> Outcome | None:
+def pinned_settings(picture: Picture, release: str) -> StartOutcome | None:
     """A pinned value that is no number stops the start, an unfinished repartition too (4.2+)."""
     partitions = picture.settings.get(PARTITIONS)
     if partitions is None:
@@ -149,3 +149,65 @@ def pinned_settings(picture: Picture, release: str) -> Outcome | None:
             "stops with STREAMING_UNFINISHED_REPARTITION_DETECTED"
         )
     return None
+
+
+def blocked_write(picture: Picture, _release: str) -> StartOutcome | None:
+    """A left-over side file, or a folder, where the next entry must be created."""
+    ahead = unhindered_start(picture)
+    batch_id = ahead.batch_id
+    if ahead.action is Action.PLAN:
+        obstacle = _obstacle(picture, f"offsets/{batch_id}") or _source_obstacle(picture)
+        if obstacle is not None:
+            return failure(f"{obstacle} is in the way of planning batch {batch_id}", batch_id)
+    obstacle = _obstacle(picture, f"commits/{batch_id}")
+    if obstacle is None:
+        return None
+    return failure(
+        f"{obstacle} is in the way of the commit: batch {batch_id} reaches the sink, then Spark "
+        "fails, at every start again",
+        batch_id,
+        sink_touched=True,
+    )
+
+
+def _obstacle(picture: Picture, path: str) -> str | None:
+    folder, _, name = path.rpartition("/")
+    for candidate in (path, f"{folder}/.{name}.crc"):
+        if candidate in picture.layout.items:
+            return candidate
+    return None
+
+
+def _source_obstacle(picture: Picture) -> str | None:
+    for name in picture.source_logs:
+        files = picture.layout.sources[name].files
+        following = max(files, default=-1) + 1
+        obstacle = _obstacle(picture, f"sources/{name}/{following}")
+        if obstacle is not None:
+            return obstacle
+    return None
+
+
+def needed_paths(picture: Picture) -> frozenset[str]:
+    """Name the log and schema files that Spark opens at the next start (state files apart)."""
+    layout = picture.layout
+    paths = {"metadata"}
+    newest, committed = layout.offsets.newest, layout.commits.newest
+    if newest is not None:
+        paths |= {f"offsets/{newest}", f"offsets/{newest - 1}"}
+    if committed is not None:
+        paths.add(f"commits/{committed}")
+    for name in picture.source_logs:
+        source = layout.sources[name]
+        if source.files:
+            interval = effective_interval(source.compact_ids)
+            wanted = needed_ids(max(source.files), interval)
+            paths |= {item.path for one, item in source.files.items() if one in wanted}
+    for name, source in layout.sources.items():
+        if name not in picture.source_logs and 0 in source.files:
+            paths.add(source.files[0].path)
+    for operator in layout.state.operators.values():
+        for store in operator.stores.values():
+            paths |= {path for path in (store.partition_schema,) if path is not None}
+            paths |= set(store.schema_files.values())
+    return frozenset(paths)

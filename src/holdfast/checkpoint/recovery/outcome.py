@@ -1,9 +1,11 @@
-"""What the next start of a query does with its checkpoint."""
+"""What the next start does with a checkpoint, and how it goes on if nothing is in its way."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+
+from holdfast.checkpoint.picture import Picture, skips_like_async
 
 
 class Action(str, Enum):
@@ -21,7 +23,7 @@ class Action(str, Enum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StartOutcome:
     """What one Spark release does."""
 
     action: Action
@@ -31,9 +33,9 @@ class Outcome:
     """The batch reaches the sink although the start ends in failure."""
 
 
-def failure(reason: str, batch_id: int | None = None, sink_touched: bool = False) -> Outcome:
+def failure(reason: str, batch_id: int | None = None, sink_touched: bool = False) -> StartOutcome:
     """Make the outcome of a start that fails."""
-    return Outcome(Action.FAIL, batch_id, reason, sink_touched)
+    return StartOutcome(Action.FAIL, batch_id, reason, sink_touched)
 
 
 @dataclass(frozen=True)
@@ -55,3 +57,29 @@ class NextStart:
     assumes_spark: str
     sink_touched: bool
     differs: tuple[Difference, ...]
+
+
+def unhindered_start(picture: Picture) -> StartOutcome:
+    """Everything needed is there: plan the next batch, or run the pending one again."""
+    planned, pending = picture.newest_offsets_id, picture.pending
+    if planned is None:
+        return StartOutcome(Action.FRESH, 0, "offsets/ holds no batch: batch 0 comes first")
+    caution = ""
+    if skips_like_async(picture) and planned - 1 not in picture.layout.offsets.files:
+        caution = (
+            f'; with async progress tracking, as before: without it Spark stops with "batch '
+            f"{planned - 1} doesn't exist\""
+        )
+    if pending is None:
+        return StartOutcome(
+            Action.PLAN,
+            planned + 1,
+            f"batch {planned} is committed: the next start asks the sources for new data and "
+            f"plans batch {planned + 1}{caution}",
+        )
+    return StartOutcome(
+        Action.RERUN,
+        pending,
+        f"batch {pending} was planned but not committed: the next start runs it again with "
+        f"exactly these offsets; the sink may already hold it{caution}",
+    )

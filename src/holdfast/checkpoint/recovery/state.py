@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.recovery.outcome import Action, Outcome
-from holdfast.checkpoint.recovery.snapshotrepair import is_passed_over
-from holdfast.checkpoint.releases import PARTITIONS, PROVIDER
+from holdfast.checkpoint.recovery.outcome import Action, StartOutcome
+from holdfast.checkpoint.releases import PARTITIONS, PROVIDER, at_least
 from holdfast.checkpoint.statefiles import (
     DEFAULT_STORE,
     JOIN_STORES,
@@ -20,6 +19,39 @@ from holdfast.checkpoint.statefiles import (
 )
 from holdfast.format.logs.commits import CommitEntry
 from holdfast.storage.reading import Listed
+
+FIRST_REPAIRING_RELEASE = "4.2"
+"""Earlier ones stop at a damaged snapshot, whatever else is there."""
+
+
+def is_passed_over(picture: Picture, path: str, release: str) -> bool:
+    """Tell whether a release goes on without this snapshot: older files rebuild its version."""
+    if not at_least(release, FIRST_REPAIRING_RELEASE):
+        return False
+    for operator in picture.layout.state.operators.values():
+        for store in operator.stores.values():
+            for files in store.partitions.values():
+                snapshots = (*files.snapshots.values(), *files.zips.values())
+                if path in {item.path for item in snapshots}:
+                    return _is_rebuilt(files, path)
+    return False
+
+
+def _is_rebuilt(files: PartitionFiles, path: str) -> bool:
+    snapshots = {**files.snapshots, **_without_ids(files.zips)}
+    changes = {**files.deltas, **_without_ids(files.changelogs)}
+    version = next((one for one, item in snapshots.items() if item.path == path), None)
+    if version is None:
+        return False
+    base = max((one for one in snapshots if one < version), default=0)
+    wanted = range(base + 1, version + 1)
+    return all(one in changes and changes[one].size for one in wanted)
+
+
+def _without_ids(files: Mapping[VersionedId, Listed]) -> dict[int, Listed]:
+    """Keep those of state checkpoint format 1: format 2 names what it builds on inside."""
+    return {version: item for (version, unique_id), item in files.items() if not unique_id}
+
 
 _SINGLE_PARTITION = frozenset({"globalLimit"})
 """Operators that gather all rows in one task keep one partition, whatever the setting says."""
@@ -35,7 +67,7 @@ class StateFailure:
     before_sink: bool = False
 
 
-def state_failure(picture: Picture, going_on: Outcome, release: str) -> StateFailure | None:
+def state_failure(picture: Picture, going_on: StartOutcome, release: str) -> StateFailure | None:
     """Give why a release can't load the state that the next batch reads, None where it seems to."""
     if going_on.batch_id is None or going_on.action is Action.FRESH:
         return None

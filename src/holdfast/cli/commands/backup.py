@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, place_options
@@ -73,4 +74,4 @@ def command(
             storage_options=storage_options,
             progress=progress.advance,
         )
-    return Output(as_json, quiet, no_color).give(answer, drawing="backup")
+    return Output(as_json, quiet, no_color).give(answer, page=pages.backup)

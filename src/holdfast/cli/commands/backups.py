@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_target
 from holdfast.cli.options import Output, output_options, place_options
 
@@ -31,4 +32,4 @@ def command(
     answer = library.list_backups(
         target, project=project, profile=profile, storage_options=storage_options
     )
-    return Output(as_json, quiet, no_color).give(answer, drawing="backups")
+    return Output(as_json, quiet, no_color).give(answer, page=pages.backups)

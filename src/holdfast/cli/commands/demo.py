@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from holdfast.answers import Answer
+from holdfast.cli import pages
 from holdfast.cli.options import Output, output_options
 
 
@@ -35,4 +36,4 @@ def command(folder: Path | None, as_json: bool, quiet: bool, no_color: bool) -> 
         with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as place:
             shown = demonstrate(Path(place), say)
     answer: Answer[Demonstration] = Answer("demo", shown.folder, shown, ending=shown.verdict)
-    return Output(as_json, quiet, no_color).give(answer, drawing="demonstration")
+    return Output(as_json, quiet, no_color).give(answer, page=pages.demonstration)

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_target
-from holdfast.cli.numpystart import start_numpy_without_threads
 from holdfast.cli.options import Output, output_options, target_options
-from holdfast.library import COMPARED_BATCHES, SHOWN_ROWS
+from holdfast.cli.process import start_numpy_without_threads
+from holdfast.library.looking import COMPARED_BATCHES, SHOWN_ROWS
 
 
 @click.command("diff")
@@ -92,4 +93,4 @@ def command(
         storage_options=storage_options,
         timeout=timeout,
     )
-    return Output(as_json, quiet, no_color).give(answer, drawing="comparison")
+    return Output(as_json, quiet, no_color).give(answer, page=pages.comparison)

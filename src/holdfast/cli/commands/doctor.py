@@ -13,11 +13,12 @@ import click
 
 from holdfast import library
 from holdfast.answers import Answer
-from holdfast.checkpoint.releases import RELEASES
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, target_options
 from holdfast.diagnosis.doctor.examination import Examination
+from holdfast.library.looking import RELEASES, watch
 
 INTERVAL_SECONDS = 5.0
 
@@ -109,13 +110,12 @@ def command(
 
     if watched:
         _watch(lambda: look().redacted(), interval, no_color)
-    return Output(as_json, quiet, no_color).give(look(), drawing="examination")
+    return Output(as_json, quiet, no_color).give(look(), page=pages.examination)
 
 
 def _watch(look: Callable[[], Answer[Examination]], interval: float, no_color: bool) -> NoReturn:
     """Look until interrupted."""
-    from holdfast.cli.drawing.changes import draw_changes
-    from holdfast.diagnosis.doctor.watching import watch
+    from holdfast.cli.drawing.examination import draw_changes
 
     looks = enumerate(watch(look, partial(time.sleep, interval)))
     for number, (answer, changes) in looks:

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_target
 from holdfast.cli.options import Output, output_options, target_options
 
-_DRAWINGS = {"text": "evidence", "markdown": "evidencemarkdown"}
+_PAGES = {"text": pages.evidence, "markdown": pages.evidence_markdown}
 
 
 @click.command("evidence")
@@ -24,7 +25,7 @@ _DRAWINGS = {"text": "evidence", "markdown": "evidencemarkdown"}
 @click.option(
     "--format",
     "form",
-    type=click.Choice(tuple(_DRAWINGS)),
+    type=click.Choice(tuple(_PAGES)),
     default="text",
     show_default=True,
     help="As text, or as Markdown to paste into a ticket.",
@@ -70,4 +71,4 @@ def command(
         storage_options=storage_options,
         timeout=timeout,
     )
-    return Output(as_json, quiet, no_color).give(answer, drawing=_DRAWINGS[form])
+    return Output(as_json, quiet, no_color).give(answer, page=_PAGES[form])

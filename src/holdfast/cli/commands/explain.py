@@ -6,8 +6,9 @@ import sys
 
 import click
 
+from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.options import Output, output_options
-from holdfast.diagnosis.explain.explaining import explain
 
 
 @click.command("explain")
@@ -21,7 +22,7 @@ def command(text: tuple[str, ...], as_json: bool, quiet: bool, no_color: bool) -
     The exit status is 3 where no page explains the text.
     """
     given = _from_input() if text == ("-",) else " ".join(text)
-    return Output(as_json, quiet, no_color).give(explain(given), drawing="explanation")
+    return Output(as_json, quiet, no_color).give(library.explain(given), page=pages.explanation)
 
 
 def _from_input() -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.options import Output, output_options
 
 
@@ -26,4 +27,4 @@ def command(folder: Path, schema_only: bool, as_json: bool, quiet: bool, no_colo
     files is there already, nothing is written; a .gitignore is left as it is.
     """
     answer = library.init_project(folder, schema_only=schema_only)
-    return Output(as_json, quiet, no_color).give(answer, drawing="newproject")
+    return Output(as_json, quiet, no_color).give(answer, page=pages.new_project)

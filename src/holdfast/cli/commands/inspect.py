@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from holdfast import library
-from holdfast.checkpoint.reading import SHOWN_BATCHES
-from holdfast.checkpoint.releases import RELEASES
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, target_options
+from holdfast.library.looking import RELEASES, SHOWN_BATCHES
 
 
 @click.command("inspect")
@@ -67,4 +67,4 @@ def command(
             timeout=timeout,
             progress=progress.advance,
         )
-    return Output(as_json, quiet, no_color).give(answer, drawing="inspection")
+    return Output(as_json, quiet, no_color).give(answer, page=pages.inspection)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_backup
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, place_options
@@ -96,7 +97,7 @@ def command(
                 progress=progress.advance,
                 waiting=waiting,
             )
-    return Output(as_json, quiet, no_color).give(answer, drawing="restoration")
+    return Output(as_json, quiet, no_color).give(answer, page=pages.restoration)
 
 
 def _ask(sentence: str) -> bool:

@@ -10,14 +10,14 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_jobs
+from holdfast.cli.drawing.liverun import EventLines
 from holdfast.cli.drawing.progress import ByteProgress
-from holdfast.cli.eventlines import EventLines
 from holdfast.cli.options import Output, output_options, project_options
+from holdfast.library.running import ACCEPTABLE, GRACE_SECONDS, Stopping
 from holdfast.redaction import redact
-from holdfast.spark.events import Event, JobEnded
-from holdfast.spark.guard import ACCEPTABLE
-from holdfast.spark.stopping import GRACE_SECONDS, Stopping
+from holdfast.running.events import Event, JobEnded
 
 _STATED = {"delivered": True, "not-delivered": False}
 
@@ -143,7 +143,7 @@ def command(
         )
     for text in traces:
         sys.stderr.write(redact(text) + "\n")
-    status = Output(as_json, quiet, no_color).give(answer, drawing="run")
+    status = Output(as_json, quiet, no_color).give(answer, page=pages.run)
     if stopping.at_once:
         # A delivery may still run in the user's function, and Python would wait for it.
         sys.stdout.flush()

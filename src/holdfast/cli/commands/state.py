@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
-from holdfast.cli.numpystart import start_numpy_without_threads
 from holdfast.cli.options import Output, output_options, target_options
-from holdfast.state.bounds import FIRST_ROWS, MEMORY_BYTES
+from holdfast.cli.process import start_numpy_without_threads
+from holdfast.library.state import FIRST_ROWS, MEMORY_BYTES
 
 _MEGABYTE = 1_000_000
 
@@ -126,4 +127,4 @@ def command(
             timeout=timeout,
             progress=progress.advance,
         )
-    return Output(as_json, quiet, no_color).give(answer, drawing="state")
+    return Output(as_json, quiet, no_color).give(answer, page=pages.state)

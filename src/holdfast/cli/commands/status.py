@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holdfast import library
+from holdfast.cli import pages
 from holdfast.cli.completion import complete_jobs
 from holdfast.cli.options import Output, output_options, target_options
 
@@ -48,4 +49,4 @@ def command(
         storage_options=storage_options,
         timeout=timeout,
     )
-    return Output(as_json, quiet, no_color).give(answer, drawing="status")
+    return Output(as_json, quiet, no_color).give(answer, page=pages.status)

@@ -1,4 +1,5 @@
-"""Draws the backups of one or more checkpoints, the newest first."""
+"""Draws what `backup`, `backups` and `restore` did: the backups, what was copied or written, what
+was let go or set aside."""
 
 from __future__ import annotations
 
@@ -10,16 +11,24 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.backup.results import BackupList, BackupPlace, BackupSummary
-from holdfast.backup.snapshot import BEFORE_RESTORE
+from holdfast.backup.results import (
+    BackupAct,
+    BackupList,
+    BackupPlace,
+    BackupReport,
+    BackupSummary,
+    Restoration,
+    RestoreAct,
+)
+from holdfast.backup.snapshot import BEFORE_RESTORE, SINK_LOG
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text
 from holdfast.plurals import counted
 
-MOST = 50
+MOST_BACKUPS = 50
 
 
-def draw(answer: Answer[BackupList], console: Console) -> None:
+def draw_backups(answer: Answer[BackupList], console: Console) -> None:
     """Draw every place."""
     for place in answer.result.places:
         _draw_place(place, console)
@@ -35,9 +44,9 @@ def _draw_place(place: BackupPlace, console: Console) -> None:
         console.print("  none yet: holdfast backup makes one")
         return
     console.print(f"  {counted(len(place.backups), 'backup')} in {size_text(place.stored_bytes)}")
-    console.print(backup_table(place.backups[:MOST]))
-    if len(place.backups) > MOST:
-        console.print(f"  … and {len(place.backups) - MOST} more (--json shows all)")
+    console.print(backup_table(place.backups[:MOST_BACKUPS]))
+    if len(place.backups) > MOST_BACKUPS:
+        console.print(f"  … and {len(place.backups) - MOST_BACKUPS} more (--json shows all)")
 
 
 def backup_table(backups: Sequence[BackupSummary]) -> Padding:
@@ -67,4 +76,75 @@ def _note(one: BackupSummary) -> str:
     notes = ["before a restore"] if one.purpose == BEFORE_RESTORE else []
     notes += ["running"] if one.running else []
     notes += ["with sink log"] if one.sink_log else []
+    if one.mismatched:
+        notes.append(f"damaged: {counted(len(one.mismatched), 'checksum mismatch')}")
     return ", ".join(notes)
+
+
+def draw_backup(answer: Answer[BackupReport], console: Console) -> None:
+    """Draw the whole page."""
+    report = answer.result
+    console.print(Text.assemble(("checkpoint ", "bold"), report.location))
+    console.print(Text.assemble(("backups    ", "bold"), report.store))
+    console.print()
+    console.print(Text(_backup_headline(report), "bold"))
+    if report.backups:
+        console.print(backup_table(report.backups))
+    if report.removed_files or report.removed_backups:
+        console.print(
+            f"removed {counted(len(report.removed_backups), 'old backup')} and "
+            f"{counted(report.removed_files, 'copy')} that no backup names "
+            f"({size_text(report.freed_bytes)})"
+        )
+    if answer.findings:
+        console.print()
+        draw_findings(answer.findings, answer.location, console)
+
+
+def _backup_headline(report: BackupReport) -> str:
+    read = f"{counted(report.verified_files, 'copy')} verified, {size_text(report.verified_bytes)}"
+    if report.act is BackupAct.MADE:
+        new = f"{counted(report.copied_files, 'new file')}, {size_text(report.copied_bytes)} copied"
+        return f"Backed up: {new}; {read}"
+    if report.damaged:
+        return f"{counted(len(report.damaged), 'damaged file')} in the backups; {read}"
+    return f"Every copy is whole: {read}"
+
+
+_HEADLINES = {
+    RestoreAct.RESTORED: "Restored",
+    RestoreAct.UNCHANGED: "Nothing to restore: everything is there already",
+    RestoreAct.FINISHED: "The interrupted restore is finished",
+    RestoreAct.TAKEN_BACK: "The interrupted restore is taken back",
+    RestoreAct.NOTHING: "No restore was interrupted here",
+}
+
+
+def draw_restoration(answer: Answer[Restoration], console: Console) -> None:
+    """Draw the whole page."""
+    done = answer.result
+    part = "sink log  " if done.part == SINK_LOG else "checkpoint"
+    console.print(Text.assemble((f"{part} ", "bold"), done.location))
+    if done.backup is not None:
+        console.print(Text.assemble(("backup     ", "bold"), done.backup))
+    if done.safety_backup is not None:
+        console.print(Text.assemble(("before it  ", "bold"), done.safety_backup))
+    console.print()
+    is_damaged = any(one.code == "HF4525" for one in answer.findings)
+    console.print(Text(_restoration_headline(done, is_damaged=is_damaged), "bold"))
+    if answer.findings:
+        console.print()
+        draw_findings(answer.findings, answer.location, console)
+
+
+def _restoration_headline(done: Restoration, *, is_damaged: bool) -> str:
+    headline = _HEADLINES[done.act]
+    if done.act is RestoreAct.UNCHANGED and is_damaged:
+        return "Nothing written: the backup has the same bytes, and they do not match the checksum"
+    if done.act in (RestoreAct.UNCHANGED, RestoreAct.NOTHING):
+        return headline
+    files = counted(done.written_files, "file")
+    return (
+        f"{headline}: {files} written ({size_text(done.written_bytes)}), "
+        f"{done.removed_files} removed, {done.verified_files} verified"
+    )

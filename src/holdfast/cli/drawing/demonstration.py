@@ -12,7 +12,7 @@ from holdfast.demonstration.story import Demonstration, Kill
 from holdfast.plurals import counted
 
 
-def draw(answer: Answer[Demonstration], console: Console) -> None:
+def draw_demonstration(answer: Answer[Demonstration], console: Console) -> None:
     """Draw the kills, the tables, and the sum."""
     shown = answer.result
     for kill in shown.kills:

@@ -1,4 +1,5 @@
-"""Draws the page of `evidence`: nine facts, what is missing, and findings."""
+"""Draws the page of `evidence`: nine facts, what is missing, and findings, on the terminal or as
+Markdown."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from rich.text import Text
 from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text, time_text
-from holdfast.diagnosis.evidence.report import attempt_text, fact_text, run_text
-from holdfast.diagnosis.inspection.fact import FACTS, Basis, Bundle, Evidence, Missing
+from holdfast.diagnosis.evidence.report import attempt_text, fact_text, markdown_report, run_text
+from holdfast.diagnosis.inspection.evidence import FACTS, Basis, Bundle, Evidence, Missing
 from holdfast.diagnosis.inspection.runs.restarts import Restart
 from holdfast.plurals import counted
 
@@ -19,7 +20,7 @@ MOST_RUNS = 10
 _STYLES = {Basis.UNKNOWN: "bold red", Basis.INFERRED: "yellow"}
 
 
-def draw(answer: Answer[Evidence], console: Console) -> None:
+def draw_evidence(answer: Answer[Evidence], console: Console) -> None:
     """Draw the whole page."""
     found = answer.result
     console.print(Text(answer.location, "bold"))
@@ -100,3 +101,8 @@ def _draw_bundle(bundle: Bundle, console: Console) -> None:
     grid.add_row("holds", f"{size}; {bundle.left_out} left out, its manifest says why")
     grid.add_row("sha256", bundle.sha256)
     console.print(_indented(grid))
+
+
+def draw_evidence_markdown(answer: Answer[Evidence], console: Console) -> None:
+    """Print the report; no line is wrapped, because Markdown's tables would break."""
+    console.out(markdown_report(answer).rstrip("\n"), highlight=False)

@@ -1,4 +1,5 @@
-"""Draws the page of `doctor`: each target with its findings, the worst first."""
+"""Draws the page of `doctor`: each target with its findings, the worst first; with --watch, what
+came and went."""
 
 from __future__ import annotations
 
@@ -8,13 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import MOST, STYLES, draw_line
-from holdfast.diagnosis.doctor.examination import Examination, Examined, Reported
+from holdfast.cli.drawing.findings import MOST, STYLES, draw_line, drawing_console
+from holdfast.diagnosis.doctor.examination import Examination, Examined, FindingChange, Reported
 from holdfast.diagnosis.doctor.wrongfixes import WRONG_FIXES
 from holdfast.findings import Severity
 
 
-def draw(answer: Answer[Examination], console: Console) -> None:
+def draw_examination(answer: Answer[Examination], console: Console) -> None:
     """Draw the whole page."""
     for number, target in enumerate(answer.result.targets):
         if number:
@@ -83,3 +84,19 @@ def _pairs() -> Table:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     return grid
+
+
+def draw_changes(
+    answer: Answer[Examination], changes: tuple[FindingChange, ...], *, first: bool, no_color: bool
+) -> None:
+    """Draw the whole page at the first look, later the findings that came and went."""
+    with drawing_console(no_color=no_color) as console:
+        if first:
+            draw_examination(answer, console)
+            return
+        for change in changes:
+            if change.appeared:
+                draw_reported(change.finding, console)
+            else:
+                label = Text(f"gone {change.finding.code}", STYLES[change.finding.severity])
+                console.print(Text.assemble(label, ": ", change.finding.message))

@@ -7,10 +7,10 @@ from rich.padding import Padding
 from rich.table import Table
 
 from holdfast.answers import Answer
-from holdfast.diagnosis.explain.explanation import Explanation, Kind
+from holdfast.diagnosis.explain.explaining import Explanation, Kind
 
 
-def draw(answer: Answer[Explanation], console: Console) -> None:
+def draw_explanation(answer: Answer[Explanation], console: Console) -> None:
     """Draw the page."""
     page = answer.result
     console.print(_headline(page), markup=False)

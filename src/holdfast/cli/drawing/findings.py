@@ -1,8 +1,13 @@
-"""Draws findings: the worst first, each with where, why and what to do next."""
+"""The console, as wide as the terminal and plain where it is none, and findings on it: the worst
+first, with where, why and what to do next."""
 
 from __future__ import annotations
 
+import os
+import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.text import Text
@@ -42,3 +47,28 @@ def draw_line(label: str, text: str, console: Console) -> None:
     for number, line in enumerate(lines):
         beginning = f"  {label:<4} " if number == 0 else " " * _INDENT
         console.print(f"{beginning}{line}", soft_wrap=True)
+
+
+PIPE_WIDTH = 80
+"""The width where standard output is no terminal and COLUMNS says nothing."""
+
+
+@contextmanager
+def drawing_console(*, no_color: bool) -> Iterator[Console]:
+    """Give the console to draw on; what was drawn reaches standard output at the end."""
+    on_terminal = sys.stdout.isatty()
+    console = Console(
+        file=sys.stdout,
+        width=None if on_terminal or "COLUMNS" in os.environ else PIPE_WIDTH,
+        no_color=no_color or None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    if on_terminal:
+        yield console
+        return
+    with console.capture() as captured:
+        yield console
+    # Tables are padded to their width, which no file and no pipe needs.
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())

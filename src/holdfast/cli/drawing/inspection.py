@@ -8,12 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.checkpoint.operatorview import Operator, Store
+from holdfast.checkpoint.operators import Operator, Store
 from holdfast.checkpoint.recovery.outcome import Action, NextStart
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import amount_text, size_text, time_text
-from holdfast.diagnosis.inspection.result import Inspection, Source
-from holdfast.diagnosis.inspection.runs.version import RECORDED
+from holdfast.diagnosis.inspection.result import RECORDED, Inspection, Source
 from holdfast.plurals import counted
 
 _HEADLINES = {
@@ -25,7 +24,7 @@ _HEADLINES = {
 }
 
 
-def draw(answer: Answer[Inspection], console: Console) -> None:
+def draw_inspection(answer: Answer[Inspection], console: Console) -> None:
     """Draw the whole page."""
     found = answer.result
     console.print(Text(found.location, "bold"))

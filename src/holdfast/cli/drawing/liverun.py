@@ -1,18 +1,24 @@
-"""Shows a run while it goes on, on standard error: a live line a job, plain lines in a pipe."""
+"""Shows a run while it goes on: a live line a job on standard error, plain lines in a pipe, a
+line of JSON an event in a file."""
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
-from holdfast.cli.closedpipe import closed_pipe_ignored
+from holdfast.answers import plain
+from holdfast.cli.process import closed_pipe_ignored
+from holdfast.errors import UsageError
 from holdfast.plurals import counted, measured
-from holdfast.redaction import redact
-from holdfast.spark.events import (
+from holdfast.records.moments import moment_now
+from holdfast.redaction import redact, redact_value
+from holdfast.running.events import (
     BatchDone,
     Event,
     JobEnded,
@@ -31,12 +37,17 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
+
 _ALL_JOBS = ""
 """Where the line stands that is about all jobs: below theirs."""
 _WORTH_SECONDS = 2
 """A batch that takes longer shows how long."""
 _PLAIN_SECONDS = 1.0
 """In a pipe a job says at most so often how far it is."""
+_FIRST_SECONDS, _LEAST_SECONDS, _MOST_SECONDS = 30, 60, 600
+"""In a pipe a batch in progress has its first line after 30 s, then one a minute; after ten minutes
+the distance grows with what it took so far, up to ten minutes."""
+_LOOK_SECONDS = 1.0
 
 
 Delivering = Callable[[], Mapping[str, int | None]]
@@ -50,29 +61,60 @@ class InWork:
         self._delivering = delivering
         self._clock = clock
         self._since: dict[tuple[str, int], float] = {}
+        self._next: dict[tuple[str, int], int] = {}
+        """In a pipe: after how many seconds each batch has its next line."""
 
     def added_to(self, lines: Mapping[str, str]) -> dict[str, str]:
         """Return the lines of jobs, those with a batch in work with how long it takes."""
+        shown = dict(lines)
+        for (job, batch), seconds in self._taken().items():
+            if job in shown and seconds >= _WORTH_SECONDS:
+                shown[job] = _in_progress(job, batch, seconds, shown[job])
+        return shown
+
+    def due(self, lines: Mapping[str, str]) -> list[str]:
+        """Return the lines of batches that have been in work for long since their last line."""
+        taken = self._taken()
+        self._next = {key: self._next.get(key, _FIRST_SECONDS) for key in taken}
+        found: list[str] = []
+        for (job, batch), seconds in taken.items():
+            if job in lines and seconds >= self._next[job, batch]:
+                self._next[job, batch] = seconds + _pause(seconds)
+                found.append(_in_progress(job, batch, seconds, lines[job]))
+        return found
+
+    def _taken(self) -> dict[tuple[str, int], int]:
+        """Return the batches in work with the seconds that they took so far."""
         now = self._clock()
         batches = [(job, one) for job, one in self._delivering().items() if one is not None]
         self._since = {key: self._since.get(key, now) for key in batches}
-        shown = dict(lines)
-        for job, batch in batches:
-            seconds = int(now - self._since[job, batch])
-            if job in shown and seconds >= _WORTH_SECONDS:
-                rest = shown[job].removeprefix(f"{job}: ")
-                shown[job] = f"{job}: batch {batch} in progress for {seconds} s; {rest}"
-        return shown
+        return {key: int(now - since) for key, since in self._since.items()}
+
+
+def _in_progress(job: str, batch: int, seconds: int, line: str) -> str:
+    rest = line.removeprefix(f"{job}: ")
+    return f"{job}: batch {batch} in progress for {seconds} s; {rest}"
+
+
+def _pause(seconds: int) -> int:
+    """Return how long a batch that took this long has no further line."""
+    return min(max(_LEAST_SECONDS, seconds // 10), _MOST_SECONDS)
 
 
 class LiveRun:
     """Takes events from any thread and shows where each job stands."""
 
     def __init__(
-        self, *, silent: bool, no_color: bool, delivering: Delivering = dict[str, "int | None"]
+        self,
+        *,
+        silent: bool,
+        no_color: bool,
+        delivering: Delivering = dict[str, "int | None"],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._silent = silent
-        self._in_work = InWork(delivering)
+        self._in_work = InWork(delivering, clock)
+        self._ended = threading.Event()
         self._no_color = no_color
         self._lock = threading.Lock()
         self._lines: dict[str, str] = {}
@@ -92,9 +134,12 @@ class LiveRun:
             console = Console(stderr=True, no_color=self._no_color or None, highlight=False)
             self._live = Live(console=console, refresh_per_second=8, get_renderable=self._drawn)
             self._live.start()
+        elif not self._silent:
+            threading.Thread(target=self._look, name="holdfast-in-progress", daemon=True).start()
         return self
 
     def __exit__(self, *_failure: object) -> None:
+        self._ended.set()
         if self._live is not None:
             self._live.stop()
 
@@ -128,9 +173,24 @@ class LiveRun:
 
     def _drawn(self) -> Text:
         # Drawn by a thread of the terminal's, which must not wait for who shows an event.
+        return _block(dict(self._lines) | self._in_work.added_to(self._running()))
+
+    def _running(self) -> dict[str, str]:
+        """Return the lines of jobs that have not ended."""
         lines, over = dict(self._lines), self._over
-        running = {job: line for job, line in lines.items() if job not in over}
-        return _block(lines | self._in_work.added_to(running))
+        return {job: line for job, line in lines.items() if job not in over}
+
+    def _look(self) -> None:
+        while not self._ended.wait(_LOOK_SECONDS):
+            self.show_in_progress()
+
+    def show_in_progress(self) -> None:
+        """Print the batches that take long, in a pipe, where no line is drawn again."""
+        with self._lock:
+            if self._ended.is_set():
+                return
+            for line in self._in_work.due(self._running()):
+                self._leave(line)
 
     def _leave_unsaid(self, job: str) -> None:
         """Print how many batches had no line of their own."""
@@ -224,3 +284,52 @@ def _block(lines: dict[str, str]) -> Text:
     jobs = [line for job, line in lines.items() if job != _ALL_JOBS]
     summary = [lines[_ALL_JOBS]] if _ALL_JOBS in lines else []
     return Text("\n".join([*jobs, *summary]), no_wrap=True, overflow="ellipsis")
+
+
+_NAMES = {
+    "RunStep": "step",
+    "JobStarting": "starting",
+    "JobWaiting": "waiting",
+    "JobWaitingForUpstream": "waiting-for-upstream",
+    "JobStarted": "started",
+    "BatchDone": "batch",
+    "RecordFailing": "record-failing",
+    "JobStopping": "stopping",
+    "JobEnded": "ended",
+    "JobRestarting": "restarting",
+    "JobsFailed": "jobs-failed",
+}
+
+
+class EventLines:
+    """The file of `--events`; without one, nothing is written."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._file: TextIO | None = None
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> EventLines:
+        if self._path is not None:
+            try:
+                self._file = self._path.open("a", encoding="utf-8")
+            except OSError as error:
+                reason = (error.strerror or "unknown reason").lower()
+                message = f"--events: the file cannot be opened: {reason}"
+                raise UsageError("HF1001", message, at=str(self._path)) from error
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, event: Event) -> None:
+        """Append one event, whole and at once."""
+        if self._file is None:
+            return
+        fields = plain(event)
+        assert isinstance(fields, dict)
+        line = {"event": _NAMES[type(event).__name__], "at": moment_now(), **fields}
+        with self._lock:
+            self._file.write(json.dumps(redact_value(line), ensure_ascii=False) + "\n")
+            self._file.flush()

@@ -9,7 +9,7 @@ from holdfast.answers import Answer
 from holdfast.jobs.scaffold import NewProject
 
 
-def draw(answer: Answer[NewProject], console: Console) -> None:
+def draw_new_project(answer: Answer[NewProject], console: Console) -> None:
     """Draw the whole page."""
     new = answer.result
     what = "the schema" if new.project is None else f"project {new.project}"

@@ -9,7 +9,7 @@ from rich.text import Text
 from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.records.run import Ended
-from holdfast.spark.report import JobReport, RunReport
+from holdfast.running.report import JobReport, RunReport
 
 _STYLES = {
     Ended.FINISHED: "green",
@@ -21,7 +21,7 @@ _STYLES = {
 }
 
 
-def draw(answer: Answer[RunReport], console: Console) -> None:
+def draw_run(answer: Answer[RunReport], console: Console) -> None:
     """Draw the table of jobs, then what was found."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     restarted = any(job.restarts for job in answer.result.jobs)

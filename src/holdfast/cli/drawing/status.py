@@ -12,7 +12,7 @@ from rich.text import Text
 from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.diagnosis.status.result import JobState, JobStatus, Status
-from holdfast.records.leasesight import Standing
+from holdfast.records.leases.state import Standing
 
 _STYLES = {
     **dict.fromkeys((JobState.RUNNING, JobState.FINISHED, JobState.STOPPED), "green"),
@@ -23,7 +23,7 @@ _STYLES = {
 }
 
 
-def draw(answer: Answer[Status], console: Console) -> None:
+def draw_status(answer: Answer[Status], console: Console) -> None:
     """Draw the whole page."""
     status = answer.result
     console.print(Text.assemble(("project ", "bold"), status.project))

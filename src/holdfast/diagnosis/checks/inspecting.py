@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
-from holdfast.checkpoint.sourceview import Formats
 from holdfast.checkpoint.verification import Progress, verify
-from holdfast.diagnosis.checks.onpicture import check_picture
+from holdfast.diagnosis.checks.picture import check_picture
 from holdfast.diagnosis.checks.records import check_records
 from holdfast.diagnosis.inspection.result import Inspection, Sink, inspection_of
 from holdfast.diagnosis.inspection.runs.recorded import Recall, nothing

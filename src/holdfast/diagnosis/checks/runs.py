@@ -6,13 +6,12 @@ import shlex
 from collections.abc import Iterator
 
 from holdfast.codes import code_of
-from holdfast.diagnosis.inspection.runs.last import RunState, last_run_state
-from holdfast.diagnosis.inspection.runs.recorded import Recorded
+from holdfast.diagnosis.inspection.runs.recorded import Recorded, RunState, last_run_state
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
-from holdfast.records.attempts import Attempt
-from holdfast.records.leasesight import Standing
+from holdfast.records.leases.state import Standing
 from holdfast.records.run import Ended
+from holdfast.records.starts import Attempt
 
 _BAD_ENDS = (Ended.FAILED, Ended.REFUSED)
 _IN_USE = 22

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
-from holdfast.checkpoint.sourceview import Formats
-from holdfast.diagnosis.checks.onpicture import check_picture
+from holdfast.diagnosis.checks.picture import check_picture
 from holdfast.diagnosis.comparison.result import (
     NOT_COMPARED,
     Comparison,
@@ -23,16 +23,16 @@ from holdfast.diagnosis.comparison.result import (
 from holdfast.errors import DecodeError, UsageError
 from holdfast.findings import Finding, Place, Severity, rooted
 from holdfast.format.logs.offsets import OffsetsEntry, decode_offsets
-from holdfast.state.extras import require_state_extra
+from holdfast.state.opened import require_state_extra
+from holdfast.storage.paths import place_within
 from holdfast.storage.reading import Reader
-from holdfast.storage.showing import place_within
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.comparison.state import StateAt
 
 
 @dataclass(frozen=True)
-class Asked:
+class DiffOptions:
     """What of the state is to be compared."""
 
     from_batch: int | None = None
@@ -47,7 +47,7 @@ class Asked:
 
 
 def compare_checkpoints(
-    left: Reader, right: Reader, asked: Asked, *, formats: Formats | None = None, most: int
+    left: Reader, right: Reader, asked: DiffOptions, *, formats: Formats | None = None, most: int
 ) -> Answer[Comparison]:
     """Compare the newest batches of two checkpoints, and their states; nothing is written."""
     one, other = _whole_picture(left, most), _whole_picture(right, most)
@@ -66,7 +66,7 @@ def compare_checkpoints(
 
 
 def compare_batches(
-    reader: Reader, asked: Asked, *, formats: Formats | None = None
+    reader: Reader, asked: DiffOptions, *, formats: Formats | None = None
 ) -> Answer[Comparison]:
     """Compare two batches of one checkpoint: their entries, and the state after each."""
     picture = _whole_picture(reader)
@@ -111,7 +111,7 @@ def _with_state(
     findings: tuple[Finding, ...],
     left: StateAt | None,
     right: StateAt | None,
-    asked: Asked,
+    asked: DiffOptions,
 ) -> tuple[Comparison, tuple[Finding, ...]]:
     if left is None or right is None:
         return found, findings
@@ -133,12 +133,12 @@ def _has_state(picture: Picture) -> bool:
     return bool(picture.layout.state.operators)
 
 
-def _unread(asked: Asked) -> Finding | None:
+def _unread(asked: DiffOptions) -> Finding | None:
     """Say that states are not compared where nothing can read them; the logs are all the same."""
     try:
         require_state_extra()
     except UsageError as error:
-        if asked != Asked(rows=asked.rows):
+        if asked != DiffOptions(rows=asked.rows):
             raise
         number, steps = error.code.number, error.next_steps
         message = f"the states were not compared: {error.message}"
@@ -146,7 +146,7 @@ def _unread(asked: Asked) -> Finding | None:
     return None
 
 
-def _two_batches(picture: Picture, asked: Asked) -> tuple[int, int]:
+def _two_batches(picture: Picture, asked: DiffOptions) -> tuple[int, int]:
     """Give the batches to compare: by default the newest committed, with the one before."""
     ids = picture.layout.commits.ids
     for batch in (asked.from_batch, asked.to_batch):

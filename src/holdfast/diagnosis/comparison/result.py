@@ -1,20 +1,78 @@
-"""The result of `diff`: what differs between two checkpoints, or two batches of one."""
+"""The result of `diff`: what differs between two checkpoints, or two batches of one, in logs and
+state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from enum import Enum
+from typing import ClassVar, TypeVar
 
-from holdfast.checkpoint.operatorview import operators_of
+from holdfast.answers import OneLine
+from holdfast.checkpoint.operators import operators_of
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.progress import Formats, advance
 from holdfast.checkpoint.sourcefolders import in_order
-from holdfast.checkpoint.sourceview import Formats, advance
-from holdfast.diagnosis.comparison.statedifferences import StoreComparison
 from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.format.logs.commits import CommitEntry
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.sources import Amount
+from holdfast.state.results import StateRow
+
+
+class Change(str, Enum):
+    """What became of a row from the left to the right."""
+
+    ADDED = "added"
+    """Only the right has it."""
+    CHANGED = "changed"
+    """Both have it, with different values."""
+    REMOVED = "removed"
+    """Only the left has it."""
+
+
+@dataclass(frozen=True)
+class RowDifference:
+    """One row that differs, as `state` shows it on either side."""
+
+    change: Change
+    """What became of it."""
+    left: StateRow | None
+    """None where it was added."""
+    right: StateRow | None
+    """None where it was removed."""
+
+
+@dataclass(frozen=True)
+class StoreComparison:
+    """How the rows of one store, column family or state variable compare."""
+
+    operator: int
+    """The id of the operator."""
+    store: str
+    """The name of the store or state variable."""
+    left_rows: int | None = None
+    """Rows on the left; None where they were not compared."""
+    right_rows: int | None = None
+    """Rows on the right; None where they were not compared."""
+    added: int | None = None
+    """Rows that only the right has."""
+    changed: int | None = None
+    """Rows of keys that both have, with other values; of a list, elements at the same place."""
+    removed: int | None = None
+    """Rows that only the left has."""
+    rows: tuple[RowDifference, ...] = ()
+    """The first ones of each kind, in the order of `state`."""
+    complete: bool = False
+    """Every row that differs is among them."""
+    not_compared: str | None = None
+    """Why the rows were not compared; None where they were."""
+
+    @property
+    def identical(self) -> bool:
+        """Both sides were read to the end and hold the same rows."""
+        return self.not_compared is None and not (self.added or self.changed or self.removed)
+
 
 Entry = TypeVar("Entry", OffsetsEntry, CommitEntry)
 Key = TypeVar("Key")
@@ -70,9 +128,12 @@ class SourceDistance:
     amount: Amount | None
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(OneLine):
     """What differs between the logs and the states of two checkpoints, or of two batches."""
+
+    SHOWN: ClassVar = ("left.location", "right.location", "same_query", "identical")
+    COMMAND: ClassVar = "diff"
 
     left: Side
     right: Side

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.diagnosis.comparison.statedifferences import Change, RowDifference, StoreComparison
+from holdfast.diagnosis.comparison.result import Change, RowDifference, StoreComparison
 from holdfast.errors import CheckpointError, HoldfastError
 from holdfast.findings import Finding, Place, Severity, rooted
 from holdfast.state.layouts import layouts_of
-from holdfast.state.loading.statelog import StateLog
+from holdfast.state.loading.logs import StateLog
 from holdfast.state.query.comparing import READING_BYTES, Differences, compare_states
-from holdfast.state.query.plainvalues import plain_rows
+from holdfast.state.query.values import plain_rows
 from holdfast.state.reading import StateView, open_state
 from holdfast.state.results import StateRow
 from holdfast.storage.reading import Reader

@@ -1,4 +1,5 @@
-"""Examines checkpoints with their sinks and jobs, and tells what is wrong, the worst first."""
+"""Examines checkpoints, also all below a base folder, with their sinks and jobs, and tells what
+is wrong, the worst first."""
 
 from __future__ import annotations
 
@@ -10,22 +11,16 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.verification import Progress, verify
 from holdfast.diagnosis.checks.inspecting import VERIFIED_HISTORY
-from holdfast.diagnosis.checks.locations import escaped_path
-from holdfast.diagnosis.checks.onpicture import CHECKS, check_picture
+from holdfast.diagnosis.checks.location import escaped_path
+from holdfast.diagnosis.checks.picture import CHECKS, check_picture, without_unseen
 from holdfast.diagnosis.checks.records import RECORDS_CHECKS, check_records
 from holdfast.diagnosis.checks.state.operators import judged_by_old_place
-from holdfast.diagnosis.checks.state.rockssnapshots import snapshots_to_read
-from holdfast.diagnosis.checks.surroundings import (
-    ACROSS_CHECKS,
-    SUBJECT_CHECKS,
-    check_around,
-)
-from holdfast.diagnosis.checks.wholeness import without_unseen
+from holdfast.diagnosis.checks.state.rocksdb import judged_by_snapshots, snapshots_to_read
+from holdfast.diagnosis.checks.subject import ACROSS_CHECKS, SUBJECT_CHECKS, check_around
 from holdfast.diagnosis.doctor.examination import Examination, Examined, SinkSeen, reported
-from holdfast.diagnosis.doctor.statelook import look_at_state
+from holdfast.diagnosis.doctor.state import look_at_state
 from holdfast.diagnosis.doctor.wrongfixes import with_wrong_fixes
-from holdfast.diagnosis.inspection.keptoffsets import look_at_kept, with_kept_copy
-from holdfast.diagnosis.inspection.otheroffsets import other_offsets
+from holdfast.diagnosis.inspection.keptoffsets import look_at_kept, other_offsets, with_kept_copy
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import look_at_history
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
@@ -34,10 +29,9 @@ from holdfast.diagnosis.inspection.state import with_loadable_batch
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, named, rooted, worst, worst_first
-from holdfast.ledgers.asking import SinkMemory
-from holdfast.ledgers.files.outputsight import OutputSight
-from holdfast.ledgers.heldoffsets import unknown_offsets
-from holdfast.ledgers.sinksight import SinkSight
+from holdfast.ledgers.files.outputcheck import OutputState
+from holdfast.ledgers.reading import SinkMemory
+from holdfast.ledgers.sinkstate import SinkState, unknown_offsets
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 
@@ -195,7 +189,7 @@ def _subject(
     )
 
 
-def _sight(examinee: Examinee, picture: Picture) -> SinkSight | None:
+def _sight(examinee: Examinee, picture: Picture) -> SinkState | None:
     query_id = None if picture.query is None else picture.query.id
     return None if examinee.sink is None else examinee.sink.see(query_id)
 
@@ -223,7 +217,7 @@ def _planned_since(reader: Reader, picture: Picture, sink: SinkMemory | None) ->
 
 def _sink(
     place: SinkPlace | None, picture: Picture, verified: bool
-) -> tuple[SinkMemory | None, OutputSight | None]:
+) -> tuple[SinkMemory | None, OutputState | None]:
     """Ask the sink, and look at what lies beside its folder where it is a file sink of ours."""
     if place is None:
         return None, None
@@ -258,6 +252,7 @@ def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Findin
             *check_around(one.subject, others),
         ]
         found = [*without_unseen(found, picture)]
+        found = [judged_by_snapshots(finding, one.subject) for finding in found]
         found = [with_kept_copy(finding, one.subject.kept) for finding in found]
         found = [with_loadable_batch(finding, one.subject.state, picture) for finding in found]
         assert isinstance(one.examinee, Examinee)
@@ -313,3 +308,39 @@ def _location(one: _Read) -> str:
 def _next_steps(findings: Collection[Finding]) -> tuple[str, ...]:
     serious = [one.code for one in findings if one.severity is not Severity.INFO]
     return tuple(f"holdfast explain {code}" for code in list(dict.fromkeys(serious))[:3])
+
+
+DEPTH = 4
+"""Declarative pipelines keep theirs four folders deep."""
+MOST_FOLDERS = 5000
+
+_LOGS = frozenset({"offsets", "commits"})
+_PARTS = _LOGS | {"metadata", "sources", "state"}
+
+
+def is_checkpoint(names: frozenset[str]) -> bool:
+    """Tell by the names in a folder whether it is a checkpoint, perhaps a damaged one."""
+    return bool(names & _LOGS) or len(names & _PARTS) > 1
+
+
+def checkpoints_below(reader: Reader) -> list[str]:
+    """Name the folders below that are checkpoints; empty where the folder itself may be one."""
+    names = reader.names("")
+    if is_checkpoint(names):
+        return []
+    found: list[str] = []
+    level, asked = sorted(names), 0
+    for _ in range(DEPTH):
+        following: list[str] = []
+        for folder in level:
+            # Hidden folders hold records and backups; these are no job's own checkpoint.
+            if folder.rpartition("/")[2].startswith(".") or asked >= MOST_FOLDERS:
+                continue
+            asked += 1
+            inside = reader.names(folder)
+            if is_checkpoint(inside):
+                found.append(folder)
+            else:
+                following += [f"{folder}/{name}" for name in sorted(inside)]
+        level = following
+    return sorted(found)

@@ -1,10 +1,13 @@
-"""The result of `doctor`: what was found at each target, and what could not be examined."""
+"""The result of `doctor`: what was found at each target, what could not be examined, and what
+changed since the last look."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
+from holdfast.answers import Answer, OneLine
 from holdfast.findings import Finding, Severity
 
 
@@ -42,9 +45,11 @@ class Reported:
     """What to do next, the safest first."""
 
 
-@dataclass(frozen=True)
-class Examined:
+@dataclass(frozen=True, repr=False)
+class Examined(OneLine):
     """One target."""
+
+    SHOWN: ClassVar = ("target", "job", "worst", "findings")
 
     target: str
     """As it was asked for, or found in a base folder."""
@@ -68,9 +73,12 @@ class Examined:
     """The worst first."""
 
 
-@dataclass(frozen=True)
-class Examination:
+@dataclass(frozen=True, repr=False)
+class Examination(OneLine):
     """What was found, a target each."""
+
+    SHOWN: ClassVar = ("checks", "targets")
+    COMMAND: ClassVar = "doctor"
 
     checks: int
     """How many checks were made at each target."""
@@ -92,3 +100,36 @@ def reported(findings: tuple[Finding, ...], location: str) -> tuple[Reported, ..
         )
         for one in findings
     )
+
+
+@dataclass(frozen=True)
+class FindingChange:
+    """One finding that came or went at a target."""
+
+    location: str
+    appeared: bool
+    finding: Reported
+
+
+def watch(
+    look: Callable[[], Answer[Examination]], wait: Callable[[], None]
+) -> Iterator[tuple[Answer[Examination], tuple[FindingChange, ...]]]:
+    """Look, tell, wait, for ever; the first look tells everything that it found."""
+    before: dict[tuple[str, str, str], Reported] = {}
+    while True:
+        answer = look()
+        now = _by_place(answer)
+        came = [FindingChange(key[0], True, one) for key, one in now.items() if key not in before]
+        went = [FindingChange(key[0], False, one) for key, one in before.items() if key not in now]
+        yield answer, (*came, *went)
+        before = now
+        wait()
+
+
+def _by_place(answer: Answer[Examination]) -> dict[tuple[str, str, str], Reported]:
+    """A finding is the same while target, code and place are; its numbers may move."""
+    return {
+        (target.location, one.code, one.at): one
+        for target in answer.result.targets
+        for one in target.findings
+    }

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from holdfast.checkpoint.filelook import checksum_names
+from holdfast.checkpoint.files import checksum_names
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.recovery.goingon import going_on
-from holdfast.diagnosis.doctor.statebudget import Budget
+from holdfast.checkpoint.recovery.outcome import unhindered_start
+from holdfast.diagnosis.doctor.state import Budget
 from holdfast.diagnosis.inspection.state import StateDamage, StateSeen, every_partition
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding
-from holdfast.format.rocksdb.zip import LARGEST_ZIP, decode_rocks_zip
+from holdfast.format.rocksdb.snapshot import LARGEST_ZIP, decode_rocks_zip
+from holdfast.state.decoding import Encoding
 from holdfast.state.loading.chains import Link, LinkKind, PartitionHistory
 from holdfast.state.loading.links import LinkReader
-from holdfast.state.loading.statelog import StateLog
-from holdfast.state.rowdecoding import Encoding
+from holdfast.state.loading.logs import StateLog
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 
@@ -33,7 +33,7 @@ def read_needed_state(
     Which files are within the budget of bytes follows from their sizes alone, in the order of
     operators, stores and partitions. The clock is looked at between files.
     """
-    reading = _Reading(reader, picture, StateLog(reader, picture), budget, set(broken))
+    reading = _NeededReading(reader, picture, StateLog(reader, picture), budget, set(broken))
     reading.run()
     return reading.seen()
 
@@ -56,7 +56,7 @@ class _Load:
 
 
 @dataclass
-class _Reading:
+class _NeededReading:
     reader: Reader
     picture: Picture
     log: StateLog
@@ -73,7 +73,7 @@ class _Reading:
     @property
     def version(self) -> int:
         """The version of the state that the next batch reads."""
-        return going_on(self.picture).batch_id or 0
+        return unhindered_start(self.picture).batch_id or 0
 
     def run(self) -> None:
         """Read round by round: a damaged snapshot leads on to the older files in its place."""

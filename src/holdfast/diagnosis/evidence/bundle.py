@@ -1,25 +1,83 @@
-"""Packs a checkpoint's logs, without state rows and without secrets, into one archive.
-
-What is taken is listed by what it is (metadata, offsets, commits, logs of sources, operator
-metadata, schemas), so that a kind of file that nobody thought of stays out. The same checkpoint
-gives the same bytes.
-"""
+"""Packs a checkpoint's logs, without state rows and without secrets, into one archive, and puts
+it in its place whole or not at all."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import os
+import re
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from holdfast.diagnosis.evidence.bundletext import UncleanableError, without_secrets
-from holdfast.errors import StorageError
-from holdfast.redaction import redact
-from holdfast.storage.reading import Kind, Listed, Reader
-from holdfast.storage.showing import shown_path
+from holdfast.errors import HoldfastError, StorageError, UsageError
+from holdfast.redaction import REDACTED, redact, redact_value
+from holdfast.storage.local import is_inside
+from holdfast.storage.localwriter import publish_new, write_new
+from holdfast.storage.paths import shown_path
+from holdfast.storage.reading import FileKind, Listed, Reader
+
+_KAFKA_MARK = b"\0"
+"""Spark's Kafka source puts a zero byte before the text of its initial offsets."""
+_HARMLESS = re.compile(r"v[0-9]{1,9}|-|\s*")
+"""Lines of a log that are no JSON: its version, a source without an offset, an empty one."""
+
+
+class UncleanableError(Exception):
+    """Whether the bytes hold a secret can't be told, or it can't be taken out; says why."""
+
+
+def without_secrets(data: bytes) -> bytes:
+    """Return the bytes without secrets; raise UncleanableError."""
+    mark = _KAFKA_MARK if data.startswith(_KAFKA_MARK) else b""
+    text = _text_of(data[len(mark) :])
+    if text is not None:
+        return mark + _text_without_secrets(text).encode("utf-8")
+    for encoding in ("latin-1", "utf-8"):
+        seen = data.decode(encoding, "replace")
+        if redact(seen) != seen:
+            raise UncleanableError("it is binary, and something in it looks like a secret")
+    return data
+
+
+def _text_of(data: bytes) -> str | None:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _text_without_secrets(text: str) -> str:
+    """Redact line by line; a line that is damaged beside a secret goes whole.
+
+    Where values begin and end can be told in JSON, but not in what is left of it.
+    """
+    suspicious = redact(text) != text
+    lines = [_line_without_secrets(line, suspicious) for line in text.split("\n")]
+    return redact("\n".join(lines))
+
+
+def _line_without_secrets(line: str, suspicious: bool) -> str:
+    name, colon, rest = "", "", line
+    if not line.startswith(("{", "[", '"')):
+        # A named source's line: its name, a colon, its JSON.
+        name, colon, rest = line.partition(":")
+    try:
+        value: object = json.loads(rest or name)
+        clean = redact_value(value)
+        if clean == value:
+            return line
+        return name + colon + json.dumps(clean, ensure_ascii=False, separators=(",", ":"))
+    except ValueError:
+        return REDACTED if suspicious and not _HARMLESS.fullmatch(line) else line
+    except RecursionError as error:
+        raise UncleanableError("its JSON is nested too deeply to look for secrets") from error
+
 
 LARGEST_BYTES = 16 * 1024 * 1024
 """Compacted file logs grow for ever; a larger one says nothing that its tail does not."""
@@ -108,7 +166,7 @@ def pack(
         reason = _reason_to_leave(item)
         if reason is None:
             wanted.append(item)
-        elif item.kind is not Kind.FOLDER:
+        elif item.kind is not FileKind.FOLDER:
             packing.leave(item, reason)
     read = reader.read_many([item.path for item in wanted])
     for item in wanted:
@@ -124,7 +182,7 @@ def pack(
 
 def _reason_to_leave(item: Listed) -> str | None:
     parts = item.path.split("/")
-    if item.kind is not Kind.FILE:
+    if item.kind is not FileKind.FILE:
         return "it is no plain file"
     if item.path.endswith(_SIDE_FILES):
         return "it is a side file"
@@ -155,3 +213,35 @@ def _archive(contents: Mapping[str, bytes]) -> bytes:
             entry.external_attr = _READABLE
             archive.writestr(entry, contents[name])
     return target.getvalue()
+
+
+def refuse_bad_place(target: Path, evidence: Sequence[Path]) -> None:
+    """Refuse a name that is taken, a folder that is not there, or one that is evidence itself."""
+    at = shown_path(str(target))
+    if os.path.lexists(target):
+        raise UsageError("HF2501", "the bundle's file exists already", at=at)
+    folder = os.path.realpath(target.parent)
+    for root in evidence:
+        if is_inside(folder, os.path.realpath(root)):
+            message = f"the bundle would lie inside of {shown_path(str(root))}"
+            raise UsageError("HF2502", message, at=at)
+    if not Path(folder).is_dir():
+        raise UsageError("HF2503", "the bundle's folder does not exist", at=at)
+
+
+def put_bundle(target: Path, data: bytes) -> None:
+    """Write the bytes beside the target and give them its name at the end, if it is still free."""
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    at = shown_path(str(target))
+    try:
+        try:
+            write_new(temporary, data)
+            publish_new(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except FileExistsError as failure:
+        raise UsageError("HF2501", "the bundle's file exists already", at=at) from failure
+    except OSError as failure:
+        reason = (failure.strerror or "unknown reason").lower()
+        message = f"the bundle can't be written: {reason}"
+        raise HoldfastError("HF2503", message, at=at) from failure

@@ -13,31 +13,34 @@ from pathlib import Path
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import read_picture
-from holdfast.checkpoint.sourceview import Formats
-from holdfast.diagnosis.checks.locations import check_is_there
-from holdfast.diagnosis.checks.onpicture import check_picture
+from holdfast.diagnosis.checks.location import check_is_there
+from holdfast.diagnosis.checks.picture import check_picture
 from holdfast.diagnosis.checks.records import check_records
-from holdfast.diagnosis.checks.surroundings import SINK_CHECKS
-from holdfast.diagnosis.evidence.bundle import pack
-from holdfast.diagnosis.evidence.bundlefile import put_bundle, refuse_bad_place
+from holdfast.diagnosis.checks.subject import SINK_CHECKS
+from holdfast.diagnosis.evidence.bundle import pack, put_bundle, refuse_bad_place
 from holdfast.diagnosis.evidence.facts import evidence_of
 from holdfast.diagnosis.evidence.report import markdown_report
-from holdfast.diagnosis.inspection.fact import Bundle, Evidence
-from holdfast.diagnosis.inspection.outputmode import contradicted_format, contradicted_mode
+from holdfast.diagnosis.inspection.evidence import Bundle, Evidence
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import DeltaCommit, newest_commit_of
-from holdfast.diagnosis.inspection.sink.evidence import SinkClues, identity_from_sink
+from holdfast.diagnosis.inspection.sink.facts import (
+    SinkClues,
+    contradicted_format,
+    contradicted_mode,
+    identity_from_sink,
+)
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, worst_first
-from holdfast.jobs.declaredsink import DeclaredSink
+from holdfast.jobs.target import DeclaredSink
 from holdfast.ledgers.delta import transactions as delta
 from holdfast.redaction import redact
 from holdfast.storage.memory import MemoryReader
+from holdfast.storage.paths import shown_path
 from holdfast.storage.reading import Reader
-from holdfast.storage.showing import shown_path
 
 HISTORY_BATCHES = 1000
 """How many of the newest batches are looked at for restarts; Spark keeps 100 by default."""

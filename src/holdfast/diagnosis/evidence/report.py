@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from holdfast.answers import Answer
-from holdfast.diagnosis.inspection.fact import FACTS, Evidence, Missing, SourceOffsets
+from holdfast.diagnosis.inspection.evidence import FACTS, Evidence, Missing, SourceOffsets
 from holdfast.diagnosis.inspection.runs.restarts import RestartHistory
 from holdfast.diagnosis.inspection.runs.shown import AttemptShown, RunShown
 from holdfast.findings import Finding

@@ -3,17 +3,74 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar
 
-from holdfast.answers import Answer
+from holdfast.answers import Answer, OneLine
 from holdfast.codes import CODES, Code, code_of
-from holdfast.diagnosis.explain.explanation import CodeTitle, Explanation, Kind
 from holdfast.errors import UsageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.nearest import nearest
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.explain.pages.page import Page
+
+
+class Kind(str, Enum):
+    """What the page is about."""
+
+    CODE = "code"
+    """A code of Holdfast."""
+    SPARK_ERROR = "spark-error"
+    """An error of Spark."""
+    NONE = "none"
+    """Nothing: the text is not known here."""
+
+
+@dataclass(frozen=True)
+class CodeTitle:
+    """A code of Holdfast and what it says."""
+
+    code: str
+    """Its number."""
+    title: str
+    """What is wrong."""
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(OneLine):
+    """A page: what something means, what not to do and what to do."""
+
+    SHOWN: ClassVar = ("kind", "code", "page", "title")
+    COMMAND: ClassVar = "explain"
+
+    code: str | None
+    """The code's number; None where the page is about an error of Spark, or there is none."""
+    title: str
+    """What is wrong."""
+    why: str
+    """Why it matters: what it means for the checkpoint, the state and the sink."""
+    next: tuple[str, ...]
+    """What to do next, the safest first."""
+    exit_status: int | None
+    """The status of a command that the code stops; None where the page is not about a code."""
+    kind: Kind = Kind.CODE
+    """What the page is about."""
+    page: str | None = None
+    """The name of the page about an error of Spark."""
+    matched: str | None = None
+    """What it was found by: Spark's error class, or a part of Spark's message. Never the text that
+    was given."""
+    avoid: tuple[str, ...] = ()
+    """Advice that is often given and is wrong here, each with its reason."""
+    seen_by: tuple[CodeTitle, ...] = ()
+    """The codes that tell of it before the start."""
+    unseen: str | None = None
+    """Why no code tells of it beforehand, where none does."""
+    nearest: tuple[CodeTitle, ...] = ()
+    """The codes whose words are nearest, where there is no page."""
+
 
 _NUMBER = re.compile(r"\bHF\d{4}\b")
 _WORD = re.compile(r"[a-z_]{4,}")
@@ -26,13 +83,17 @@ _COMMON = re.compile(
 
 
 def explain(text: str) -> Answer[Explanation]:
-    """Give the page of a code, or the page that says most about a pasted error."""
+    """Return the page of a code, or the page that says most about a pasted error.
+
+    >>> explain("HF2204").result.title
+    'offsets/ has a gap just before its newest entry'
+    """
     words = _words(text)
     if not words:
         raise UsageError("HF1001", "there is no text to explain")
     if re.fullmatch(r"(?i)HF\w*", words):
         return _answer(_of_code(_code(words.upper())))
-    from holdfast.diagnosis.explain.pages.matching import find_page, page_named
+    from holdfast.diagnosis.explain.pages.catalogue import find_page, page_named
 
     named = page_named(words)
     match = find_page(words) if named is None else None

@@ -1,8 +1,5 @@
-"""Compares the newest offsets entries with the copies that were kept of them before the sink wrote.
-
-Only entries that matter for the next start are asked for: the two newest, and those that are
-missing or damaged.
-"""
+"""Compares the newest offsets entries with the copies that were kept of them, and with what the
+sink holds."""
 
 from __future__ import annotations
 
@@ -11,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-from holdfast.checkpoint.gaps import missing_between
-from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.picture import Picture, missing_between
 from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.errors import HoldfastError
-from holdfast.findings import Finding, Severity
+from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.log import batch_id_of
-from holdfast.ledgers.heldoffsets import OffsetsOf, unknown_offsets
-from holdfast.ledgers.puttingback import Held, PutBack, Verdict, differing, judge_put_back
+from holdfast.ledgers.identity import is_of
+from holdfast.ledgers.offsetrestore import Held, PutBack, Verdict, differing, judge_put_back
+from holdfast.ledgers.sinkstate import OffsetsOf, unknown_offsets
 from holdfast.records.offsetcopies import copy_path
 from holdfast.storage.reading import Reader
 
@@ -167,3 +164,23 @@ def _asked(picture: Picture) -> list[int]:
     }
     wanted = sorted({*likely, *damaged, *missing_between(ids)}, reverse=True)
     return [one for one in wanted if one >= 0][:MOST_ASKED]
+
+
+def other_offsets(
+    checkpoint: Reader, query_id: str | None, newest: int | None, offsets_of: OffsetsOf
+) -> Finding | None:
+    """Return HF3027 where the sink holds its newest batch with other offsets than the checkpoint.
+
+    A digest that is missing, of an unknown kind or of an entry that is gone is no difference.
+    """
+    if query_id is None or newest is None:
+        return None
+    entries = read_entries(checkpoint, (newest - 1, newest))
+    if newest not in entries:
+        return None
+    stored = offsets_of(query_id, newest).digest
+    if stored is None or is_of(stored, newest, entries) is not False:
+        return None
+    message = f"the sink holds batch {newest} with other offsets than the checkpoint has for it"
+    evidence = {"batch": newest, "sink_digest": stored}
+    return Finding("HF3027", Severity.FATAL, message, Place(f"offsets/{newest}"), evidence)

@@ -2,27 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
-from holdfast.checkpoint.gaps import entry_before
+from holdfast.answers import OneLine
 from holdfast.checkpoint.layout import LogFiles
-from holdfast.checkpoint.operatorview import Operator, operators_of
-from holdfast.checkpoint.picture import Picture, passed_over
+from holdfast.checkpoint.operators import Operator, operators_of
+from holdfast.checkpoint.picture import Picture, entry_before, passed_over
+from holdfast.checkpoint.progress import Batch, Formats, advance, explained, timeline
 from holdfast.checkpoint.recovery.forecast import next_start
 from holdfast.checkpoint.recovery.outcome import NextStart
 from holdfast.checkpoint.recovery.state import provider_of
-from holdfast.checkpoint.releases import unusual_settings
+from holdfast.checkpoint.releases import RELEASES, SparkVersion, spark_version, unusual_settings
 from holdfast.checkpoint.sourcefolders import in_order, matching_position
-from holdfast.checkpoint.sourceview import Formats, advance, explained
-from holdfast.checkpoint.timeline import Batch, timeline
-from holdfast.checkpoint.writer import SparkVersion, spark_version
-from holdfast.diagnosis.inspection.additions import Addition, additions_of
 from holdfast.diagnosis.inspection.ranges import id_ranges
-from holdfast.diagnosis.inspection.runs.version import RECORDED, recorded_version
 from holdfast.errors import DecodeError
 from holdfast.format.sources import Amount, ExplainedOffset
 from holdfast.records.run import Run
+
+
+@dataclass(frozen=True)
+class Addition:
+    """One field that no known Spark writes."""
+
+    file: str
+    field: str
+    value: object
+
+
+def additions_of(picture: Picture) -> tuple[Addition, ...]:
+    """Give every unknown field of the entries that the next start reads."""
+    return tuple(_additions(picture))
+
+
+def _additions(picture: Picture) -> Iterator[Addition]:
+    planned, committed = picture.newest_offsets_id, picture.newest_commit_id
+    if picture.query is not None:
+        yield from _each("metadata", picture.query.extra)
+    if picture.newest_offsets is not None and picture.newest_offsets.metadata is not None:
+        yield from _each(f"offsets/{planned}", picture.newest_offsets.metadata.extra)
+    if picture.newest_commit is not None:
+        yield from _each(f"commits/{committed}", picture.newest_commit.extra)
+    for folder, operator in picture.operators.items():
+        yield from _each(f"state/{folder}/_metadata", {**operator.extra, **operator.info_extra})
+        for store in operator.stores:
+            yield from _each(f"state/{folder}/_metadata", store.extra)
+
+
+def _each(file: str, extra: Mapping[str, object]) -> Iterator[Addition]:
+    for field, value in extra.items():
+        yield Addition(file, field, value)
+
+
+RECORDED = "recorded"
+
+
+def recorded_version(run: Run | None, by_files: SparkVersion | None) -> SparkVersion | None:
+    """Give the recorded release; None where the files are another's, which left no record."""
+    if run is None:
+        return None
+    release = ".".join(run.versions.spark.split(".")[:2])
+    if by_files is not None and release in RELEASES and not _within(release, by_files):
+        return None
+    return SparkVersion(run.versions.spark, release, release, RECORDED)
+
+
+def _within(release: str, bounds: SparkVersion) -> bool:
+    if bounds.low is None:
+        return False
+    low, high = (RELEASES.index(one) if one in RELEASES else 0 for one in (bounds.low, bounds.high))
+    return low <= RELEASES.index(release) <= high
 
 
 @dataclass(frozen=True)
@@ -110,9 +160,18 @@ class Part:
     size_bytes: int
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, repr=False)
+class Inspection(OneLine):
     """What is in the checkpoint and what the next start will do."""
+
+    SHOWN: ClassVar = (
+        "location",
+        "batches.last_committed",
+        "batches.pending",
+        "next_start.action",
+        "next_start.batch_id",
+    )
+    COMMAND: ClassVar = "inspect"
 
     location: str
     query_id: str | None

@@ -15,12 +15,12 @@ from holdfast.diagnosis.inspection.state import NOTHING_SEEN, StateSeen
 from holdfast.findings import Finding
 from holdfast.jobs.queryshape import UNCERTAIN, QueryShape
 from holdfast.jobs.ready import ChangedTable
-from holdfast.ledgers.asking import SinkMemory
-from holdfast.ledgers.files.outputsight import OutputSight
-from holdfast.ledgers.sinksight import SinkSight
+from holdfast.ledgers.files.outputcheck import OutputState
+from holdfast.ledgers.reading import SinkMemory
+from holdfast.ledgers.sinkstate import SinkState
 
 if TYPE_CHECKING:
-    from holdfast.jobs.job import Job
+    from holdfast.jobs.projectfile.job import Job
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class DeclaredJob:
     """Where its project starts Spark; None where that is not known."""
     local_output: str | None = None
     """Its output folder where that is a path of this machine."""
+    folder: str | None = None
+    """The folder of the project file; None where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,9 @@ class Subject:
     state: StateSeen = NOTHING_SEEN
     """What was seen of its state files."""
 
-    output: OutputSight | None = None
+    output: OutputState | None = None
     """What lies in and beside the output folder of a file sink of Holdfast's."""
-    sight: SinkSight | None = None
+    sight: SinkState | None = None
     """The declared sink as a start looks at it; None where none is declared, or it can't be."""
     sources: SourcesSeen = NO_SOURCES_SEEN
     """What the sources still have, as far as they were asked."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
+from holdfast.answers import OneLine
 from holdfast.diagnosis.inspection.runs.shown import AttemptShown, BatchShown, RunShown
-from holdfast.records.leasesight import Standing
+from holdfast.records.leases.state import Standing
 
 
 class JobState(str, Enum):
@@ -82,9 +84,11 @@ class RestartShown:
     """Who waits: user, host and process."""
 
 
-@dataclass(frozen=True)
-class JobStatus:
+@dataclass(frozen=True, repr=False)
+class JobStatus(OneLine):
     """One job."""
+
+    SHOWN: ClassVar = ("job", "state", "last_committed", "pending")
 
     job: str
     """Its name."""
@@ -129,9 +133,12 @@ class JobStatus:
     """The restart that `run --keep-running` waits for; null if none is due."""
 
 
-@dataclass(frozen=True)
-class Status:
+@dataclass(frozen=True, repr=False)
+class Status(OneLine):
     """All jobs that were asked for."""
+
+    SHOWN: ClassVar = ("project", "jobs")
+    COMMAND: ClassVar = "status"
 
     project: str
     """The project's name."""

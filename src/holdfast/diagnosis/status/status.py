@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.answers import Answer
-from holdfast.checkpoint.glance import Glance, glance_at
+from holdfast.checkpoint.overview import Overview, read_overview
 from holdfast.diagnosis.checks.log.ids import (
     commit_without_offsets,
     offsets_gaps,
@@ -17,19 +17,25 @@ from holdfast.diagnosis.checks.log.ids import (
 from holdfast.diagnosis.checks.records import interrupted_act, lost_batches, unreadable_records
 from holdfast.diagnosis.checks.runs import failed_attempt, failed_attempts, failed_run, killed_run
 from holdfast.diagnosis.checks.sink.sparkfiles import output_of_spark
-from holdfast.diagnosis.inspection.runs.last import RunState, last_run_state
-from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
+from holdfast.diagnosis.inspection.runs.recorded import (
+    NOTHING_RECORDED,
+    Recall,
+    Recorded,
+    RunState,
+    last_run_state,
+    nothing,
+)
 from holdfast.diagnosis.inspection.runs.shown import attempt_shown, newest_batch_shown, run_shown
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.status.result import JobState, JobStatus, LeaseShown, RestartShown, Status
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity, named, rooted, worst_first
-from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.records.leasesight import LeaseState, Standing
-from holdfast.records.restarts import NextRestart
+from holdfast.ledgers.sinkstate import LastCommitted
+from holdfast.records.leases.state import LeaseState, Standing
 from holdfast.records.run import Run
+from holdfast.records.starts import NextRestart
+from holdfast.storage.parallel import side_by_side
 from holdfast.storage.reading import Reader
-from holdfast.storage.sidebyside import side_by_side
 
 SHOWN_RUNS = 3
 SIDE_BY_SIDE = 16
@@ -39,7 +45,7 @@ _BY_RUN = {
     RunState.KILLED: JobState.KILLED,
     RunState.UNCLEAR: JobState.UNCLEAR,
 }
-_UNSEEN = Glance(False, None, None, None)
+_UNSEEN = Overview(False, None, None, None)
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class _Seen:
 
     place: JobPlace
     recorded: Recorded = NOTHING_RECORDED
-    glance: Glance = _UNSEEN
+    glance: Overview = _UNSEEN
     error: HoldfastError | None = None
     held: LastCommitted | None = None
     """What the sink answered."""
@@ -95,7 +101,7 @@ def _commands(findings: tuple[Finding, ...]) -> tuple[str, ...]:
 def _look(place: JobPlace) -> _Seen:
     recorded = place.recall()
     try:
-        glance = glance_at(place.open_checkpoint())
+        glance = read_overview(place.open_checkpoint())
     except HoldfastError as error:
         return _Seen(place, recorded, error=error)
     refusals = tuple(_refusals(place))

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from holdfast.errors import DecodeError
-from holdfast.format.fields import Fields
 from holdfast.format.logs.log import decode_text, decode_version, split_lines
-from holdfast.format.strictjson import encode_json
+from holdfast.format.strictjson import Fields, encode_json
 
 COMMIT_VERSIONS: Mapping[int, str] = {
     1: "every Spark",
@@ -24,7 +23,7 @@ StateIds = Mapping[int, tuple[tuple[str, ...], ...]]
 
 
 @dataclass(frozen=True)
-class SinkRecord:
+class SinkCommit:
     """What a v3 commit says of one named sink."""
 
     sink_name: str
@@ -43,7 +42,7 @@ class CommitEntry:
     next_watermark_ms: int = 0
     state_ids: StateIds | None = None
     """Operator to partitions to the id of each store's file (state checkpoint format 2)."""
-    sinks: Mapping[str, SinkRecord] | None = None
+    sinks: Mapping[str, SinkCommit] | None = None
     """v3 only."""
     extra: Mapping[str, object] = field(default_factory=dict)
     watermark_recorded: bool = True
@@ -107,7 +106,7 @@ def _store_ids(fields: Fields, name: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _sinks(fields: Fields) -> Mapping[str, SinkRecord]:
+def _sinks(fields: Fields) -> Mapping[str, SinkCommit]:
     sinks = {
         name: _sink(fields.inner(f"sinkMetadataMap.{name}", value))
         for name, value in fields.take_object("sinkMetadataMap").items()
@@ -118,8 +117,8 @@ def _sinks(fields: Fields) -> Mapping[str, SinkRecord]:
     return sinks
 
 
-def _sink(fields: Fields) -> SinkRecord:
-    return SinkRecord(
+def _sink(fields: Fields) -> SinkCommit:
+    return SinkCommit(
         sink_name=fields.take_text("sinkName"),
         commit_offset=fields.take_text("commitOffset"),
         provider_name=fields.take_text("providerName"),
@@ -129,7 +128,7 @@ def _sink(fields: Fields) -> SinkRecord:
     )
 
 
-def _sink_fields(sink: SinkRecord) -> dict[str, object]:
+def _sink_fields(sink: SinkCommit) -> dict[str, object]:
     return {
         "sinkName": sink.sink_name,
         "commitOffset": sink.commit_offset,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from math import isqrt
 from typing import Generic, TypeVar
 
-from holdfast.format.fields import INT32, Fields
 from holdfast.format.logs.log import (
     batch_id_of,
     decode_text,
@@ -16,7 +15,7 @@ from holdfast.format.logs.log import (
     located_lines,
     split_lines,
 )
-from holdfast.format.strictjson import encode_json
+from holdfast.format.strictjson import INT32, Fields, encode_json
 
 FILE_LOG_VERSIONS: Mapping[int, str] = {1: "every Spark"}
 

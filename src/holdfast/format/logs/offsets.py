@@ -1,14 +1,15 @@
-"""`offsets/<batch>`: what a batch will read, and the settings pinned for it; v1 and v2."""
+"""`offsets/<batch>`: what a batch will read (v1, v2); `sources/<i>/0`: where a source began."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from holdfast.errors import DecodeError
-from holdfast.format.fields import Fields
 from holdfast.format.logs.log import decode_text, decode_version, located_lines, split_lines
-from holdfast.format.strictjson import decode_json, encode_json
+from holdfast.format.strictjson import Fields, decode_json, decode_object, encode_json
 
 OFFSETS_VERSIONS: Mapping[int, str] = {1: "every Spark", 2: "Spark 4.2 and later"}
 
@@ -146,3 +147,52 @@ def _metadata_line(entry: OffsetsEntry) -> str:
     if metadata.control is not None:
         fields["controlBatchInfo"] = metadata.control
     return encode_json({**fields, **metadata.extra})
+
+
+_INITIAL = "initial offset"
+_INITIAL_VERSIONS = {1: "every Spark"}
+_MILLISECONDS = re.compile(r"-?[0-9]{1,19}")
+
+
+@dataclass(frozen=True)
+class InitialOffset:
+    """Where a source began, in its own words."""
+
+    kind: Literal["kafka", "rate", "unknown"]
+    text: str
+    """Kafka: JSON of the offsets; rate: milliseconds; unknown: the whole file."""
+
+
+def decode_initial(data: bytes) -> InitialOffset:
+    """Decode the bytes of a source's file `0`; a form that is neither is kept as unknown."""
+    if data.startswith(b"\0"):
+        return InitialOffset("kafka", _kafka(data[1:]))
+    text = decode_text(data, _INITIAL)
+    version, _, rest = text.partition("\n")
+    is_rate = version == "v1" and _MILLISECONDS.fullmatch(rest)
+    return InitialOffset("rate", rest) if is_rate else InitialOffset("unknown", text)
+
+
+def _kafka(data: bytes) -> str:
+    # The zero byte before it was taken off: it is there for Spark 2.1.0, which skips one byte.
+    try:
+        text = decode_text(data, _INITIAL)
+        version, newline, rest = text.partition("\n")
+        if not version.startswith("v"):
+            # Spark 2.1.0 wrote no version line.
+            decode_object(text, what=_INITIAL, line=1)
+            return text
+        decode_version(version, known=_INITIAL_VERSIONS, what=_INITIAL)
+        if not newline:
+            raise DecodeError("HF2106", f"{_INITIAL}: it ends after the version line", line=2)
+        decode_object(rest, what=_INITIAL, line=2, byte=len(version) + 1)
+    except DecodeError as error:
+        byte = None if error.byte is None else error.byte + 1
+        raise DecodeError(
+            error.code.number,
+            error.message,
+            line=error.line,
+            byte=byte,
+            overlooked=error.overlooked,
+        ) from error
+    return rest

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.format.sources.identification import identify
 from holdfast.format.sources.offset import (
     UNITS,
     Amount,
-    Certainty,
+    Confidence,
     ExplainedOffset,
     OffsetReader,
     Recognition,
@@ -14,7 +13,7 @@ from holdfast.format.sources.offset import (
     files_amount,
     shorten,
 )
-from holdfast.format.sources.readers import READERS, reader_of
+from holdfast.format.sources.readers import READERS, identify, reader_of
 
 
 def explain(evidence: SourceEvidence) -> ExplainedOffset:
@@ -48,7 +47,7 @@ __all__ = [
     "READERS",
     "UNITS",
     "Amount",
-    "Certainty",
+    "Confidence",
     "ExplainedOffset",
     "OffsetReader",
     "Recognition",

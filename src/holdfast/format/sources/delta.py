@@ -5,11 +5,6 @@ from __future__ import annotations
 from typing import TypedDict, cast
 
 from holdfast.errors import DecodeError
-from holdfast.format.sources.fields import (
-    boolean_field,
-    integer_field,
-    text_field,
-)
 from holdfast.format.sources.offset import (
     CERTAIN,
     NOT_MINE,
@@ -17,6 +12,9 @@ from holdfast.format.sources.offset import (
     OffsetReader,
     Recognition,
     SourceEvidence,
+    boolean_field,
+    integer_field,
+    text_field,
 )
 from holdfast.format.strictjson import decode_object
 

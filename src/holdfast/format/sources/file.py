@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import TypedDict
 
 from holdfast.errors import DecodeError
-from holdfast.format.sources.fields import (
+from holdfast.format.sources.offset import (
+    CERTAIN,
     LONG_MAX,
+    NOT_MINE,
+    Amount,
+    Confidence,
+    OffsetReader,
+    Recognition,
+    SourceEvidence,
     as_integer,
     as_object,
     integer_field,
     is_integer,
-)
-from holdfast.format.sources.offset import (
-    CERTAIN,
-    NOT_MINE,
-    Amount,
-    Certainty,
-    OffsetReader,
-    Recognition,
-    SourceEvidence,
 )
 from holdfast.format.strictjson import decode_json
 
@@ -43,7 +41,7 @@ class FileOffsetReader(OffsetReader[FileOffset]):
     def recognises(self, evidence: SourceEvidence) -> Recognition:
         """Be certain of a log of files, or of the one key that no other source uses alone."""
         if evidence.has_file_log:
-            return Recognition(Certainty.CERTAIN, "source log")
+            return Recognition(Confidence.CERTAIN, "source log")
         value = evidence.value
         return CERTAIN if isinstance(value, dict) and set(value) == {"logOffset"} else NOT_MINE
 

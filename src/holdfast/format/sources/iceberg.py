@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypedDict
 
 from holdfast.errors import DecodeError
-from holdfast.format.sources.fields import boolean_field, integer_field
 from holdfast.format.sources.offset import (
     CERTAIN,
     NOT_MINE,
@@ -13,6 +12,8 @@ from holdfast.format.sources.offset import (
     OffsetReader,
     Recognition,
     SourceEvidence,
+    boolean_field,
+    integer_field,
 )
 from holdfast.format.strictjson import decode_object
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from holdfast.errors import DecodeError
-from holdfast.format.sources.fields import (
-    as_integer,
-    as_object,
-    is_integer,
-    is_partition,
-)
 from holdfast.format.sources.offset import (
     LIKELY,
     NOT_MINE,
     POSSIBLE,
     Amount,
-    Certainty,
+    Confidence,
     OffsetReader,
     Recognition,
     SourceEvidence,
+    as_integer,
+    as_object,
+    is_integer,
+    is_partition,
     shorten,
 )
 from holdfast.format.strictjson import decode_object
@@ -43,7 +41,7 @@ class KafkaOffsetReader(OffsetReader[KafkaOffset]):
     def recognises(self, evidence: SourceEvidence) -> Recognition:
         """Be certain of an initial offset that begins as Kafka's does."""
         if is_initial(evidence.initial):
-            return Recognition(Certainty.CERTAIN, "initial offset file")
+            return Recognition(Confidence.CERTAIN, "initial offset file")
         value = evidence.value
         if not isinstance(value, dict):
             return NOT_MINE

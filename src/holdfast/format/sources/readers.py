@@ -1,21 +1,33 @@
-"""Every kind of source that Holdfast can read offsets of, in one tuple."""
+"""Every kind of source that Holdfast can read offsets of, and which of them wrote an offset."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from holdfast.format.sources.delta import DeltaOffsetReader
 from holdfast.format.sources.file import FileOffsetReader
 from holdfast.format.sources.iceberg import IcebergOffsetReader
 from holdfast.format.sources.kafka import KafkaOffsetReader
-from holdfast.format.sources.memory import MemoryOffsetReader
-from holdfast.format.sources.offset import OffsetReader
-from holdfast.format.sources.python import PythonOffsetReader
-from holdfast.format.sources.rate import RateOffsetReader
-from holdfast.format.sources.ratemicrobatch import RateMicroBatchOffsetReader
+from holdfast.format.sources.offset import (
+    Confidence,
+    NotJson,
+    OffsetReader,
+    Recognition,
+    SourceEvidence,
+)
 from holdfast.format.sources.sequentialunion import SequentialUnionOffsetReader
-from holdfast.format.sources.socket import SocketOffsetReader
-from holdfast.format.sources.unknown import UnknownOffsetReader
+from holdfast.format.sources.testing import (
+    MemoryOffsetReader,
+    RateMicroBatchOffsetReader,
+    RateOffsetReader,
+    SocketOffsetReader,
+)
+from holdfast.format.sources.unknown import (
+    PythonOffsetReader,
+    UnknownOffsetReader,
+    recognise_connector,
+)
 
 Reader = OffsetReader[Any]
 
@@ -47,3 +59,104 @@ def reader_named(name: str) -> Reader | None:
     """Give the reader for a format's short name, or for the name of a provider's class."""
     last = name.rpartition(".")[2].lower()
     return next((reader for reader in READERS if last in reader.formats), None)
+
+
+@dataclass(frozen=True)
+class Identified:
+    """The reader for an offset, everything that it could be, and how we know."""
+
+    reader: Reader
+    candidates: tuple[str, ...]
+    basis: str
+    note: str | None = None
+
+
+Seen = tuple[tuple[Reader, Recognition], ...]
+
+
+def identify(evidence: SourceEvidence) -> Identified:
+    """Weigh what lies in the checkpoint first, then what was declared, then the shape."""
+    seen = tuple((reader, reader.recognises(evidence)) for reader in READERS)
+    certain = tuple(pair for pair in seen if pair[1].certainty is Confidence.CERTAIN)
+    provider = reader_named(evidence.provider) if evidence.provider else None
+    if len(certain) > 1:
+        return _contradiction(certain, evidence)
+    if certain:
+        return _by_checkpoint(*certain[0], evidence)
+    if provider is not None:
+        return Identified(provider, (provider.kind,), "provider")
+    declared = evidence.provider or evidence.declared_format
+    return _by_declaration(seen, declared, evidence) if declared else _by_shape(seen, evidence)
+
+
+def _contradiction(certain: Seen, evidence: SourceEvidence) -> Identified:
+    proofs = " and ".join(
+        f"its {found.basis} is that of {reader.kind}" for reader, found in certain
+    )
+    return _unknown(evidence, _kinds(certain), f"the checkpoint contradicts itself: {proofs}")
+
+
+def _by_checkpoint(reader: Reader, found: Recognition, evidence: SourceEvidence) -> Identified:
+    declared = evidence.provider or evidence.declared_format
+    if declared is None:
+        return _alike(reader, found.basis)
+    named = reader_named(declared)
+    if named is reader:
+        return Identified(reader, (reader.kind,), found.basis)
+    if named is None and reader.lookalikes:
+        return _foreign(evidence, (reader.kind,), declared)
+    note = f"declared as {declared}, but the {found.basis} is that of a {reader.kind} source"
+    return Identified(reader, (reader.kind,), found.basis, note)
+
+
+def _by_declaration(seen: Seen, declared: str, evidence: SourceEvidence) -> Identified:
+    named = reader_named(declared)
+    if named is None:
+        return _foreign(evidence, _kinds(seen), declared)
+    if named.kind in _kinds(seen):
+        return Identified(named, (named.kind,), "declared")
+    found = _by_shape(tuple(pair for pair in seen if pair[0].kind != "python"), evidence)
+    note = f"declared as {declared}, which writes other offsets than this"
+    return Identified(found.reader, found.candidates, found.basis, note)
+
+
+def _by_shape(seen: Seen, evidence: SourceEvidence) -> Identified:
+    likely = [reader for reader, found in seen if found.certainty is Confidence.LIKELY]
+    if len(likely) == 1:
+        return _alike(likely[0], "shape")
+    kinds = _kinds(seen)
+    fits = f"the shape fits {' and '.join(kinds)}; nothing else in the checkpoint tells which"
+    return _unknown(evidence, kinds, fits if len(kinds) > 1 else None)
+
+
+def _alike(reader: Reader, basis: str) -> Identified:
+    """Take the reader, and name the connectors whose offsets can't be told from its own."""
+    if not reader.lookalikes:
+        return Identified(reader, (reader.kind,), basis)
+    others = " and ".join(reader.lookalikes)
+    note = f"{others} writes the same; a format declared in a project tells them apart"
+    return Identified(reader, (reader.kind, *reader.lookalikes), basis, note)
+
+
+def _foreign(evidence: SourceEvidence, kinds: tuple[str, ...], declared: str) -> Identified:
+    """Keep an offset unknown whose declared format we have no reader for."""
+    if any(declared.lower() in reader.lookalikes for reader in READERS):
+        return Identified(UNKNOWN, (declared.lower(),), "declared")
+    return _unknown(evidence, kinds, f"declared as {declared}, a source that is not known here")
+
+
+def _unknown(evidence: SourceEvidence, kinds: tuple[str, ...], note: str | None) -> Identified:
+    """Keep an offset unknown, with the connector whose shape it has."""
+    value = evidence.value
+    if isinstance(value, NotJson):
+        note = f"this is not JSON, which all of Spark's own sources write: {value.reason}"
+        return Identified(UNKNOWN, kinds, "shape", note)
+    connector = recognise_connector(value)
+    if connector is None:
+        return Identified(UNKNOWN, kinds, "shape", note)
+    note = f"it has the shape that {connector.name} writes"
+    return Identified(UNKNOWN, (connector.name,), "shape", note)
+
+
+def _kinds(seen: Seen) -> tuple[str, ...]:
+    return tuple(reader.kind for reader, found in seen if found.certainty > Confidence.NO)

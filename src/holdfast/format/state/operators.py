@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from holdfast.errors import DecodeError
-from holdfast.format.fields import INT32, Fields
 from holdfast.format.logs.log import decode_text, decode_version
-from holdfast.format.strictjson import decode_object, encode_json
+from holdfast.format.strictjson import INT32, Fields, decode_object, encode_json
 
 OPERATOR_VERSIONS: Mapping[int, str] = {1: "Spark 4.0 and later", 2: "Spark 4.0 and later"}
 

@@ -1,4 +1,4 @@
-"""Which partition holds a key: Spark's hash over its columns, folded from left to right."""
+"""Which partition holds a key: Spark's Murmur3 over its columns, folded from left to right."""
 
 from __future__ import annotations
 
@@ -10,13 +10,67 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from holdfast.errors import CheckpointError
-from holdfast.format.arrowarrays import arrow_numbers, numbers_of
-from holdfast.format.arrowkernels import cast, present, taken
-from holdfast.format.rows.keyvalues import typed_row
-from holdfast.format.rows.sparktypes import spark_type
-from holdfast.format.rows.unsaferow.fixed import MOST_DIGITS_IN_CELL
-from holdfast.format.spans import Bytes
-from holdfast.format.state.murmur import Hashes, hash_bytes, hash_ints, hash_longs
+from holdfast.format.arrow import arrow_numbers, cast, numbers_of, present, taken
+from holdfast.format.rows.types import spark_type, typed_row
+from holdfast.format.rows.unsaferow.cells import MOST_DIGITS_IN_CELL
+from holdfast.format.spans import Bytes, Positions
+
+Hashes = npt.NDArray[np.uint32]
+
+_WORD = 4
+
+
+def hash_ints(values: npt.NDArray[np.int32], seeds: Hashes) -> Hashes:
+    """Hash integers of 32 bits."""
+    return _finished(_mixed(seeds, values.view(np.uint32)), np.uint32(4))
+
+
+def hash_longs(values: npt.NDArray[np.int64], seeds: Hashes) -> Hashes:
+    """Hash integers of 64 bits."""
+    low, high = values.astype(np.uint32), (values >> 32).astype(np.uint32)
+    return _finished(_mixed(_mixed(seeds, low), high), np.uint32(8))
+
+
+def hash_bytes(data: Bytes, starts: Positions, lengths: Positions, seeds: Hashes) -> Hashes:
+    """Hash byte strings. Unlike the common Murmur3, each byte after the last word is a word."""
+    hashes = seeds.copy()
+    whole = lengths // _WORD
+    words = _words_anywhere(data)
+    for index in range(int(whole.max(initial=0))):
+        some = np.flatnonzero(whole > index)
+        hashes[some] = _mixed(hashes[some], words[starts[some] + _WORD * index])
+    for index in range(_WORD - 1):
+        some = np.flatnonzero(lengths % _WORD > index)
+        tails = data[starts[some] + _WORD * whole[some] + index]
+        signed = tails.view(np.int8).astype(np.int32).view(np.uint32)
+        hashes[some] = _mixed(hashes[some], signed)
+    return _finished(hashes, lengths.astype(np.uint32))
+
+
+def _words_anywhere(data: Bytes) -> Hashes:
+    """View bytes as the words that begin at each of them."""
+    words: Hashes = np.ndarray((max(len(data) - _WORD + 1, 0),), "<u4", data, strides=(1,))
+    return words
+
+
+def _mixed(hashes: Hashes, words: Hashes) -> Hashes:
+    mixed = _rotated(words * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
+    further: Hashes = _rotated(hashes ^ mixed, 13) * np.uint32(5) + np.uint32(0xE6546B64)
+    return further
+
+
+def _rotated(words: Hashes, bits: int) -> Hashes:
+    rotated: Hashes = words << np.uint32(bits) | words >> np.uint32(32 - bits)
+    return rotated
+
+
+def _finished(hashes: Hashes, lengths: Hashes | np.uint32) -> Hashes:
+    hashes = hashes ^ lengths
+    hashes = (hashes ^ hashes >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    hashes = (hashes ^ hashes >> np.uint32(13)) * np.uint32(0xC2B2AE35)
+    finished: Hashes = hashes ^ hashes >> np.uint32(16)
+    return finished
+
 
 _SEED = 42
 _NARROW = (pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.date32())

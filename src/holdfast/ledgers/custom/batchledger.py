@@ -7,27 +7,80 @@ follows from that, and fixes the format.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 from urllib.parse import quote, unquote
 
 from holdfast.errors import NotFoundError, SinkError, StorageError
-from holdfast.ledgers.custom.entry import LedgerEntry, decode_entry, encode_entry
-from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, HeldOffsets, held_with
 from holdfast.ledgers.identity import BatchId, BatchIdentity
-from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.ledgers.ownledger import OwnLedger
+from holdfast.ledgers.sinkstate import (
+    NOT_COMMITTED,
+    UNKNOWN,
+    CommittedOffsets,
+    LastCommitted,
+    OwnLedger,
+    committed_with,
+)
 from holdfast.storage.beside import beside, part_of
 from holdfast.storage.location import Location, parse_location
-from holdfast.storage.opening import open_reader
-from holdfast.storage.options import OptionValue, StorageSettings
+from holdfast.storage.opening import open_reader, open_writer
+from holdfast.storage.options import (
+    OptionValue,
+    StorageOptions,
+    StorageSettings,
+    settings_given,
+)
+from holdfast.storage.paths import place_within
 from holdfast.storage.reading import Reader
-from holdfast.storage.showing import place_within
 from holdfast.storage.writing import Writer
-from holdfast.storage.writingopening import open_writer
+
+VERSION = 1
+"""The version of an entry, in its field `holdfast`; fields may be added without a new one."""
+
+_TEXTS = ("query_id", "offsets_digest", "recorded_at")
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One batch that was delivered."""
+
+    query_id: str
+    batch_id: int
+    generation: int
+    offsets_digest: str
+    recorded_at: str
+
+
+def encode_entry(entry: LedgerEntry) -> bytes:
+    """Give the bytes of an entry: JSON in ASCII, names in order, one line."""
+    document = {"holdfast": VERSION, **asdict(entry)}
+    return json.dumps(document, sort_keys=True).encode("ascii") + b"\n"
+
+
+def decode_entry(content: bytes, at: str) -> LedgerEntry:
+    """Give the entry that the bytes hold; raise SinkError where they hold none."""
+    try:
+        return _decoded(json.loads(content.decode("utf-8")))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        message = f"an entry can't be read: {type(error).__name__}"
+        raise SinkError("HF5091", message, at=at) from error
+
+
+def _decoded(document: Any) -> LedgerEntry:
+    numbers = [document[name] for name in ("holdfast", "batch_id", "generation")]
+    texts = [document[name] for name in _TEXTS]
+    if any(type(one) is not int for one in numbers) or any(type(one) is not str for one in texts):
+        raise TypeError("a field of the wrong kind")
+    if numbers[0] > VERSION:
+        raise ValueError("a newer version")
+    return LedgerEntry(texts[0], numbers[1], numbers[2], texts[1], texts[2])
+
 
 PART = "batches"
 """Its name in the folder of records beside a checkpoint."""
@@ -40,20 +93,24 @@ _NAME = re.compile(r"(\d{10,})\.json")
 class BatchLedger:
     """The ledger at one place, a folder of its own on this machine or on S3.
 
-    `storage` holds what stands under `storage:` in the project file.
+    `storage_options` are settings of the storage, such as `{"endpoint": …}`; `storage` holds
+    what stands under `storage:` in the project file.
     """
 
     def __init__(
         self,
         place: str | os.PathLike[str] | Location,
         storage: StorageSettings | Mapping[str, Mapping[str, OptionValue]] | None = None,
+        *,
+        storage_options: StorageOptions = (),
     ) -> None:
         if not isinstance(place, Location):
             place = parse_location(os.fspath(place))
         if not isinstance(storage, StorageSettings):
             storage = StorageSettings(storage or {})
         self._location: Location = place
-        self._settings: StorageSettings = storage
+        given = settings_given(place.scheme, storage_options)
+        self._settings: StorageSettings = storage.overridden_by(given)
 
     @property
     def location(self) -> str:
@@ -129,7 +186,7 @@ class BatchLedger:
         batches = _batches_in(self._reader, query_id)
         return self._read(query_id, batches[-1]).generation if batches else 0
 
-    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+    def offsets_of(self, query_id: str, batch_id: int) -> CommittedOffsets:
         """Return what is recorded of one batch; never raises."""
         return recorded_offsets(self._reader, query_id, batch_id)
 
@@ -184,16 +241,16 @@ def read_batch_ledger(reader: Reader) -> OwnLedger | None:
     return OwnLedger("custom", reader.location, "the function's ledger", newest) if newest else None
 
 
-def recorded_offsets(reader: Reader, query_id: str, batch_id: int) -> HeldOffsets:
+def recorded_offsets(reader: Reader, query_id: str, batch_id: int) -> CommittedOffsets:
     """Return what the ledger that a reader sees has of one batch; never raises."""
     try:
         batches = _batches_in(reader, query_id)
         if batch_id in batches:
-            return held_with(_read_entry(reader, query_id, batch_id).offsets_digest)
+            return committed_with(_read_entry(reader, query_id, batch_id).offsets_digest)
     except (StorageError, SinkError):
         return UNKNOWN
     # Entries of old batches are removed: one that is missing below another may be there.
-    return NOT_HELD if not batches or batches[-1] < batch_id else UNKNOWN
+    return NOT_COMMITTED if not batches or batches[-1] < batch_id else UNKNOWN
 
 
 def entry_path(query_id: str, batch_id: int) -> str:

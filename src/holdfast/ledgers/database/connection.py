@@ -1,17 +1,24 @@
-"""Connects to PostgreSQL, and tells its errors without values of rows and without secrets."""
+"""Connects to a PostgreSQL table by its URL, and tells errors without rows or secrets.
+
+The URL is libpq's (`postgresql://…`) or the one of the Java driver (`jdbc:postgresql:…`), whose
+parameters are translated; one that nothing is known of is refused, never left out silently.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from holdfast.errors import SinkError
 from holdfast.redaction import excerpt, redact, remember_secret
 
 if TYPE_CHECKING:
     import psycopg
+
 
 _CONNECT_SECONDS = 30
 _LONGEST = 300
@@ -83,3 +90,116 @@ def column_of(error: psycopg.Error) -> str | None:
         return error.diag.column_name
     match = _COLUMN.search(error.diag.context or "")
     return match[1] if match else None
+
+
+LONGEST_NAME = 63
+"""PostgreSQL cuts off the bytes of a name beyond these, silently."""
+
+_JDBC = "jdbc:postgresql:"
+_PART = r'("(?:[^"]|"")+"|[^\W\d][\w$]*)'
+_TABLE = re.compile(rf"(?:{_PART}\.)?{_PART}")
+_TRANSLATED = {
+    "applicationname": "application_name",
+    "connecttimeout": "connect_timeout",
+    "logintimeout": "connect_timeout",
+    "currentschema": "options",
+    "sslkey": "sslkey",
+    "tcpkeepalive": "keepalives",
+}
+_OF_LIBPQ = frozenset(
+    ("user", "password", "options", "sslmode", "sslrootcert", "sslcert", "sslpassword")
+)
+_ABOUT_SPEED = frozenset(
+    ("rewritebatchedinserts", "preparethreshold", "defaultrowfetchsize", "stringtype")
+)
+"""Parameters of the Java driver that change nothing of what arrives here."""
+
+
+@dataclass(frozen=True)
+class PostgresAddress:
+    """One table of one database."""
+
+    conninfo: str = field(repr=False)
+    """What libpq connects with; it may hold a password."""
+    schema: str | None
+    """None is the first one of the search path that exists."""
+    table: str
+    shown: str
+    """Servers, database and table, without secrets."""
+
+
+def postgres_address(
+    url: str, table: str, options: Mapping[str, str], at: str | None
+) -> PostgresAddress:
+    """Give the address of a declared table; raise SinkError where it is none."""
+
+    psycopg = psycopg_here(at)
+    schema, name = _split_table(table, at)
+    try:
+        parameters = _of_jdbc(url, at) if url.startswith(_JDBC) else {}
+        base = "" if parameters else url
+        conninfo = psycopg.conninfo.make_conninfo(base, **{**parameters, **options})
+        known = psycopg.conninfo.conninfo_to_dict(conninfo)
+    except (psycopg.ProgrammingError, ValueError):
+        # What libpq says of it may quote a part of the password.
+        message = "the url or an option is not one that PostgreSQL's library takes"
+        step = "write postgresql://user@host:5432/database, the password by reference"
+        raise SinkError("HF5002", message, at=at, next_steps=(step,)) from None
+    return PostgresAddress(conninfo, schema, name, redact(f"{_server(known)} {table}"))
+
+
+def _server(known: Mapping[str, object]) -> str:
+    hosts = str(known.get("host") or known.get("hostaddr") or "localhost")
+    where = hosts if "port" not in known else f"{hosts}:{known['port']}"
+    return f"postgresql://{where.lstrip('/')}/{known.get('dbname') or known.get('user') or ''}"
+
+
+def _split_table(table: str, at: str | None) -> tuple[str | None, str]:
+    """Give schema and name; as in SQL, only what is quoted keeps its capital letters."""
+    match = _TABLE.fullmatch(table)
+    if match is None:
+        message = f"{table} is no name of a table"
+        step = 'write `table`, `schema.table`, or `schema."Any Name"`'
+        raise SinkError("HF5002", message, at=at, next_steps=(step,))
+    parts = [_unquoted(part) for part in match.groups() if part is not None]
+    if any(len(part.encode()) > LONGEST_NAME for part in parts):
+        message = f"{table} is longer than the {LONGEST_NAME} bytes that PostgreSQL keeps"
+        raise SinkError("HF5002", message, at=at)
+    return (parts[0] if len(parts) == 2 else None), parts[-1]
+
+
+def _unquoted(part: str) -> str:
+    return part[1:-1].replace('""', '"') if part.startswith('"') else part.lower()
+
+
+def _of_jdbc(url: str, at: str | None) -> dict[str, str]:
+    rest = url[len(_JDBC) :]
+    split = urlsplit(rest if rest.startswith("//") else f"///{rest.lstrip('/')}")
+    found = {"dbname": unquote(split.path.lstrip("/"))}
+    servers = [one.partition(":") for one in split.netloc.split(",") if one]
+    if servers:
+        found["host"] = ",".join(host for host, _, _ in servers)
+        found["port"] = ",".join(port or "5432" for _, _, port in servers)
+    else:
+        found["host"] = "localhost"
+    for name, value in parse_qsl(split.query, keep_blank_values=True):
+        found.update(_parameter(name, value, at))
+    return {name: value for name, value in found.items() if value}
+
+
+def _parameter(name: str, value: str, at: str | None) -> dict[str, str]:
+    """Translate one parameter of the Java driver."""
+    lower = name.lower()
+    if lower == "ssl":
+        return {} if value.lower() == "false" else {"sslmode": "verify-full"}
+    if lower == "currentschema":
+        return {"options": f"-csearch_path={value}".replace(" ", "\\ ")}
+    if lower == "tcpkeepalive":
+        return {"keepalives": "1" if value.lower() == "true" else "0"}
+    if lower in _ABOUT_SPEED:
+        return {}
+    if lower in _OF_LIBPQ or lower in _TRANSLATED:
+        return {_TRANSLATED.get(lower, lower): value}
+    message = f"the parameter {name} of the url is not known here"
+    step = "leave it out, or write the url as postgresql://… with what libpq calls it"
+    raise SinkError("HF5002", message, at=at, next_steps=(step,))

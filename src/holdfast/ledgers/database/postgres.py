@@ -1,20 +1,62 @@
-"""Reads what a PostgreSQL database remembers of the batches of a table; no JVM, never raises."""
+"""Reads without a JVM what a PostgreSQL database remembers of the batches of a table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import SinkError
-from holdfast.ledgers.database.address import PostgresAddress
-from holdfast.ledgers.database.connection import connected, execute, psycopg_here, words_of
-from holdfast.ledgers.database.sight import look_at_table
-from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, HeldOffsets, held_with
-from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.ledgers.ownledger import OwnLedger
-from holdfast.ledgers.sinksight import SinkSight
+from holdfast.ledgers.database.connection import (
+    PostgresAddress,
+    connected,
+    execute,
+    psycopg_here,
+    words_of,
+)
+from holdfast.ledgers.sinkstate import (
+    NOT_COMMITTED,
+    UNKNOWN,
+    CommittedOffsets,
+    Contents,
+    LastCommitted,
+    OwnLedger,
+    SinkState,
+    committed_with,
+)
 
 if TYPE_CHECKING:
     import psycopg
+
+
+_OID = (
+    "select c.oid::bigint from pg_class c join pg_namespace n on n.oid = c.relnamespace "
+    "where n.nspname = %s and c.relname = %s"
+)
+
+
+def look_at_table(
+    connection: psycopg.Connection[Any], address: PostgresAddress, schema: str, held: LastCommitted
+) -> SinkState:
+    """Return what is at the address, and whether there is any row."""
+    server = address.shown.partition(" ")[0]
+    place = f"{server} {schema}.{address.table}"
+    row = connection.execute(_OID, (schema, address.table)).fetchone()
+    if row is None:
+        return SinkState(held, place, contents=Contents.ABSENT)
+    contents = _contents(connection, schema, address.table)
+    unread = "this role has no right to SELECT" if contents is Contents.UNKNOWN else None
+    return SinkState(held, place, f"oid {row[0]}", contents, unread=unread)
+
+
+def _contents(connection: psycopg.Connection[Any], schema: str, table: str) -> Contents:
+    library = psycopg_here()
+    statement = library.sql.SQL("select exists (select from {})")
+    try:
+        row = connection.execute(statement.format(library.sql.Identifier(schema, table))).fetchone()
+    except library.errors.InsufficientPrivilege:
+        # A table that can't be read must not pass for an empty one.
+        return Contents.UNKNOWN
+    return Contents.ROWS if row is None or row[0] else Contents.EMPTY
+
 
 LEDGER = "holdfast_ledger"
 """The table, beside the written one, with a row for each batch."""
@@ -49,7 +91,7 @@ class PostgresLedger:
         basis = f"{LEDGER}, written by generation {generation} at {moment.isoformat()}"
         return LastCommitted.batch(int(batch_id), basis)
 
-    def sight(self, query_id: str, seconds: int) -> SinkSight:
+    def sight(self, query_id: str, seconds: int) -> SinkState:
         """Return what is at the table's address; raise SinkError where it cannot be looked at."""
         held = self.last_committed(query_id)
         psycopg = psycopg_here()
@@ -61,7 +103,7 @@ class PostgresLedger:
             message = f"the database can't be asked: {words_of(error)}"
             raise SinkError("HF5041", message, at=self._address.shown) from error
 
-    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+    def offsets_of(self, query_id: str, batch_id: int) -> CommittedOffsets:
         """Return what the ledger has of one batch; never raises."""
         found = self._ask(
             "select batch_id, offsets_digest from {} where table_name = %s and query_id = %s "
@@ -70,11 +112,11 @@ class PostgresLedger:
             batch_id,
         )
         if isinstance(found, str):
-            return NOT_HELD if found == _NO_LEDGER else UNKNOWN
+            return NOT_COMMITTED if found == _NO_LEDGER else UNKNOWN
         for number, digest in found:
             # Rows of old batches are removed: one that is missing below another may be there.
-            return held_with(digest) if number == batch_id else UNKNOWN
-        return NOT_HELD
+            return committed_with(digest) if number == batch_id else UNKNOWN
+        return NOT_COMMITTED
 
     def queries(self) -> frozenset[str]:
         """Name every query whose batches the table took; empty where that can't be asked."""

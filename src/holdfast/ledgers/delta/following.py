@@ -14,17 +14,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from holdfast.errors import DecodeError, NotFoundError, StorageError
-from holdfast.ledgers.delta.batches import DeltaBatch, batch_of, note_of
-from holdfast.ledgers.delta.identity import (
+from holdfast.ledgers.delta.batches import (
     CLOSED,
     Application,
+    DeltaBatch,
+    application_state,
+    batch_of,
     current_application,
     fence_before,
-    standing_of,
+    note_of,
 )
 from holdfast.ledgers.delta.log import Commit, version_file
 from holdfast.ledgers.delta.transactions import READ_VERSIONS, read_delta_ledger
-from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, HeldOffsets, held_with
+from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, CommittedOffsets, committed_with
 from holdfast.storage.reading import Reader
 
 _AT_ONCE = 20
@@ -126,7 +128,7 @@ class FollowedTable:
         identifiers = ledger.identifiers if ledger is not None else {}
         if self._application is None:
             self._application = current_application(identifiers, self._query_id)
-        standing = standing_of(identifiers, self._application)
+        standing = application_state(identifiers, self._application)
         self.last_batch, self.closed = standing.last_batch, standing.closed
         self.fence = fence_before(identifiers, self._application)
         if self.last_batch is None and ledger is not None and ledger.retention is not None:
@@ -198,7 +200,7 @@ def _undoes(commit: Commit, version: int) -> str | None:
     return None if to.isdecimal() and int(to) >= version else operation
 
 
-def offsets_in_table(reader: Reader, query_id: str, batch_id: int) -> HeldOffsets:
+def offsets_in_table(reader: Reader, query_id: str, batch_id: int) -> CommittedOffsets:
     """Return what the log of a table says of one batch; never raises."""
     table = FollowedTable(reader, query_id)
     try:
@@ -210,7 +212,7 @@ def offsets_in_table(reader: Reader, query_id: str, batch_id: int) -> HeldOffset
     if table.closed:
         return UNKNOWN
     if found is not None:
-        return held_with(found.offsets_digest)
+        return committed_with(found.offsets_digest)
     if ledger is not None and (ledger.unread or (table.last_batch is None and not ledger.complete)):
         return UNKNOWN
-    return NOT_HELD if table.last_batch is None or table.last_batch < batch_id else UNKNOWN
+    return NOT_COMMITTED if table.last_batch is None or table.last_batch < batch_id else UNKNOWN

@@ -19,8 +19,8 @@ from functools import cached_property
 
 from holdfast.errors import DecodeError, NotFoundError
 from holdfast.format.strictjson import decode_object
-from holdfast.ledgers.delta.checkpoint import LogCheckpoint, find_checkpoints, parquet_actions
-from holdfast.storage.reading import Kind, Listed, Reader
+from holdfast.ledgers.delta.logcheckpoint import LogCheckpoint, find_checkpoints, parquet_actions
+from holdfast.storage.reading import FileKind, Listed, Reader
 
 _NAME = re.compile(r"([0-9]{20})\.(json|crc)")
 _RETENTION = "delta.setTransactionRetentionDuration"
@@ -63,7 +63,7 @@ class Actions:
 
 
 @dataclass(frozen=True)
-class LogFiles:
+class DeltaLogFiles:
     """The files of a log, by version."""
 
     versions: Mapping[int, str]
@@ -142,7 +142,7 @@ class Commit:
         return decode_object(text, what="an action of a Delta log") if text else {}
 
 
-def list_log(reader: Reader) -> LogFiles:
+def list_log(reader: Reader) -> DeltaLogFiles:
     """List the log that a reader of its folder sees; empty where there is none.
 
     Raises StorageError.
@@ -154,9 +154,9 @@ def list_log(reader: Reader) -> LogFiles:
     found: dict[str, dict[int, str]] = {"json": {}, "crc": {}}
     for item in listed:
         match = _NAME.fullmatch(item.path)
-        if match is not None and item.kind is Kind.FILE:
+        if match is not None and item.kind is FileKind.FILE:
             found[match[2]][int(match[1])] = item.path
-    return LogFiles(found["json"], found["crc"], find_checkpoints(listed))
+    return DeltaLogFiles(found["json"], found["crc"], find_checkpoints(listed))
 
 
 def version_file(version: int) -> str:

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from holdfast.errors import DecodeError, StorageError
-from holdfast.ledgers.delta.checkpoint import LogCheckpoint, can_read_parquet
-from holdfast.ledgers.delta.identity import CLOSED, batches_by_query, current_application
+from holdfast.ledgers.delta.batches import CLOSED, batches_by_query, current_application
 from holdfast.ledgers.delta.log import (
     Actions,
     Commit,
@@ -26,7 +25,8 @@ from holdfast.ledgers.delta.log import (
     read_part,
     read_summary,
 )
-from holdfast.ledgers.lastcommitted import LastCommitted
+from holdfast.ledgers.delta.logcheckpoint import LogCheckpoint, can_read_parquet
+from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.storage.reading import Listed, Reader
 
 LOG_FOLDER = "_delta_log"

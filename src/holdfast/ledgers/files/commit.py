@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from holdfast.crashpoints import reach
 from holdfast.errors import SinkError, StorageError
 from holdfast.ledgers.files import rewinding as takingback
-from holdfast.ledgers.files.attempts import staging_name
 from holdfast.ledgers.files.epochlog import EpochWatch, open_query, refuse_late
-from holdfast.ledgers.files.epochs import Fence
-from holdfast.ledgers.files.manifest import Manifest
+from holdfast.ledgers.files.format import Fence, Manifest, staging_name
 from holdfast.ledgers.files.manifests import log_of
 from holdfast.ledgers.files.output import FileOutput
 from holdfast.ledgers.files.publishing import (
@@ -29,7 +27,7 @@ from holdfast.ledgers.files.publishing import (
 )
 from holdfast.ledgers.files.replacing import keep_from_being_empty
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.lastcommitted import cannot_be_asked
+from holdfast.ledgers.sinkstate import cannot_be_asked
 
 Stage = Callable[[str], Manifest]
 """Writes the rows of a batch into this folder below `FileOutput.around`, and describes them.
@@ -66,6 +64,8 @@ class FileCommits:
         self._ready = False
         self._fences: tuple[Fence, ...] = ()
         self._newest: dict[str, int] = {}
+        self._delivered: int | None = None
+        """The newest batch that this driver committed or found committed."""
 
     def look(self) -> bool:
         """Read one manifest; return whether the folder is a file sink's own. Writes nothing."""
@@ -79,28 +79,29 @@ class FileCommits:
         """Stage the rows, commit them by one manifest, publish them; or skip the batch."""
         self._settle(identity)
         held = self._held(identity)
+        self._refuse_lost(identity)
         was_ready, self._ready = self._ready, False
         if held is not None:
             self._refuse_removed()
             # Committed is not published: a driver that came late may have died between the two.
             publish_once(self.output, self.log, self._watch, held)
-            self._ready = was_ready
+            self._ready, self._delivered = was_ready, identity.batch_id
             return Committed(skipped=True, was_staged=False)
         manifest = self._staged(identity, stage)
         committed = self._commit(manifest, identity)
         self._newest[identity.query_id] = identity.batch_id
-        self.known = manifest
+        self.known, self._delivered = manifest, identity.batch_id
         self._had_folder = self._ready = True
         return committed
 
     def rewind(self, query_id: str, batch_id: int, *, generation: int) -> None:
         """Take back every batch of a query after this one, with its files."""
-        self._ready, self._watch.driver = False, None
+        self._ready, self._watch.driver, self._delivered = False, None, None
         takingback.rewind(self.output, query_id, batch_id, generation=generation)
 
     def clear(self, *, generation: int) -> None:
         """Remove every file of the sink, and all that is remembered of batches."""
-        self._ready, self._watch.driver = False, None
+        self._ready, self._watch.driver, self._delivered = False, None, None
         self.known, self._had_folder = None, False
         takingback.clear(self.output, generation=generation)
 
@@ -118,6 +119,8 @@ class FileCommits:
             takingback.finish_taking_back(self.output, self.log)
             self._watch.driver = identity
             epochs = self._watch.look()
+            if epochs.fences != self._fences:
+                self._delivered = None  # batches were taken back
             roll_forward(self.output, self.log, self._watch, identity)
             self.known = self.log.any_manifest(epochs)
             batches = self.log.batches(query_id, epochs)
@@ -147,6 +150,24 @@ class FileCommits:
             message = f"{self._shown} holds batch {newest}, and no batch {batch_id}"
             raise SinkError("HF5024", message, at=self._shown)
         return None
+
+    def _refuse_lost(self, identity: BatchIdentity) -> None:
+        """Raise where the manifest of this driver's newest batch is gone: so may be its rows.
+
+        In mode complete the next batch writes all of it.
+        """
+        last = self._delivered
+        if last is None or last == identity.batch_id:
+            return
+        if self.known is not None and self.known.mode == "complete":
+            return
+        with asked(self._shown):
+            if self.log.manifest(identity.query_id, last, self._watch.epochs) is not None:
+                return
+            # Batches that were taken back since the epochs were read are gone on purpose.
+            self._watch.look()
+        message = f"this run delivered batch {last} to {self._shown}; its manifest is missing"
+        raise SinkError("HF5027", message, at=self._shown)
 
     def _refuse_other(self, held: Manifest, identity: BatchIdentity) -> None:
         if not identity.has_offsets(held.offsets_digest):

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from holdfast.errors import SinkError
-from holdfast.ledgers.files.epochs import EPOCHS, STOP, STOP_NAME, Epochs, encode_epochs
-from holdfast.ledgers.files.manifest import Manifest
+from holdfast.ledgers.files.format import EPOCHS, STOP, STOP_NAME, Epochs, Manifest, encode_epochs
 from holdfast.ledgers.files.manifests import ManifestLog, epochs_path
 from holdfast.ledgers.files.output import FileOutput
 from holdfast.ledgers.identity import BatchIdentity

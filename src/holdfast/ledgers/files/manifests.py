@@ -7,16 +7,29 @@ import re
 from dataclasses import dataclass
 
 from holdfast.errors import NotFoundError, SinkError, StorageError
-from holdfast.ledgers.files.epochs import EPOCHS, Epochs, Fence, decode_epochs
-from holdfast.ledgers.files.manifest import Manifest, decode_manifest
+from holdfast.ledgers.files.format import (
+    EPOCHS,
+    INTENT,
+    Epochs,
+    Fence,
+    Intent,
+    Manifest,
+    decode_epochs,
+    decode_intent,
+    decode_manifest,
+)
 from holdfast.ledgers.files.output import FileOutput, folder_name, query_of
-from holdfast.ledgers.files.takenback import INTENT, Intent, decode_intent
-from holdfast.ledgers.heldoffsets import NOT_HELD, UNKNOWN, HeldOffsets, held_with
-from holdfast.ledgers.ownledger import OwnLedger
+from holdfast.ledgers.sinkstate import (
+    NOT_COMMITTED,
+    UNKNOWN,
+    CommittedOffsets,
+    OwnLedger,
+    committed_with,
+)
 from holdfast.storage.location import Location, parse_location
-from holdfast.storage.options import StorageSettings
+from holdfast.storage.options import StorageOptions, StorageSettings, settings_given
+from holdfast.storage.paths import place_within
 from holdfast.storage.reading import Reader
-from holdfast.storage.showing import place_within
 
 _NAME = re.compile(r"(\d{10,})(?:\.([1-9]\d*))?\.json", re.ASCII)
 _EPOCHS = re.compile(r"(\d{10,})\.epochs", re.ASCII)
@@ -74,7 +87,7 @@ class ManifestLog:
             raise SinkError("HF5023", "a manifest is one of another batch", at=at)
         return manifest
 
-    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+    def offsets_of(self, query_id: str, batch_id: int) -> CommittedOffsets:
         """Return what the manifests say of one batch; never raises."""
         try:
             epochs = self.epochs()
@@ -83,7 +96,7 @@ class ManifestLog:
             manifest = self.manifest(query_id, batch_id, epochs)
         except (StorageError, SinkError):
             return UNKNOWN
-        return NOT_HELD if manifest is None else held_with(manifest.offsets_digest)
+        return NOT_COMMITTED if manifest is None else committed_with(manifest.offsets_digest)
 
     def is_committed(self, query_id: str, batch_id: int, epochs: Epochs) -> bool:
         """Return whether a batch is committed, without listing all of them."""
@@ -182,16 +195,25 @@ def read_manifest_ledger(reader: Reader) -> OwnLedger | None:
 
 
 def committed_files(
-    output: str | os.PathLike[str], settings: StorageSettings | None = None
+    output: str | os.PathLike[str],
+    settings: StorageSettings | None = None,
+    *,
+    storage_options: StorageOptions = (),
 ) -> list[CommittedFile]:
     """List the files of whole batches in the order of batches, for any reader of files.
 
     A batch that is committed and not yet published to its last file is left out, and so are the
     ones after it. Of a sink in mode complete the newest batch alone is listed; while its folder is
     being replaced, SinkError is raised.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as empty:
+    ...     committed_files(empty)
+    []
     """
     location = parse_location(os.fspath(output))
-    out = FileOutput(location, settings or StorageSettings())
+    given = settings_given(location.scheme, storage_options)
+    out = FileOutput(location, (settings or StorageSettings()).overridden_by(given))
     log = log_of(out)
     found = [_published(out, log, query) for query in log.folders()]
     queries = sorted(filter(None, found), key=lambda batches: batches[-1].written_at)

@@ -14,13 +14,12 @@ from urllib.parse import quote, unquote
 
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.beside import FOLDER, beside
+from holdfast.storage.filesystem import CONNECTIONS
 from holdfast.storage.location import Location
-from holdfast.storage.opening import open_reader
+from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import StorageSettings
-from holdfast.storage.reading import Kind, Listed, Reader
-from holdfast.storage.translation import CONNECTIONS
+from holdfast.storage.reading import FileKind, Listed, Reader
 from holdfast.storage.writing import Writer
-from holdfast.storage.writingopening import open_writer
 
 if TYPE_CHECKING:
     from holdfast.storage.filesystem import Instances
@@ -109,7 +108,7 @@ class FileOutput:
 
     def files_in(self, folder: str) -> dict[str, Listed]:
         """Give every file below a folder by its path there; none where the folder is missing."""
-        return {item.path: item for item in self._listed(folder) if item.kind is Kind.FILE}
+        return {item.path: item for item in self._listed(folder) if item.kind is FileKind.FILE}
 
     def is_there(self, path: str) -> bool:
         """Tell whether a file is there, by reading one byte of it."""
@@ -138,10 +137,10 @@ class FileOutput:
         """Remove a folder with everything in it; what vanishes meanwhile is no error."""
         items = list(self._listed(folder))
         for item in items:
-            if item.kind is not Kind.FOLDER:
+            if item.kind is not FileKind.FOLDER:
                 self.writer.remove(f"{folder}/{item.path}")
         for item in reversed(items):
-            if item.kind is Kind.FOLDER:
+            if item.kind is FileKind.FOLDER:
                 self.writer.remove_folder(f"{folder}/{item.path}")
         self.writer.remove_folder(folder)
 

@@ -11,15 +11,20 @@ from collections.abc import Collection, Iterator
 
 from holdfast.crashpoints import reach
 from holdfast.errors import NotFoundError, SinkError, StorageError
-from holdfast.ledgers.files.attempts import Attempt, attempt_of
 from holdfast.ledgers.files.epochlog import EpochWatch, TakenBackError
-from holdfast.ledgers.files.manifest import Manifest, ManifestFile, encode_manifest
+from holdfast.ledgers.files.format import (
+    Manifest,
+    ManifestFile,
+    StagingAttempt,
+    attempt_of,
+    encode_manifest,
+)
 from holdfast.ledgers.files.manifests import ManifestLog, is_marked, manifest_path, mark_path
 from holdfast.ledgers.files.output import FileOutput, query_of
 from holdfast.ledgers.files.replacing import REPLACED, remove_whole, replace_output, tidy_replaced
 from holdfast.ledgers.identity import BatchIdentity
+from holdfast.storage.parallel import side_by_side
 from holdfast.storage.reading import Listed
-from holdfast.storage.sidebyside import side_by_side
 
 _TRIES = 5
 
@@ -108,7 +113,7 @@ def _is_left(
     watch: EpochWatch,
     query_id: str,
     staged: str,
-    attempt: Attempt,
+    attempt: StagingAttempt,
     driver: BatchIdentity,
 ) -> bool:
     """Return whether an attempt can go, by facts that no driver can change any more."""
@@ -212,12 +217,12 @@ def _folder(output: FileOutput, manifest: Manifest) -> str:
     return f"{output.staged_for(manifest.query_id)}/{manifest.staging}"
 
 
-def _attempts(output: FileOutput, query_id: str) -> Iterator[tuple[str, Attempt]]:
+def _attempts(output: FileOutput, query_id: str) -> Iterator[tuple[str, StagingAttempt]]:
     """Yield the staging folders of a query with their attempts, in order."""
     yield from _attempts_in(output.reader.names(output.staged_for(query_id)))
 
 
-def _attempts_in(names: Collection[str]) -> Iterator[tuple[str, Attempt]]:
+def _attempts_in(names: Collection[str]) -> Iterator[tuple[str, StagingAttempt]]:
     for name in sorted(names):
         attempt = attempt_of(name)
         if attempt is not None:

@@ -13,7 +13,7 @@ from enum import Enum
 from holdfast.crashpoints import reach
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.ledgers.files.epochlog import EpochWatch
-from holdfast.ledgers.files.manifest import Manifest
+from holdfast.ledgers.files.format import Manifest
 from holdfast.ledgers.files.manifests import ManifestLog
 from holdfast.ledgers.files.output import FileOutput, query_of
 from holdfast.ledgers.identity import BatchIdentity
@@ -27,7 +27,7 @@ A driver that comes late moves the output at most twice before it looks for a fe
 """
 
 
-class Move(Enum):
+class MoveResult(Enum):
     """What became of the move of a folder."""
 
     DONE = "done"
@@ -62,13 +62,13 @@ def replace_output(
             # One that a newer batch replaces needs no place any more.
             break
         away = _away(output, manifest.query_id, manifest.batch_id)
-        was_there = _moved(output, output.name, away) is Move.DONE
+        was_there = _moved(output, output.name, away) is MoveResult.DONE
         reach("files.moved-away")
         moved = _moved(output, source, output.name)
-        if moved is Move.DONE:
+        if moved is MoveResult.DONE:
             reach("files.published-one")
             break
-        if moved is Move.GONE and was_there:
+        if moved is MoveResult.GONE and was_there:
             _moved(output, away, output.name)
     output.writer.settle()
 
@@ -121,7 +121,7 @@ def _taken_away(output: FileOutput, log: ManifestLog, query_id: str, folder: str
     if _counting(output, log, folder) is not None:
         return False
     aside = _away(output, query_id, 0)
-    if _moved(output, folder, aside) is not Move.DONE:
+    if _moved(output, folder, aside) is not MoveResult.DONE:
         return False
     # Nobody but us moves it now, so what is seen in it is what goes.
     counting = _counting(output, log, aside)
@@ -154,7 +154,7 @@ def remove_whole(output: FileOutput, query_id: str, folder: str) -> bool:
         output.remove_tree(folder)
         return True
     aside = _away(output, query_id, 0)
-    if _moved(output, folder, aside) is not Move.DONE:
+    if _moved(output, folder, aside) is not MoveResult.DONE:
         return False
     output.remove_tree(aside)
     return True
@@ -215,13 +215,13 @@ def _away(output: FileOutput, query_id: str, batch_id: int) -> str:
     return f"{output.staged_for(query_id)}/{name}"
 
 
-def _moved(output: FileOutput, source: str, target: str) -> Move:
+def _moved(output: FileOutput, source: str, target: str) -> MoveResult:
     try:
         output.writer.move_folder(source, target)
     except NotFoundError:
-        return Move.GONE
+        return MoveResult.GONE
     except StorageError:
         if output.reader.names(target):
-            return Move.OCCUPIED
+            return MoveResult.OCCUPIED
         raise
-    return Move.DONE
+    return MoveResult.DONE

@@ -11,10 +11,8 @@ from collections.abc import Iterable
 
 from holdfast.crashpoints import reach
 from holdfast.errors import SinkError
-from holdfast.ledgers.files.attempts import attempt_of
 from holdfast.ledgers.files.epochlog import EpochWatch, append_epochs, make_old_versions_stop
-from holdfast.ledgers.files.epochs import Epochs, Fence
-from holdfast.ledgers.files.manifest import Manifest
+from holdfast.ledgers.files.format import INTENT, Epochs, Fence, Manifest, attempt_of
 from holdfast.ledgers.files.manifests import (
     ManifestLog,
     is_fenced,
@@ -24,7 +22,6 @@ from holdfast.ledgers.files.manifests import (
 )
 from holdfast.ledgers.files.output import FileOutput, is_hidden, query_of
 from holdfast.ledgers.files.replacing import replace_output, take_output_away
-from holdfast.ledgers.files.takenback import INTENT
 from holdfast.plurals import counted
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.spark.jars.obtaining import jars_for
+from holdfast.spark.jars.cache import jars_for
 
 __all__ = ["jars_for"]

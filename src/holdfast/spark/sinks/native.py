@@ -14,21 +14,26 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from holdfast.errors import SinkError, StorageError
-from holdfast.jobs.ready import ReadyJob
-from holdfast.jobs.sparkpath import spark_path
-from holdfast.ledgers.asking import OpenBelow, SinkMemory, ask_sink
-from holdfast.ledgers.delta.identity import current_application
+from holdfast.jobs.ready import ReadyJob, spark_path
+from holdfast.ledgers.delta.batches import current_application
 from holdfast.ledgers.delta.transactions import DeltaLedger
 from holdfast.ledgers.files.output import is_hidden
-from holdfast.ledgers.lastcommitted import Answer, LastCommitted, cannot_be_asked
-from holdfast.ledgers.sinksight import NO_QUERY_YET, Contents, NativeSight, SinkSight
+from holdfast.ledgers.reading import OpenBelow, SinkMemory, ask_sink
+from holdfast.ledgers.sinkstate import (
+    NO_QUERY_YET,
+    Contents,
+    LastCommitted,
+    NativeSinkState,
+    SinkAnswer,
+    SinkState,
+    cannot_be_asked,
+)
 from holdfast.ledgers.sparkfilesink import FORMATS as FILE_FORMATS
 from holdfast.ledgers.sparkfilesink import FileSinkLog
-from holdfast.spark.sinks.delta.folder import contents_of_table
-from holdfast.spark.sinks.sink import cannot_take_back
+from holdfast.spark.sinks.delta.commits import contents_of_table
+from holdfast.spark.sinks.sink import cannot_rewind
 from holdfast.storage.beside import beside, part_of
-from holdfast.storage.canonical import canonical
-from holdfast.storage.location import Location, parse_location
+from holdfast.storage.location import Location, canonical, parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
 
@@ -91,15 +96,15 @@ class NativeSink:
             return self._unknown(location)
         return ask_sink(location.shown, self._below(location)).last_committed(query_id)
 
-    def sight(self, query_id: str | None) -> SinkSight:
+    def sight(self, query_id: str | None) -> SinkState:
         """Return what the log of the sink holds, where it has one that can be read."""
         location, kind = self._place()
         if location is None and self._is_absent_table():
             nothing = LastCommitted.nothing("the table does not exist")
-            native = NativeSight(lacks_log=self.kind in FILE_FORMATS)
-            return SinkSight(nothing, self._sink.table, contents=Contents.ABSENT, native=native)
+            native = NativeSinkState(lacks_log=self.kind in FILE_FORMATS)
+            return SinkState(nothing, self._sink.table, contents=Contents.ABSENT, native=native)
         if location is None or kind not in FILE_FORMATS | {"delta"}:
-            return SinkSight(self._unknown(location), native=NativeSight())
+            return SinkState(self._unknown(location), native=NativeSinkState())
         memory = self._memory(location)
         if kind == "delta":
             return self._delta(location, memory, query_id)
@@ -115,45 +120,45 @@ class NativeSink:
 
     def rewind(self, query_id: str, batch_id: int, *, generation: int) -> None:  # noqa: ARG002 - of any batch
         """Refuse: nothing is taken back."""
-        raise cannot_take_back(f"native {self.kind}", self.identity)
+        raise cannot_rewind(f"native {self.kind}", self.identity)
 
     def clear(self, *, generation: int) -> None:  # noqa: ARG002 - of any batch
         """Refuse: nothing is taken back."""
-        raise cannot_take_back(f"native {self.kind}", self.identity)
+        raise cannot_rewind(f"native {self.kind}", self.identity)
 
     def _files(
         self, location: Location, log: FileSinkLog | None, query_id: str | None
-    ) -> SinkSight:
+    ) -> SinkState:
         place = canonical(location)
         if log is None:
             nothing = LastCommitted.nothing("the folder holds no _spark_metadata")
             contents = Contents.EMPTY if self._exists(location) else Contents.ABSENT
-            native = NativeSight(lacks_log=True)
-            return SinkSight(nothing, place, contents=contents, native=native)
+            native = NativeSinkState(lacks_log=True)
+            return SinkState(nothing, place, contents=contents, native=native)
         written_ms = None if log.newest is None else log.written_ms.get(log.newest)
-        native = NativeSight(written_ms=written_ms)
-        return SinkSight(log.last_committed(query_id), place, native=native)
+        native = NativeSinkState(written_ms=written_ms)
+        return SinkState(log.last_committed(query_id), place, native=native)
 
-    def _delta(self, location: Location, memory: SinkMemory, query_id: str | None) -> SinkSight:
+    def _delta(self, location: Location, memory: SinkMemory, query_id: str | None) -> SinkState:
         place, table = canonical(location), memory.delta
         if table is None:
             contents = Contents.ROWS if self._has_files(location) else Contents.ABSENT
             nothing = LastCommitted.nothing("the folder holds no Delta log")
-            return SinkSight(nothing, place, contents=contents, native=NativeSight())
+            return SinkState(nothing, place, contents=contents, native=NativeSinkState())
         if query_id is None:
             nothing = LastCommitted.nothing(NO_QUERY_YET)
-            return SinkSight(nothing, place, table.table_id, native=NativeSight())
+            return SinkState(nothing, place, table.table_id, native=NativeSinkState())
         held, contents = table.last_committed(query_id), Contents.UNKNOWN
-        if held.answer is Answer.NOTHING:
+        if held.answer is SinkAnswer.NOTHING:
             path = spark_path(location, self._settings)
             contents = contents_of_table(self._session, path)
-        return SinkSight(
+        return SinkState(
             held,
             place,
             table.table_id,
             contents,
             forgets_after=table.retention,
-            native=NativeSight(continues_as=_continued(table, query_id)),
+            native=NativeSinkState(continues_as=_continued(table, query_id)),
         )
 
     def _unknown(self, location: Location | None) -> LastCommitted:

@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING, TextIO
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink
-from holdfast.ledgers.custom.onceperbatch import wish_of
-from holdfast.ledgers.database.address import postgres_address
+from holdfast.ledgers.custom.onceperbatch import ledger_options_of
+from holdfast.ledgers.database.connection import postgres_address
 from holdfast.ledgers.files.output import FileOutput
-from holdfast.spark.sinks.custom.console import ConsoleSink
-from holdfast.spark.sinks.custom.memory import MemorySink
-from holdfast.spark.sinks.custom.sink import CustomSink
-from holdfast.spark.sinks.database.jdbc.names import check_table_name
-from holdfast.spark.sinks.database.jdbc.sink import RESERVED_OPTIONS as OF_JDBC_WRITER
-from holdfast.spark.sinks.database.jdbc.sink import JdbcSink
-from holdfast.spark.sinks.database.postgres.sink import PostgresSink
+from holdfast.spark.sinks.custom import CustomSink
+from holdfast.spark.sinks.database.dialects.jdbc.dialect import RESERVED_OPTIONS as OF_JDBC_WRITER
+from holdfast.spark.sinks.database.dialects.jdbc.dialect import JdbcDialect
+from holdfast.spark.sinks.database.dialects.jdbc.tables import check_table_name
+from holdfast.spark.sinks.database.dialects.postgres.dialect import PostgresDialect
+from holdfast.spark.sinks.database.sink import DatabaseSink
 from holdfast.spark.sinks.delta.commits import RESERVED_OPTIONS
-from holdfast.spark.sinks.delta.sink import DeltaSink
-from holdfast.spark.sinks.files.fit import FILE_FORMATS
-from holdfast.spark.sinks.files.sink import FileSink
+from holdfast.spark.sinks.delta.sink import DeltaBatchSink
+from holdfast.spark.sinks.development import ConsoleSink, MemorySink
+from holdfast.spark.sinks.files import FILE_FORMATS, FileBatchSink
 from holdfast.spark.sinks.sink import BatchSink
-from holdfast.spark.userfunctions import load_function
+from holdfast.spark.usercode import load_function
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,7 +55,7 @@ def _delta(session: SparkSession, job: ReadyJob) -> BatchSink:
     if sink.location is None:
         message = "the table's log can't be read from here without Spark"
         raise SinkError("HF5009", message, at=sink.at)
-    return DeltaSink(session, sink, sink.location)
+    return DeltaBatchSink(session, sink, sink.location)
 
 
 def _files(session: SparkSession, job: ReadyJob) -> BatchSink:
@@ -71,7 +70,7 @@ def _files(session: SparkSession, job: ReadyJob) -> BatchSink:
     if sink.mode == "complete" and not sink.location.is_local:
         message = f"mode complete needs a folder that can be renamed; {sink.location.shown} can't"
         raise SinkError("HF5021", message, at=sink.at)
-    return FileSink(session, sink, FileOutput(sink.location, sink.settings))
+    return FileBatchSink(session, sink, FileOutput(sink.location, sink.settings))
 
 
 def _memory(session: SparkSession, job: ReadyJob) -> BatchSink:
@@ -87,7 +86,7 @@ def _postgres(session: SparkSession, job: ReadyJob) -> BatchSink:
     if sink.batch_column is not None and sink.mode != "append":
         raise _undeclared(sink, "batch_column is for mode append")
     address = postgres_address(sink.url, sink.table, sink.options, sink.at)
-    return PostgresSink(sink, address, session)
+    return DatabaseSink(sink, PostgresDialect(sink, address), session)
 
 
 def _jdbc(session: SparkSession, job: ReadyJob) -> BatchSink:
@@ -103,7 +102,7 @@ def _jdbc(session: SparkSession, job: ReadyJob) -> BatchSink:
     if taken:
         raise _undeclared(sink, f"{', '.join(taken)} can't be set: the sink decides it")
     check_table_name(sink.table, sink.at)
-    return JdbcSink(session, sink, sink.url)
+    return DatabaseSink(sink, JdbcDialect(session, sink, sink.url), session)
 
 
 def check_function(sink: ReadySink) -> None:
@@ -136,7 +135,7 @@ def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
     else:
         raise _undeclared(job.sink, "the function of a custom sink can't be called")
     _check_arguments(job.sink, loaded, name)
-    wish = wish_of(loaded)
+    wish = ledger_options_of(loaded)
     # As everywhere, relative paths count from the project, in a program from where it works.
     folder = job.folder if job.project is not None else Path.cwd()
     ledger = None if wish is None else wish.ledger(job.checkpoint, job.settings, folder)

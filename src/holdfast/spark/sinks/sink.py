@@ -1,4 +1,4 @@
-"""What every sink promises to the runner."""
+"""What every sink promises to the runner, and how a batch that it holds is skipped."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from holdfast.errors import SinkError
-from holdfast.ledgers.heldoffsets import UNKNOWN, HeldOffsets
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.lastcommitted import LastCommitted
-from holdfast.ledgers.sinksight import SinkSight
+from holdfast.ledgers.sinkstate import UNKNOWN, CommittedOffsets, LastCommitted, SinkState
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,7 +24,7 @@ class Delivery:
     """How many rows were written, where the sink tells."""
 
 
-class Sink(Protocol):
+class JobSink(Protocol):
     """Where the rows of a query go: what is promised of it, and what it holds."""
 
     kind: str
@@ -44,7 +42,7 @@ class Sink(Protocol):
     def last_committed(self, query_id: str) -> LastCommitted:
         """Give the newest batch that the sink holds of this query; never raises."""
 
-    def sight(self, query_id: str | None) -> SinkSight:
+    def sight(self, query_id: str | None) -> SinkState:
         """Return what is there before a start, for a query that may have no id yet; write nothing.
 
         Raise SinkError where the place can't be looked at.
@@ -67,7 +65,7 @@ class Sink(Protocol):
         """
 
 
-class BatchSink(Sink, Protocol):
+class BatchSink(JobSink, Protocol):
     """Takes batches. The same batch twice is one; the same id with other offsets is refused."""
 
     def write(self, batch: DataFrame, identity: BatchIdentity) -> Delivery:
@@ -78,15 +76,25 @@ class BatchSink(Sink, Protocol):
 class TellsOffsets(Protocol):
     """A sink whose ledger can be asked cheaply for the offsets that it stored with one batch."""
 
-    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+    def offsets_of(self, query_id: str, batch_id: int) -> CommittedOffsets:
         """Return what the ledger has of the batch; never raises."""
 
 
-def offsets_told_by(sink: Sink, query_id: str, batch_id: int) -> HeldOffsets:
+def offsets_in_sink(sink: JobSink, query_id: str, batch_id: int) -> CommittedOffsets:
     """Return what a sink has of a batch, unknown where it keeps no such ledger; never raises."""
     return sink.offsets_of(query_id, batch_id) if isinstance(sink, TellsOffsets) else UNKNOWN
 
 
-def cannot_take_back(kind: str, at: str | None) -> SinkError:
+def cannot_rewind(kind: str, at: str | None) -> SinkError:
     """Give the error of a sink that can't take anything back."""
     return SinkError("HF5011", f"the {kind} sink can't take anything back", at=at)
+
+
+def skip(batch: DataFrame) -> Delivery:
+    """Compute every row and write none.
+
+    A stateful query commits its state while its rows are computed. Left out, Spark 4.2 stops with
+    STATE_STORE_COMMIT_VALIDATION_FAILED; a release without that check would miss the state.
+    """
+    batch.write.format("noop").mode("overwrite").save()
+    return Delivery(skipped=True)

@@ -8,20 +8,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from holdfast.checkpoint.filelook import look_at_files
+from holdfast.checkpoint.files import read_checked_files
 from holdfast.checkpoint.layout import Layout
 from holdfast.checkpoint.statefiles import PartitionFiles, VersionedId
 from holdfast.errors import CheckpointError, DecodeError, HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.rocksdb.changelog import read_changelog
 from holdfast.format.rocksdb.keys import family_prefix
 from holdfast.format.spans import DELETE_RANGE, PUT, Changes, Spans
-from holdfast.format.state.hdfs import read_changes
-from holdfast.state.loading.bytematching import equal_to
+from holdfast.format.state.changes import read_changelog, read_changes
+from holdfast.state.bytestrings import equal_to
+from holdfast.state.decoding import Encoding
 from holdfast.state.loading.chains import Link, LinkKind
-from holdfast.state.rowdecoding import Encoding
+from holdfast.storage.paths import place_within
 from holdfast.storage.reading import Reader
-from holdfast.storage.showing import place_within
 
 _CHANGED = "HF2111"
 _WHY_CHANGED = (
@@ -53,7 +52,7 @@ class LinkReader:
 
     def find_family(self, snapshot: Link, family: str) -> bool:
         """Learn what the keys of a column family begin with; False where it is not known yet."""
-        from holdfast.state.loading.sst import read_snapshot
+        from holdfast.state.loading.rocksdb import read_snapshot
 
         with self._located(snapshot):
             for known in read_snapshot(self.reader, snapshot.path).column_families:
@@ -73,7 +72,7 @@ class LinkReader:
 
     def _verified(self, link: Link) -> bytes:
         """Read a file and compare it with the checksums beside it: some codecs notice no damage."""
-        look = look_at_files(self.reader, self.layout, [link.path])[link.path]
+        look = read_checked_files(self.reader, self.layout, [link.path])[link.path]
         if isinstance(look, StorageError):
             raise look
         for damage in look.damages:
@@ -84,7 +83,7 @@ class LinkReader:
 
     def _snapshot(self, link: Link) -> Iterator[Changes]:
         # RocksDB is not waited for where another store is read.
-        from holdfast.state.loading.sst import open_tables, read_snapshot
+        from holdfast.state.loading.rocksdb import open_tables, read_snapshot
 
         snapshot = read_snapshot(self.reader, link.path)
         with open_tables(self.reader, link.path, snapshot) as tables:

@@ -2,19 +2,137 @@
 
 Keys become numbers; everything after that is arithmetic on positions. A change is alive if nothing
 later replaces, deletes or covers its key; of a list every piece since then is.
+
+Keys are sorted by a hash, which takes a fraction of the memory of a hash table. That neighbours of
+one hash have the same bytes is verified; should two keys ever collide, Arrow's table decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from holdfast.format.spans import DELETE_RANGE, MERGE, PUT, Bytes, Changes, Positions
-from holdfast.state.loading.gathering import spans_of
-from holdfast.state.loading.joining import joined_small
-from holdfast.state.loading.numbering import Numbers, numbered, picked
-from holdfast.state.loading.rangedeletes import covered
+from holdfast.format.arrow import arrow_numbers, numbers_of, taken
+from holdfast.format.spans import DELETE_RANGE, MERGE, PUT, Bytes, Changes, Positions, Spans
+from holdfast.state.bytestrings import gathered, hashed, spans_of
+
+_SMALL_BYTES = 1 << 20
+
+
+def joined_small(chunks: Iterable[Changes]) -> Iterator[Changes]:
+    """Join neighbours while their buffers are small; a large chunk passes as it is."""
+    held: list[Changes] = []
+    used = 0
+    for chunk in chunks:
+        size = chunk.keys.data.nbytes
+        if held and used + size > _SMALL_BYTES:
+            yield _joined(held)
+            held, used = [], 0
+        held.append(chunk)
+        used += size
+    if held:
+        yield _joined(held)
+
+
+def _joined(chunks: Sequence[Changes]) -> Changes:
+    if len(chunks) == 1:
+        return chunks[0]
+    kinds = np.concatenate([chunk.kinds for chunk in chunks])
+    keys, values = [chunk.keys for chunk in chunks], [chunk.values for chunk in chunks]
+    data = np.concatenate([one.data for one in keys])
+    if all(chunk.keys.data is chunk.values.data for chunk in chunks):
+        return Changes(kinds, _within(data, keys), _within(data, values))
+    other = np.concatenate([one.data for one in values])
+    return Changes(kinds, _within(data, keys), _within(other, values))
+
+
+def _within(data: Bytes, parts: Sequence[Spans]) -> Spans:
+    """See the strings of parts in their buffers, which now lie one behind another."""
+    firsts = np.cumsum([0, *(part.data.nbytes for part in parts[:-1])])
+    starts = [part.starts + first for part, first in zip(parts, firsts, strict=True)]
+    return Spans(data, np.concatenate(starts), np.concatenate([part.lengths for part in parts]))
+
+
+Numbers = npt.NDArray[np.int32]
+"""Of keys and of places: what fits into memory is far from 2**31 rows."""
+
+_COMPARED_AT_ONCE = 1 << 17
+
+
+def numbered(keys: Sequence[Spans]) -> Numbers:
+    """Give each key its number, from 0 without gaps; the same keys get the same numbers again."""
+    hashes = np.concatenate([hashed(part) for part in keys])
+    order = np.argsort(hashes)
+    hashes = hashes[order]
+    differs = np.zeros(len(hashes), np.bool_)
+    np.not_equal(hashes[1:], hashes[:-1], out=differs[1:])
+    if not _all_equal(keys, order, np.flatnonzero(~differs[1:])):
+        return _numbered_by_table(keys)
+    numbers = np.empty(len(hashes), np.int32)
+    numbers[order] = np.cumsum(differs, dtype=np.int32)
+    return numbers
+
+
+def picked(parts: Sequence[Spans], places: Positions) -> pa.LargeBinaryArray:
+    """Copy strings at places counted over all parts, in this order."""
+    bounds = np.cumsum([0, *map(len, parts)])
+    order = np.argsort(places, kind="stable")
+    ascending = places[order]
+    cuts = np.searchsorted(ascending, bounds)
+    copies = [
+        gathered(part.take(ascending[cuts[index] : cuts[index + 1]] - bounds[index]))
+        for index, part in enumerate(parts)
+    ]
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return taken(pa.concat_arrays(copies), arrow_numbers(back))
+
+
+def _all_equal(keys: Sequence[Spans], order: Positions, twins: Positions) -> bool:
+    """Compare the bytes of each key with those of the next one of its hash."""
+    for start in range(0, len(twins), _COMPARED_AT_ONCE):
+        some = twins[start : start + _COMPARED_AT_ONCE]
+        first, second = picked(keys, order[some]), picked(keys, order[some + 1])
+        if not first.equals(second):
+            return False
+    return True
+
+
+def _numbered_by_table(keys: Sequence[Spans]) -> Numbers:
+    encoded = pa.chunked_array([gathered(part) for part in keys]).dictionary_encode()
+    indices = [numbers_of(chunk.indices) for chunk in encoded.chunks]
+    return np.concatenate(indices)
+
+
+def covered(
+    keys: pa.LargeBinaryArray,
+    begins: pa.LargeBinaryArray,
+    ends: pa.LargeBinaryArray,
+    places: Positions,
+) -> Positions:
+    """Give, for each of the distinct keys, the place of the newest range over it, or -1.
+
+    A range holds its begin and not its end. `places` ascend.
+    """
+    # Few stores delete ranges, and these kernels take their time to import.
+    import pyarrow.compute as pc
+
+    together = pa.concat_arrays([keys, begins, ends])
+    ranks = numbers_of(pc.rank(together, sort_keys="ascending", tiebreaker="dense"))
+    order = np.argsort(ranks[: len(keys)], kind="stable")
+    ranked = ranks[: len(keys)][order]
+    firsts = np.searchsorted(ranked, ranks[len(keys) : len(keys) + len(begins)])
+    lasts = np.searchsorted(ranked, ranks[len(keys) + len(begins) :])
+    newest = np.full(len(keys), -1, np.int64)
+    for first, last, place in zip(firsts, lasts, places, strict=True):
+        newest[first:last] = place
+    found = np.empty_like(newest)
+    found[order] = newest
+    return found
+
 
 _ROWS_COPIED = 1 << 16
 """Lists are copied into chunks of so many pieces, to be decoded one after another."""

@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.errors import CheckpointError
-from holdfast.format.arrowarrays import arrow_numbers, numbers_of
+from holdfast.format.arrow import arrow_numbers, numbers_of
 from holdfast.format.spans import DELETE_RANGE, Changes
-from holdfast.state.loading.gathering import gathered, spans_of
-from holdfast.state.query.keyhashing import hashed
+from holdfast.state.bytestrings import gathered, hashed, spans_of
 
 BUCKET_BITS: Final = 6
 BUCKETS: Final = 1 << BUCKET_BITS

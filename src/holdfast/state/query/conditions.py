@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.errors import UsageError
-from holdfast.format.arrowarrays import arrow_numbers
-from holdfast.format.rows.keyvalues import typed_row
-from holdfast.state.query.conditiontext import (
-    Column,
+from holdfast.format.arrow import arrow_numbers
+from holdfast.format.rows.types import typed_row
+from holdfast.state.columns import RowColumn, find_column
+from holdfast.state.query.parser import (
+    ColumnPath,
     IsNull,
     Joined,
     Literal,
@@ -23,8 +24,7 @@ from holdfast.state.query.conditiontext import (
     parse_condition,
     refuse,
 )
-from holdfast.state.query.givenvalues import given_value
-from holdfast.state.rowcolumns import RowColumn, find_column
+from holdfast.state.query.values import given_value
 
 _COMPARED = {
     "=": pc.equal,
@@ -74,20 +74,25 @@ class Condition:
             return reduce(pc.or_kleene, equal)
         return self._compared(tree.column, column, tree.operator, tree.literal, values)
 
-    def _column(self, asked: Column) -> RowColumn:
+    def _column(self, asked: ColumnPath) -> RowColumn:
         try:
             return find_column(self.schema, asked.path)
         except UsageError as error:
-            error.at = f"character {asked.at + 1} of --where {self.text}"
+            error.at = f"character {asked.at + 1} of the condition {self.text}"
             raise
 
-    def _refuse_nested(self, asked: Column, column: RowColumn) -> None:
+    def _refuse_nested(self, asked: ColumnPath, column: RowColumn) -> None:
         if pa.types.is_nested(column.field.type) or pa.types.is_null(column.field.type):
             message = f"{column.name} is of type {column.field.type}: only `is null` can be asked"
             refuse(self.text, asked.at, message)
 
     def _compared(
-        self, asked: Column, column: RowColumn, operator: str, literal: Literal, values: pa.Array
+        self,
+        asked: ColumnPath,
+        column: RowColumn,
+        operator: str,
+        literal: Literal,
+        values: pa.Array,
     ) -> pa.Array:
         if operator == "like":
             if not pa.types.is_string(column.field.type):

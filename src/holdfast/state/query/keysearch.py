@@ -11,13 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from holdfast.errors import UsageError
-from holdfast.format.arrowarrays import arrow_numbers, numbers_of
-from holdfast.format.arrowkernels import equal, present, taken
+from holdfast.format.arrow import arrow_numbers, equal, numbers_of, present, taken
 from holdfast.format.rocksdb.keys import KeyLayout, decode_key_encoder
-from holdfast.format.rows.keyvalues import typed_row
+from holdfast.format.rows.types import typed_row
 from holdfast.format.rows.unsaferow import encode_row
 from holdfast.format.state.partitionhash import partition_of
-from holdfast.state.rowdecoding import RowDecoder
+from holdfast.state.decoding import RowDecoder
 
 
 @dataclass(frozen=True)

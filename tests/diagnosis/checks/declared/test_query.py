@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.diagnosis.doctor.doctor import Examinee
 from holdfast.jobs.queryshape import UNCERTAIN
-from holdfast.jobs.sqlshape import sql_shape
+from holdfast.jobs.sqltext import sql_shape
 from tests.checkpoint.pictures import files_of, without
 from tests.diagnosis.doctor.examining import found
 from tests.diagnosis.doctor.fieldscenarios import deduplicating, over_source, queried, swapped

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.diagnosis.inspection.kafkabroker import BrokerSeen, Span
-from holdfast.diagnosis.inspection.sources import SourcesSeen
+from holdfast.diagnosis.inspection.sources import BrokerSeen, SourcesSeen, Span
 from holdfast.findings import Finding, Severity
 from tests.checkpoint.pictures import files_of, without
 from tests.diagnosis.doctor.examining import examinee, found

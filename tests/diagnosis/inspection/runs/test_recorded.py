@@ -13,29 +13,28 @@ from rich.console import Console
 
 from holdfast import library
 from holdfast.answers import Answer
-from holdfast.backup.exclusion import alone
-from holdfast.backup.records import Records, open_records
-from holdfast.cli.drawing.evidence import draw
+from holdfast.backup.access import Records, alone, open_records
+from holdfast.cli.drawing.evidence import draw_evidence
 from holdfast.diagnosis.evidence.report import markdown_report
-from holdfast.diagnosis.inspection.fact import Basis, Evidence
+from holdfast.diagnosis.inspection.evidence import Basis, Evidence
 from holdfast.diagnosis.inspection.runs.recorded import recall
 from holdfast.errors import NotFoundError
 from holdfast.findings import Finding, Severity
-from holdfast.ledgers.files.manifest import Manifest, encode_manifest
+from holdfast.ledgers.files.format import Manifest, encode_manifest
 from holdfast.ledgers.files.manifests import manifest_path
 from holdfast.ledgers.identity import OffsetRange
-from holdfast.records.attempts import Attempts
 from holdfast.records.journal import Act
-from holdfast.records.leasesight import Standing
+from holdfast.records.leases.state import Standing
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.run import Ended, Failure, PlanFacts, SinkFacts, Versions
+from holdfast.records.starts import Attempts
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
-from holdfast.storage.recording import RecordingReader
+from holdfast.storage.testing import RecordingReader
 from tests.corpus.loading import sample
 from tests.diagnosis.doctor.recording import a_run, dead_holder, records_beside, run_on, write_runs
 from tests.records.drivers import taken
-from tests.records.test_attempts import some_attempt
+from tests.records.test_starts_attempts import some_attempt
 
 STATELESS = "stateless"
 ACT = Act("20260301T100000000Z", "restore", {"whole": True})
@@ -202,7 +201,7 @@ def test_starts_that_failed_early_are_listed_with_their_page(tmp_path: Path) -> 
     assert history is not None
     assert [one.at[:7] for one in history.attempts] == ["2026-04", "2026-02"]
     drawn = io.StringIO()
-    draw(answer, Console(file=drawn, width=400))
+    draw_evidence(answer, Console(file=drawn, width=400))
     for text in (drawn.getvalue(), markdown_report(answer).replace("\\", "")):
         assert "HF3013 the table is gone; holdfast explain delta-table-gone" in text
         assert "holdfast explain division-by-zero" in text
@@ -427,7 +426,7 @@ def test_what_the_sink_promised_is_told(tmp_path: Path) -> None:
         assert value is not None and value.promise == "once, under conditions"
         assert "once, under conditions" in markdown_report(answer)
     console = Console(file=io.StringIO(), width=200)
-    draw(answer, console)
+    draw_evidence(answer, console)
     assert "promised: once, under conditions" in console.file.getvalue()  # type: ignore[attr-defined]
     write_runs(root, run_on("delta", "4.2.0", sink=replace(promised, kind="postgres")))
     other = library.evidence(root, sink=tmp_path / "output").result.sink.value

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from holdfast.errors import DecodeError
-from holdfast.format.rows.sparktypes import arrow_schema
+from holdfast.format.rows.types import arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows
 from holdfast.format.spans import Spans
 from tests.corpus.loading import sample

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.format.rows.sparktypes import arrow_schema
+from holdfast.format.rows.types import arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows, encode_row
 from holdfast.format.spans import Spans
 from tests.format.rows.unsaferow.slowencoder import slow_row

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.format.rows.sparktypes import arrow_schema
+from holdfast.format.rows.types import arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows, encode_row
 from holdfast.format.spans import Spans
 from tests.corpus.loading import Sample, corpus

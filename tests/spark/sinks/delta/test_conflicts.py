@@ -13,7 +13,7 @@ import pytest
 from py4j.protocol import Py4JError
 
 from holdfast.errors import SinkError
-from holdfast.spark.sinks import keys
+from holdfast.spark.sinks import rowchecks
 from holdfast.spark.sinks.delta import commits as deltacommits
 from holdfast.spark.sinks.delta import sink as delta
 from tests.spark.sinks.deliveries import delta_sink, identity, rows_of
@@ -101,10 +101,10 @@ def test_a_merge_is_tried_again(
     theirs.write(spark.createDataFrame([("a", 0)], SCHEMA), identity(0))
     before = spark.createDataFrame([("a", 5), ("b", 5)], SCHEMA)
     other = replace(identity(0), query_id="another")
-    monkeypatch.setattr(keys, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
+    monkeypatch.setattr(rowchecks, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
 
     def change() -> None:
-        monkeypatch.setattr(keys, "one_row_a_key", lambda rows, *_: rows)
+        monkeypatch.setattr(rowchecks, "one_row_a_key", lambda rows, *_: rows)
         theirs.write(before, other)
 
     thread = meanwhile(tmp_path, change)

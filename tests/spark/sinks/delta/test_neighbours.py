@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 from deltalake import write_deltalake
 
-from holdfast.spark.sinks import keys
+from holdfast.spark.sinks import rowchecks
 from holdfast.spark.sinks.delta import commits as deltacommits
 from holdfast.spark.sinks.delta import sink as delta
 from tests.drawing import draw
@@ -34,7 +34,7 @@ def test_optimize_and_another_writer_in_between(
     newest = max((table / "_delta_log").glob("*.json")).stem
     second = spark.createDataFrame([("a", 2), ("c", 2)], SCHEMA).coalesce(1)
     if mode == "upsert":
-        monkeypatch.setattr(keys, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
+        monkeypatch.setattr(rowchecks, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
     else:
         second = waiting(second, tmp_path)
 

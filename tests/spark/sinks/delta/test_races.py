@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast.ledgers.delta.log import Commit
-from holdfast.spark.sinks import keys
+from holdfast.spark.sinks import rowchecks
 from holdfast.spark.sinks.delta import sink as delta
 from tests.drawing import draw
 from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
@@ -142,7 +142,7 @@ def test_late_after_a_conflict(
     slow = waiting(race.batch(1), tmp_path)
     wake(monkeypatch, "delta.conflict", race.get_ahead(ahead))
     if mode == "upsert":
-        monkeypatch.setattr(keys, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
+        monkeypatch.setattr(rowchecks, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
         slow = race.batch(1)
     thread = meanwhile(tmp_path, lambda: spark.sql(alter))
     told = outcome(lambda: race.late.write(slow, identity(1)))
@@ -162,7 +162,7 @@ def test_late_while_its_rows_are_computed(
     slow = waiting(race.batch(1), tmp_path)
     act = race.get_ahead(ahead)
     if mode == "upsert":
-        monkeypatch.setattr(keys, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
+        monkeypatch.setattr(rowchecks, "one_row_a_key", lambda rows, *_: waiting(rows, tmp_path))
         slow = race.batch(1)
 
     def successor() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from holdfast.errors import SinkError
-from holdfast.ledgers.delta.identity import CLOSED
-from holdfast.ledgers.sinksight import Contents
+from holdfast.ledgers.delta.batches import CLOSED
+from holdfast.ledgers.sinkstate import Contents
 from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
 
 pytestmark = pytest.mark.spark

@@ -14,8 +14,9 @@ from typing import Any
 
 from pyspark import TaskContext
 
-from holdfast.spark.session import SessionWish, open_session, stop_session
-from holdfast.spark.sinks.database.postgres import staging as postgresstaging
+from holdfast.running.settings import SessionOptions
+from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.sinks.database.dialects.postgres import copytask
 from tests.spark.sinks.deliveries import identity
 from tests.spark.sinks.plainreading import Place
 from tests.spark.sinks.subjects import SUBJECT_BY_NAME
@@ -62,16 +63,18 @@ def stumbling_after_commit(original: Any, noting: str) -> Any:
 def main(folder: Path, database: str, names: list[str]) -> None:
     """Deliver the batch to every sink."""
     conf = {"spark.sql.shuffle.partitions": "2"}
-    wish = SessionWish("retries", "local[2,4]", conf, features=frozenset({"delta"}), folder=folder)
+    wish = SessionOptions(
+        "retries", "local[2,4]", conf, features=frozenset({"delta"}), folder=folder
+    )
     session = open_session(wish)
-    original = postgresstaging.stager
+    original = copytask.copy_task
     rows = session.range(ROWS, numPartitions=TASKS)
     batch = rows.selectExpr("id as n", "cast(id as string) as k")
     for name in names:
         place = Place(folder / name, database)
         noting = str(place.folder / "attempts")
         Path(noting).mkdir(parents=True)
-        postgresstaging.stager = stumbling_after_commit(original, noting)
+        copytask.copy_task = stumbling_after_commit(original, noting)
         sink = SUBJECT_BY_NAME[name].opened(session, place, partition_by=())
         delivery = sink.write(batch.mapInArrow(stumbling(noting), batch.schema), identity(0))
         print(json.dumps([name, delivery.skipped]), flush=True)

@@ -15,7 +15,8 @@ from typing import Any
 
 from pyspark import TaskContext
 
-from holdfast.spark.session import SessionWish, open_session, stop_session
+from holdfast.running.settings import SessionOptions
+from holdfast.spark.session import open_session, stop_session
 from tests.spark.sinks.deliveries import identity
 from tests.spark.sinks.plainreading import Place
 from tests.spark.sinks.subjects import SUBJECT_BY_NAME
@@ -75,7 +76,7 @@ def main(folder: Path, master: str, places: dict[str, str]) -> None:
     conf = SETTINGS | {"spark.eventLog.dir": (folder / "events").as_uri()}
     features = frozenset({"delta", "postgres"})
     session = open_session(
-        SessionWish("speculation", master, conf, features=features, folder=folder)
+        SessionOptions("speculation", master, conf, features=features, folder=folder)
     )
     rows = session.range(ROWS, numPartitions=TASKS)
     batch = rows.selectExpr("id as n", f"if(id = 0, '{MARK}', cast(id as string)) as k")

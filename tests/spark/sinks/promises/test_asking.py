@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.ledgers.lastcommitted import Answer
-from holdfast.ledgers.sinksight import Contents
+from holdfast.ledgers.sinkstate import Contents, SinkAnswer
 from tests.parts.ports import free_port
 from tests.spark.sinks.deliveries import QUERY
 from tests.spark.sinks.promises.delivering import Tried, every_subject
@@ -41,7 +40,9 @@ def test_a_sink_is_seen_before_a_start(tried: Tried) -> None:
     if not tried.subject.outlives:
         assert (fresh.place, fresh.contents) == (None, Contents.UNKNOWN)
         return
-    assert fresh.place and fresh.contents.is_without_rows and fresh.held.answer is Answer.NOTHING
+    assert (
+        fresh.place and fresh.contents.is_without_rows and fresh.held.answer is SinkAnswer.NOTHING
+    )
     tried.filled(2)
     seen = tried.seen()
     asked = tried.opened()
@@ -52,7 +53,7 @@ def test_a_sink_is_seen_before_a_start(tried: Tried) -> None:
     assert (here.incarnation is None) == (tried.subject.family not in ("delta", "postgres"))
     is_function = tried.subject.family == "custom"
     assert other.contents is (Contents.EMPTY if is_function else Contents.ROWS)
-    assert other.held.answer is Answer.NOTHING
+    assert other.held.answer is SinkAnswer.NOTHING
     assert tried.seen() == seen
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.ledgers.heldoffsets import NOT_HELD, held_with
 from holdfast.ledgers.identity import OffsetRange
-from holdfast.spark.sinks.sink import offsets_told_by
+from holdfast.ledgers.sinkstate import NOT_COMMITTED, committed_with
+from holdfast.spark.sinks.sink import offsets_in_sink
 from tests.spark.sinks.deliveries import QUERY, identity
 from tests.spark.sinks.promises.delivering import Tried, every_subject, refused, subjects_with
 
@@ -87,11 +87,11 @@ def test_what_an_older_release_stored_is_the_same_batch(tried: Tried) -> None:
 def test_one_batch_is_told_with_its_digest(tried: Tried) -> None:
     """Without Spark where the ledger can; not there is another answer than unknown."""
     sink = tried.opened()
-    assert offsets_told_by(sink, QUERY, 0) == NOT_HELD
+    assert offsets_in_sink(sink, QUERY, 0) == NOT_COMMITTED
     sink.write(tried.batch(0), identity(0))
     again = tried.opened()
-    assert offsets_told_by(again, QUERY, 0) == held_with("d0")
-    assert offsets_told_by(again, QUERY, 1) == offsets_told_by(again, "another", 0) == NOT_HELD
+    assert offsets_in_sink(again, QUERY, 0) == committed_with("d0")
+    assert offsets_in_sink(again, QUERY, 1) == offsets_in_sink(again, "another", 0) == NOT_COMMITTED
 
 
 @every_subject

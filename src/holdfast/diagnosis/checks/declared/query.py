@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from urllib.parse import unquote
 
-from holdfast.checkpoint.operatorview import Operator, Store, operators_of
+from holdfast.checkpoint.operators import Operator, Store, operators_of
+from holdfast.checkpoint.progress import explained
 from holdfast.checkpoint.sourcefolders import folder_of
-from holdfast.checkpoint.sourceview import explained
 from holdfast.diagnosis.checks.declared.declarations import KINDS, plain_uri
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.sources import ExplainedOffset
-from holdfast.format.state.schematypes import Column
+from holdfast.format.state.schema import Column
+from holdfast.jobs.options import topics_of
 from holdfast.jobs.queryshape import AGGREGATION, QueryShape
-from holdfast.jobs.topics import topics_of
 
 _SAME_OPERATOR: Mapping[str, str] = {"StatefulStreamlineAggregate": AGGREGATION}
 """Names of the same operator in another mode of execution."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from holdfast.checkpoint.gaps import both_skip, missing_between
-from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.picture import Picture, both_skip, missing_between
 from holdfast.findings import Finding, Place, Severity
 from holdfast.plurals import counted
 

@@ -1,13 +1,25 @@
-"""Stored offsets of Kafka sources against what the broker still has."""
+"""Kafka sources: the declared topics against those in the checkpoint, stored offsets against what
+the broker still has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from holdfast.diagnosis.inspection.kafkabroker import BrokerSeen, Partition, Span
-from holdfast.diagnosis.inspection.sources import StartOffsets, next_records
-from holdfast.diagnosis.inspection.subject import Subject
+from holdfast.checkpoint.progress import explained
+from holdfast.diagnosis.inspection.sources import (
+    BrokerSeen,
+    Partition,
+    Span,
+    StartOffsets,
+    next_records,
+)
+from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.findings import Finding, Place, Severity
+from holdfast.format.sources import ExplainedOffset
+from holdfast.jobs.projectfile.substitution import has_reference
 
 _SHOWN = 20
 """How many partitions a finding lists."""
@@ -84,3 +96,98 @@ def _finding(code: str, message: str, start: StartOffsets, wrong: dict[Partition
     evidence = {"partitions": dict(list(shown.items())[:_SHOWN]), "count": len(shown)}
     place = Place(f"offsets/{start.batch_id}", line=3)
     return Finding(code, Severity.FATAL, message, place, evidence)
+
+
+Partitions = Mapping[str, frozenset[int]]
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """What all Kafka sources of a job read together."""
+
+    topics: frozenset[str] = frozenset()
+    patterns: tuple[re.Pattern[str], ...] = ()
+    assigned: Partitions = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        """As the options spell it."""
+        named = [*sorted(self.topics), *(f"/{one.pattern}/" for one in self.patterns)]
+        named += [f"{topic}{sorted(parts)}" for topic, parts in sorted(self.assigned.items())]
+        return ", ".join(named)
+
+    def takes(self, topic: str, partition: int) -> bool:
+        """Tell whether a partition is still read."""
+        fits = topic in self.topics or any(one.fullmatch(topic) for one in self.patterns)
+        return fits or partition in self.assigned.get(topic, ())
+
+
+def check_declared_topics(subject: Subject) -> Iterator[Finding]:
+    """Report Kafka topics that are declared and unknown, or known and not declared any more."""
+    declared = _declared(subject.job) if subject.job is not None else None
+    recorded = _recorded(subject)
+    if declared is None or not recorded:
+        return
+    gone = sorted(
+        f"{topic}-{partition}"
+        for topic, partitions in recorded.items()
+        for partition in partitions
+        if not declared.takes(topic, partition)
+    )
+    new = {*declared.topics, *declared.assigned} - recorded.keys()
+    if not gone and not new:
+        return
+    message = f"topics {declared.words} are declared, the checkpoint has "
+    message += ", ".join(sorted(recorded))
+    evidence = {"declared": declared.words, "recorded": sorted(recorded), "gone": gone[:20]}
+    place = Place(f"offsets/{subject.picture.newest_offsets_id}", line=3)
+    yield Finding("HF2325", Severity.FATAL if gone else Severity.WARNING, message, place, evidence)
+
+
+def _declared(job: DeclaredJob) -> _Declared | None:
+    """Return what is declared; None where nothing is, or a part of it is not understood."""
+    topics: set[str] = set()
+    patterns: list[re.Pattern[str]] = []
+    assigned: dict[str, frozenset[int]] = {}
+    for source in job.job.named_sources.values():
+        if source.format.lower() != "kafka":
+            continue
+        options = {key.lower(): value for key, value in source.options.items()}
+        said = {key: options.get(key) for key in ("subscribe", "subscribepattern", "assign")}
+        if not any(said.values()) or any(has_reference(one) for one in said.values() if one):
+            return None
+        try:
+            topics |= {one.strip() for one in (said["subscribe"] or "").split(",") if one.strip()}
+            patterns += [re.compile(one) for one in (said["subscribepattern"],) if one]
+            assigned |= _assigned(said["assign"] or "{}")
+        except (re.error, ValueError):
+            # Patterns are Java's, and may say what Python's don't; the job itself is not judged.
+            return None
+    found = _Declared(frozenset(topics), tuple(patterns), assigned)
+    return found if found.words else None
+
+
+def _assigned(text: str) -> dict[str, frozenset[int]]:
+    found = json.loads(text)
+    if not isinstance(found, dict) or not all(isinstance(one, list) for one in found.values()):
+        raise ValueError(text)
+    return {topic: frozenset(map(int, partitions)) for topic, partitions in found.items()}
+
+
+def _recorded(subject: Subject) -> Partitions:
+    """Return the partitions of every topic in the newest offsets entry."""
+    entry = subject.picture.newest_offsets
+    found: dict[str, frozenset[int]] = {}
+    for position in range(len(entry.sources) if entry is not None else 0):
+        assert entry is not None
+        offset = explained(subject.picture, entry, position, {})
+        if isinstance(offset, ExplainedOffset) and offset.kind == "kafka":
+            decoded = offset.decoded if isinstance(offset.decoded, dict) else {}
+            for topic, partitions in decoded.items():
+                found[str(topic)] = found.get(str(topic), frozenset()) | _numbers(partitions)
+    return found
+
+
+def _numbers(partitions: object) -> frozenset[int]:
+    keys = partitions if isinstance(partitions, dict) else {}
+    return frozenset(int(one) for one in keys if str(one).isdecimal())

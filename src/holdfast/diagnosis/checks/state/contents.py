@@ -1,14 +1,17 @@
-"""State as its files tell it: each decodes, its rows fit their schema, and what was not read."""
+"""State as its files tell it: each decodes, its rows fit their schema, all partitions reach the
+same version, and what was not read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from holdfast.checkpoint.recovery.snapshotrepair import is_passed_over
-from holdfast.checkpoint.writer import start_releases
-from holdfast.diagnosis.checks.log.damagedfiles import damaged_state, left_over
-from holdfast.diagnosis.inspection.state import StateDamage
+from holdfast.checkpoint.recovery.outcome import unhindered_start
+from holdfast.checkpoint.recovery.state import is_passed_over, state_failure
+from holdfast.checkpoint.releases import start_releases
+from holdfast.checkpoint.statefiles import PartitionFiles
+from holdfast.diagnosis.checks.log.contents import NotLoaded, damaged_state, superseded
+from holdfast.diagnosis.inspection.state import StateDamage, every_partition, place_of
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
@@ -18,13 +21,14 @@ from holdfast.plurals import counted
 def check_state_decodes(subject: Subject) -> Iterator[Finding]:
     """Report state files whose content is not what Spark writes."""
     told = {damage.file for damage in subject.picture.damages}
+    not_loaded = NotLoaded.of(subject.picture)
     for damage in subject.state.damages:
         if damage.path in told:
             continue
         severity = _severity(subject, damage.path)
         message = f"{damage.path} can't be decoded: {damage.error.message}"
         finding = Finding("HF2316", severity, message, _place(damage), _evidence(damage))
-        yield left_over(subject.picture, finding)
+        yield not_loaded.judged(subject.picture, finding)
     for one in subject.state.overlooked:
         if one.place.file not in told:
             yield _overlooked(subject, one)
@@ -63,6 +67,8 @@ def _overlooked(subject: Subject, finding: Finding) -> Finding:
     if finding.code != "HF2111":
         return finding
     path = finding.place.file
+    if path not in subject.state.needed:
+        return superseded(finding)
     why = damaged_state(subject.picture, path)
     return replace(finding, severity=_severity(subject, path), why=why)
 
@@ -82,3 +88,35 @@ def _place(damage: StateDamage) -> Place:
 
 def _evidence(damage: StateDamage) -> dict[str, object]:
     return {"code": damage.error.code.number, "at": damage.error.at}
+
+
+_MOST_NAMED = 20
+
+
+def check_partition_versions(subject: Subject) -> Iterator[Finding]:
+    """Report partitions that end at an older version than others: a part of a copy, or a loss."""
+    picture = subject.picture
+    committed = picture.newest_commit_id
+    if committed is None:
+        return
+    newest: dict[str, int] = {}
+    found: dict[str, PartitionFiles] = {}
+    for operator, store, partition, files in every_partition(picture):
+        found[place_of(operator, store, partition)] = files
+        # What a pending batch wrote may be in some partitions alone.
+        versions = [version for version in files.versions() if version <= committed + 1]
+        newest[place_of(operator, store, partition)] = max(versions, default=0)
+    last = max(newest.values(), default=0)
+    behind = {place: version for place, version in newest.items() if version < last}
+    if behind:
+        first = min(behind, key=lambda place: (behind[place], place))
+        path = found[first].missing_path(first, behind[first] + 1)
+        message = (
+            f"{len(behind)} of {len(newest)} partitions end at an older version of the state than "
+            f"the others: {first} at {behind[first]}, others at {last}; {path} is missing"
+        )
+        evidence = {"newest_version": last, "behind": dict(list(behind.items())[:_MOST_NAMED])}
+        release = start_releases(picture)[0]
+        fails = state_failure(picture, unhindered_start(picture), release) is not None
+        severity = Severity.FATAL if fails else Severity.ERROR
+        yield Finding("HF2317", severity, message, Place(path), evidence)

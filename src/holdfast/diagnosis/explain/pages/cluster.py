@@ -5,216 +5,16 @@ They are general: a page about the checkpoint, the state or a source says more w
 
 from __future__ import annotations
 
+from holdfast.diagnosis.explain.pages.memory import RERUN
 from holdfast.diagnosis.explain.pages.page import Page
 
-_CLUSTER = "memory and machines belong to the cluster, not to the checkpoint"
-_RERUN = (
-    "The batch that was running has no commit: the next start runs it again with the same offsets."
-)
-_STATE_MEMORY = (
-    "If a state store is in the trace, compare the size of the state in `holdfast inspect "
-    "CHECKPOINT` with the memory of the executors, and check that the query has a watermark."
-)
-
 PAGES: tuple[Page, ...] = (
-    Page(
-        "heap-out-of-memory",
-        "the heap of the driver or of an executor is too small",
-        "A JVM could not allocate an object. In the driver the usual causes are `collect()` or "
-        "`toPandas()` in foreachBatch, a large broadcast, or a file source with very many files; "
-        "in an executor, large partitions or the state of the HDFS-backed provider, which keeps "
-        f"several versions on the heap. {_RERUN}",
-        (
-            "Starting with an empty checkpoint to shrink the state: position, sums and seen keys "
-            "are lost, and the state grows again.",
-            "Restarting in a loop with the same memory: the same batch fails each time, and an "
-            "output without batch ids gets a part of it each time.",
-        ),
-        (
-            "Read in the trace which JVM it was: a task on an executor, or the driver's thread "
-            "`stream execution thread`.",
-            "Raise `spark.executor.memory` or `spark.driver.memory`, or run fewer tasks at once "
-            "with `spark.executor.cores`.",
-            "Bound the next batches with `maxOffsetsPerTrigger` or `maxFilesPerTrigger`. The "
-            "failed batch keeps its size: it was planned already.",
-            _STATE_MEMORY,
-        ),
-        fragments=("OutOfMemoryError: Java heap space", "OutOfMemoryError - Java heap space"),
-        unseen=_CLUSTER,
-        general=True,
-    ),
-    Page(
-        "garbage-collection-limit",
-        "the JVM spent nearly all its time in garbage collection",
-        "The heap is almost full, and collecting frees next to nothing, so the JVM gives up "
-        f"before the heap is really exhausted. {_RERUN}",
-        (
-            "Switching the limit off with `-XX:-UseGCOverheadLimit`: the same process then hangs "
-            "for minutes and loses its heartbeats.",
-        ),
-        (
-            "Treat it as a heap that is too small: raise `spark.executor.memory` or "
-            "`spark.driver.memory`, whichever JVM the trace is from.",
-            "In the driver, look for growing lists, such as progress reports kept by a listener.",
-        ),
-        fragments=("OutOfMemoryError: GC overhead limit exceeded",),
-        unseen="how full a heap is shows only while the query runs",
-        general=True,
-    ),
-    Page(
-        "metaspace-out-of-memory",
-        "the memory for loaded classes is full",
-        "The JVM keeps classes outside of the heap, up to `-XX:MaxMetaspaceSize`. Code that Spark "
-        "generates per query, jars that are added again and again, and sessions that are never "
-        f"stopped fill it. {_RERUN}",
-        ("Raising `spark.executor.memory` or `spark.driver.memory`: classes are not on the heap.",),
-        (
-            "Raise `-XX:MaxMetaspaceSize` in `spark.driver.extraJavaOptions` or "
-            "`spark.executor.extraJavaOptions`, whichever JVM the trace is from, and the "
-            "container's overhead with it.",
-            "If it fills again, look for queries that are built anew in every batch: a new "
-            "expression per batch is a new class per batch.",
-        ),
-        fragments=(
-            "OutOfMemoryError: Metaspace",
-            "OutOfMemoryError - Metaspace",
-            "OutOfMemoryError: Compressed class space",
-        ),
-        unseen=_CLUSTER,
-        general=True,
-    ),
-    Page(
-        "direct-memory-exhausted",
-        "the memory for network and file buffers outside of the heap is full",
-        "Netty, shuffle transfers and file readers use direct buffers, up to "
-        f"`-XX:MaxDirectMemorySize`, which is the size of the heap unless it is set. {_RERUN}",
-        (
-            "Raising only the heap inside of the same container: the buffers then have less room "
-            "than before.",
-        ),
-        (
-            "Raise `-XX:MaxDirectMemorySize` in `spark.executor.extraJavaOptions` or "
-            "`spark.driver.extraJavaOptions`, and `spark.executor.memoryOverhead` or "
-            "`spark.driver.memoryOverhead` by the same amount.",
-            "Fetch less at once: lower `spark.reducer.maxSizeInFlight`, or use more, smaller "
-            "shuffle partitions in a new query.",
-        ),
-        fragments=(
-            "OutOfMemoryError: Cannot reserve # bytes of direct buffer memory",
-            "OutOfMemoryError: Direct buffer memory",
-            "OutOfDirectMemoryError: failed to allocate",
-        ),
-        unseen="buffers belong to the processes that run the query",
-        general=True,
-    ),
-    Page(
-        "array-too-large",
-        "one value or buffer is larger than a Java array can be",
-        "An array holds at most about 2 billion elements, however large the heap is. One row, one "
-        "collected list, one broadcast or one serialized result is beyond that. "
-        f"{_RERUN}",
-        ("More memory: the limit is the JVM's, not the machine's.",),
-        (
-            "Find the value in the trace: `collect_list` over a whole key, a huge string or binary "
-            "column, `collect()` of a large result, or a broadcast of a large table.",
-            "Split it: aggregate without collecting, write instead of collecting, and bound the "
-            "next batches with `maxOffsetsPerTrigger` or `maxFilesPerTrigger`.",
-        ),
-        fragments=(
-            "OutOfMemoryError: Requested array size exceeds VM limit",
-            "OutOfMemoryError: Required array size too large",
-        ),
-        unseen="it depends on the rows of a batch",
-        general=True,
-    ),
-    Page(
-        "native-threads-exhausted",
-        "the operating system refused a new thread",
-        "The limit of processes for this user or container (`ulimit -u`, `pids.max`) is reached. "
-        f"It is called out of memory, but the heap is not the cause. {_RERUN}",
-        ("Raising the heap: every thread needs memory outside of it, so it gets worse.",),
-        (
-            "Raise the limit of processes of the user or of the container.",
-            "Count the queries and pools that one driver runs: each adds threads.",
-        ),
-        fragments=(
-            "OutOfMemoryError: unable to create native thread",
-            "OutOfMemoryError: unable to create new native thread",
-        ),
-        unseen="limits of the operating system are not in a checkpoint",
-        general=True,
-    ),
-    Page(
-        "container-killed-by-yarn",
-        "YARN killed a container because it used more memory than it may",
-        "The JVM's heap, Python workers, RocksDB and network buffers together were more than "
-        "heap plus overhead. Nothing in the JVM had a chance to write an error. "
-        f"{_RERUN}",
-        (
-            "Switching off YARN's memory checks: the node then runs out of memory and kills "
-            "processes of others.",
-            "Raising only the heap: Python and RocksDB live outside of it.",
-        ),
-        (
-            "Raise `spark.executor.memoryOverhead`, or `spark.driver.memoryOverhead` if the "
-            "driver's container was killed.",
-            "With RocksDB state, set "
-            "`spark.sql.streaming.stateStore.rocksdb.boundedMemoryUsage=true` and a limit; with "
-            "Python functions, set `spark.executor.pyspark.memory`.",
-        ),
-        fragments=(
-            "Container killed by YARN for exceeding memory limits",
-            "Container killed by YARN for exceeding physical memory limits",
-            "Container killed by YARN for exceeding virtual memory limits",
-            "is running beyond physical memory limits",
-            "beyond the 'PHYSICAL' memory limit",
-        ),
-        unseen="only YARN knows its limits",
-        general=True,
-    ),
-    Page(
-        "killed-by-sigkill",
-        "a process was killed with SIGKILL (status 137), nearly always for its memory",
-        "137 is 128 + 9. The kernel's OOM killer, Kubernetes (`OOMKilled`) or a node manager ended "
-        f"the driver or an executor without warning, so its own log ends in mid-air. {_RERUN}",
-        (
-            "Searching the log of the killed process for an error: it could not write one.",
-            "Starting with a new checkpoint: the files were written whole or not at all, and the "
-            "old one continues.",
-        ),
-        (
-            "Confirm it: `dmesg` on the machine, or `kubectl describe pod` (Reason: OOMKilled).",
-            "Raise the container's limit together with `spark.executor.memoryOverhead` or "
-            "`spark.driver.memoryOverhead`; raising only the heap makes it worse.",
-            "If the driver was killed: `holdfast status` shows the pending batch; start the job "
-            "again as it is.",
-        ),
-        fragments=(
-            "exit code 137",
-            "exited with exit code 137",
-            "exit code: 137",
-            "exit code is 137",
-            "Container killed on request. Exit code is 137",
-            "Exit Code: 137",
-            "exitCode: 137",
-            "exitCode=137",
-            "exit status 137",
-            "Exit status: 137",
-            "exited with code 137",
-            "with status 137",
-            "OOMKilled",
-            "Out of memory: Killed process",
-            "oom-kill:constraint=",
-        ),
-        unseen="a limit of the container or of the machine is not in a checkpoint",
-        general=True,
-    ),
     Page(
         "stopped-by-sigterm",
         "a process was asked to stop with SIGTERM (status 143)",
         "143 is 128 + 15. YARN, Kubernetes or an operator ended the driver or an executor on "
         "request: preemption, a drained node, a container above its limit, `yarn application "
-        f"-kill`. {_RERUN}",
+        f"-kill`. {RERUN}",
         (
             "Raising memory before the reason is known: preemption and drained nodes end in the "
             "same status.",
@@ -351,7 +151,7 @@ PAGES: tuple[Page, ...] = (
         "python-worker-died",
         "a Python process that ran your function ended without an exception",
         "Killed for its memory, crashed in a native library, or ended by `os._exit`. Spark sees "
-        "only that the connection closed. " + _RERUN,
+        "only that the connection closed. " + RERUN,
         ("Catching exceptions in the function: none is raised when a process is killed.",),
         (
             "Set `spark.python.worker.faulthandler.enabled=true` to get the Python stack of a "
@@ -372,7 +172,7 @@ PAGES: tuple[Page, ...] = (
         "jvm-connection-lost",
         "Python lost the connection to Spark's JVM",
         "The driver's JVM ended or was killed in the middle of a call, so Python gets an empty "
-        f"answer. Why it ended is not in this line. {_RERUN}",
+        f"answer. Why it ended is not in this line. {RERUN}",
         (
             "Calling again in the same Python process: the session is gone with its JVM.",
             "Retrying in a loop around the failed call: an output without batch ids may get the "
@@ -440,7 +240,7 @@ PAGES: tuple[Page, ...] = (
         "result-too-large",
         "the driver collected more than it may",
         "`collect()`, `toPandas()` or a broadcast in foreachBatch brings the rows of a whole batch "
-        "to the driver. " + _RERUN,
+        "to the driver. " + RERUN,
         ("Setting `spark.driver.maxResultSize=0`: the driver then runs out of heap instead.",),
         (
             "Write the batch with a DataFrame writer, or use `foreachPartition`, instead of "
@@ -456,7 +256,7 @@ PAGES: tuple[Page, ...] = (
         "too-many-open-files",
         "the limit of open files is reached",
         "RocksDB, shuffles and connections each hold files; the limit of the user or the container "
-        "(`ulimit -n`) is too low for them, or the function of a sink leaks connections. " + _RERUN,
+        "(`ulimit -n`) is too low for them, or the function of a sink leaks connections. " + RERUN,
         ("Fewer partitions by changing a pinned setting: it has no effect on a checkpoint.",),
         (
             "Raise the limit (`ulimit -n`, `LimitNOFILE` of systemd) on every machine.",
@@ -470,7 +270,7 @@ PAGES: tuple[Page, ...] = (
         "token-expired",
         "a Kerberos delegation token ran out",
         "A long-running application must renew its tokens before they end, which needs a keytab. "
-        + _RERUN,
+        + RERUN,
         ("Restarting every few days by hand: the batch in flight fails each time.",),
         (
             "Start with `spark.kerberos.principal` and `spark.kerberos.keytab`, so that Spark "
@@ -487,7 +287,7 @@ PAGES: tuple[Page, ...] = (
         "storage-throttled",
         "the object store answers too many requests with a refusal",
         "S3 answers 503 `Slow Down` when one prefix gets too many requests: many small files, many "
-        "state partitions, short triggers. The client retries, then the task fails. " + _RERUN,
+        "state partitions, short triggers. The client retries, then the task fails. " + RERUN,
         ("A new checkpoint under another prefix: the position and the state are lost with it.",),
         (
             "Use longer triggers, fewer small files and changelog checkpointing, which writes "
@@ -506,7 +306,7 @@ PAGES: tuple[Page, ...] = (
         "storage-connections",
         "the pool of connections to the object store is exhausted",
         "More files are open or requested at once than S3A has connections; often streams that "
-        "are never closed, or many tasks in one executor. " + _RERUN,
+        "are never closed, or many tasks in one executor. " + RERUN,
         ("Raising timeouts: whoever waits still gets no connection.",),
         ("Raise `fs.s3a.connection.maximum` above the number of threads that read and write.",),
         fragments=("Timeout waiting for connection from pool",),
@@ -517,7 +317,7 @@ PAGES: tuple[Page, ...] = (
         "broadcast-timed-out",
         "a broadcast join did not get its small side in time",
         "The side to broadcast took longer than `spark.sql.broadcastTimeout`, mostly because it is "
-        "not small, or because the cluster is busy. " + _RERUN,
+        "not small, or because the cluster is busy. " + RERUN,
         ("Raising the timeout to hours: the driver also needs the memory for that side.",),
         (
             "Set `spark.sql.autoBroadcastJoinThreshold=-1`, or make the side smaller before the "

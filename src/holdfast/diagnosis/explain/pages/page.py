@@ -22,7 +22,7 @@ class Page:
     conditions: tuple[str, ...] = ()
     """Spark's error classes that lead here; one without its sub-class stands for all of them."""
     fragments: tuple[str, ...] = ()
-    """Parts of messages, as `normalising.py` leaves them; `…` stands for anything between.
+    """Parts of messages, as `catalogue.py` leaves them; `…` stands for anything between.
 
     One with a digit in it is compared with a text whose numbers were kept.
     """

@@ -1,26 +1,31 @@
-"""What the records beside a checkpoint tell at one look: runs, lease, an act begun and not ended.
-
-A checkpoint that Holdfast never ran on costs one listing. What can't be read is told, never raised.
-"""
+"""What the records beside a checkpoint tell at one look: runs and what became of the last one,
+lease, an act begun and not ended."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeVar
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.errors import HoldfastError
-from holdfast.records.attempts import PART, Attempt, Attempts
 from holdfast.records.busy import is_busy
 from holdfast.records.folder import RecordsFolder
 from holdfast.records.history import History
 from holdfast.records.journal import Act, unfinished_act
-from holdfast.records.leasesight import LeaseState, look_at_lease
+from holdfast.records.leases.state import LeaseState, Standing, look_at_lease
 from holdfast.records.offsetcopies import OffsetCopies
-from holdfast.records.restarts import PART as RESTARTS
-from holdfast.records.restarts import NextRestart, Restarts, awaited_restart
 from holdfast.records.run import Run
+from holdfast.records.starts import (
+    ATTEMPTS_PART,
+    Attempt,
+    Attempts,
+    NextRestart,
+    Restarts,
+    awaited_restart,
+)
+from holdfast.records.starts import RESTARTS_PART as RESTARTS
 
 OLDER_RUNS = 10
 """How far back a run that delivered something is looked for, where the newest did not."""
@@ -125,13 +130,13 @@ def recall(
     `job` is a job's name and its project: attempts of others, which were refused here, are not its
     own. With `all_attempts` they are given, and those before the newest run as well.
     """
-    look = _Look(folder)
+    look = _RecordsReading(folder)
     names: frozenset[str] = look.at(folder.names, frozenset[str]())
     # Read before what voids it.
     note = look.next_restart() if lease and RESTARTS in names else None
     found = look.runs(runs) if "runs" in names else ()
     since = found[0] if found and not all_attempts else None
-    attempts = look.attempts(since) if PART in names else ()
+    attempts = look.attempts(since) if ATTEMPTS_PART in names else ()
     seen = look.lease() if lease and "lease" in names else None
     return Recorded(
         location=folder.location.shown,
@@ -157,7 +162,7 @@ def _newest_start(
     return max(began, default="")
 
 
-class _Look:
+class _RecordsReading:
     """One look, which gathers what went wrong."""
 
     def __init__(self, folder: RecordsFolder) -> None:
@@ -202,3 +207,45 @@ class _Look:
         return self.at(
             lambda: unfinished_act(self.folder.place("journal"), self.folder.reader("runs")), None
         )
+
+
+class RunState(str, Enum):
+    """What one look at the lease and the newest run's record tells."""
+
+    RUNNING = "running"
+    """A holder of this machine lives."""
+    ENDED = "ended"
+    """It wrote down how it ended."""
+    KILLED = "killed"
+    """It left no word, and its holder is gone."""
+    UNCLEAR = "unclear"
+    """It left no word, and its holder is on another machine."""
+
+
+_MAY_LIVE = (Standing.HELD, Standing.UNCLEAR)
+_BY_LEASE = {
+    Standing.HELD: RunState.RUNNING,
+    Standing.UNCLEAR: RunState.UNCLEAR,
+    Standing.ABANDONED: RunState.KILLED,
+    Standing.FREE: RunState.KILLED,
+}
+
+
+def last_run_state(recorded: Recorded) -> RunState | None:
+    """Tell what became of the newest run; None where nothing ever ran.
+
+    A driver that followed it, and has not written a record yet, is the newest run. An act, such as
+    a restore, is no run: it only tells that the run before it is over.
+    """
+    run, lease = recorded.runs[0] if recorded.runs else None, recorded.lease
+    is_act = lease is not None and lease.act is not None
+    newer = lease is not None and (run is None or lease.generation > run.generation)
+    if lease is not None and newer and not is_act and lease.state in _MAY_LIVE:
+        return _BY_LEASE[lease.state]
+    if run is None:
+        return None
+    if run.ended is not None:
+        return RunState.ENDED
+    if is_act:
+        return RunState.KILLED
+    return RunState.UNCLEAR if lease is None else _BY_LEASE[lease.state]

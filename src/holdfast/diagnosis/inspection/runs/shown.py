@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from holdfast.records.attempts import Attempt
 from holdfast.records.moments import moment_after
 from holdfast.records.run import Ended, Failure, Measures, OperatorState, Run, SourceLag
+from holdfast.records.starts import Attempt
 
 
 @dataclass(frozen=True)

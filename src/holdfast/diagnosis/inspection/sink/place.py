@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from holdfast.errors import SinkError, StorageError
-from holdfast.ledgers.asking import OpenBelow, SinkMemory, ask_sink
-from holdfast.ledgers.files.outputsight import OutputSight, look_at_output
-from holdfast.ledgers.sinksight import SinkSight
+from holdfast.ledgers.files.outputcheck import OutputState, look_at_output
+from holdfast.ledgers.reading import OpenBelow, SinkMemory, ask_sink
+from holdfast.ledgers.sinkstate import SinkState
 from holdfast.ledgers.sparkfilesink import LOG_FOLDER
 
 Ask = Callable[[], SinkMemory]
-See = Callable[[str], SinkSight]
+See = Callable[[str], SinkState]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SinkPlace:
         """
         return self.open_below is not None and bool(self.open_below(LOG_FOLDER).names(""))
 
-    def see(self, query_id: str | None) -> SinkSight | None:
+    def see(self, query_id: str | None) -> SinkState | None:
         """Return the declared sink as a start sees it; None where it cannot be looked at."""
         if self.sees is None or query_id is None:
             return None
@@ -58,7 +58,7 @@ class SinkPlace:
             # What keeps it from being read is reported by whoever asks for its memory.
             return None
 
-    def look(self, memory: SinkMemory, *, all_files: bool) -> OutputSight | None:
+    def look(self, memory: SinkMemory, *, all_files: bool) -> OutputState | None:
         """Look at the manifests, the staging and the output of a file sink of ours; else None."""
         foreign = memory.delta or memory.files or memory.failure
         if foreign or self.open_below is None or self.open_beside is None:

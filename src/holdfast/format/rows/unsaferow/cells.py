@@ -1,16 +1,100 @@
-"""One column of many rows or arrays: where its fixed parts are, and what they point to."""
+"""UnsafeRows in one aligned buffer: their cells, and the values that live in a cell."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from holdfast.format.arrowarrays import Valid, arrow_bits, arrow_numbers
-from holdfast.format.arrowkernels import taken
-from holdfast.format.rows.unsaferow.buffer import WORD, RowBuffer, row_error
-from holdfast.format.spans import Positions
+from holdfast.errors import DecodeError
+from holdfast.format.arrow import Valid, arrow_bits, arrow_numbers, taken
+from holdfast.format.spans import Bytes, Positions, Spans
+
+WORD = 8
+_CODE = "HF2730"
+_MOST_BYTES = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class RowBuffer:
+    """Whole rows without gaps; each begins at a multiple of eight, so that words can be taken."""
+
+    data: Bytes
+    starts: Positions
+    lengths: Positions
+
+    def take(self, positions: Positions, kind: str) -> npt.NDArray[Any]:
+        """Give the little-endian values at positions that are multiples of their width."""
+        dtype = np.dtype(kind)
+        values: npt.NDArray[Any] = self.data.view(dtype)[positions // dtype.itemsize]
+        return values
+
+    def error(self, message: str, position: int) -> DecodeError:
+        """Make an error that names the row and the byte in it."""
+        row = int(np.searchsorted(self.starts, position, side="right")) - 1
+        return row_error(message, row, position - int(self.starts[row]))
+
+
+def row_error(message: str, row: int, byte: int) -> DecodeError:
+    """Make an error at a byte of a row; rows count from 0."""
+    return DecodeError(_CODE, f"state row {row}, byte {byte}: {message}", byte=byte)
+
+
+def aligned(rows: Spans) -> RowBuffer:
+    """Put rows side by side; bytes beyond a multiple of eight are no part of a row."""
+    if len(rows) and _leaves_data(rows):
+        raise ValueError("a span begins or ends outside of its data")
+    lengths = rows.lengths & -WORD
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    if total > _MOST_BYTES:
+        raise ValueError(f"{total} bytes are too many for one call; give fewer rows")
+    return RowBuffer(_compacted(rows.data, rows.starts, lengths, total), ends - lengths, lengths)
+
+
+def _leaves_data(rows: Spans) -> bool:
+    last = int((rows.starts + rows.lengths).max())
+    return int(rows.starts.min()) < 0 or int(rows.lengths.min()) < 0 or last > len(rows.data)
+
+
+def _compacted(data: Bytes, starts: Positions, lengths: Positions, total: int) -> Bytes:
+    if ascending(starts, lengths):
+        packed = packed_values(data, starts, lengths).buffers()[2]
+        return np.frombuffer(packed, np.uint8, total) if total else np.empty(0, np.uint8)
+    words = lengths // WORD
+    shifts = starts - WORD * (np.cumsum(words) - words)
+    places = np.repeat(shifts, words)
+    places += WORD * np.arange(len(places))
+    words_anywhere = np.ndarray((max(len(data) - WORD + 1, 0),), "<u8", data, strides=(1,))
+    compacted: Bytes = words_anywhere[places].view(np.uint8)
+    return compacted
+
+
+def ascending(starts: Positions, lengths: Positions) -> bool:
+    """Tell whether each value begins at or after the end of the one before."""
+    return bool((starts[1:] >= starts[:-1] + lengths[:-1]).all())
+
+
+def packed_values(
+    data: Bytes, starts: Positions, lengths: Positions, valid: Valid | None = None
+) -> pa.Array:
+    """Give ascending byte strings as one Arrow array; with `valid`, nulls stand between them."""
+    count = len(starts)
+    bounds = np.empty(2 * count, np.int64)
+    bounds[0::2] = starts
+    bounds[1::2] = starts + lengths
+    # Values and the gaps between them alternate: taking every second is one pass in C++.
+    both = pa.Array.from_buffers(
+        pa.large_binary(), max(2 * count - 1, 0), [None, pa.py_buffer(bounds), pa.py_buffer(data)]
+    )
+    if valid is None:
+        return taken(both, arrow_numbers(np.arange(0, 2 * count, 2)))
+    return taken(both, arrow_numbers(2 * (np.cumsum(valid) - 1), valid=valid))
+
 
 _LOW_HALF = 0xFFFFFFFF
 
@@ -122,3 +206,56 @@ def _is_valid(array: pa.Array) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+MOST_DIGITS_IN_CELL = 18
+
+_STORED: Mapping[pa.DataType, str] = {
+    pa.bool_(): "<u1",
+    pa.int8(): "<i1",
+    pa.int16(): "<i2",
+    pa.int32(): "<i4",
+    pa.int64(): "<i8",
+    pa.float32(): "<f4",
+    pa.float64(): "<f8",
+    pa.date32(): "<i4",
+    pa.timestamp("us"): "<i8",
+    pa.timestamp("us", tz="UTC"): "<i8",
+    pa.time64("ns"): "<i8",
+    pa.duration("us"): "<i8",
+}
+
+
+def stored_as(kind: pa.DataType) -> str | None:
+    """Tell as which numbers a type lies in its cell; nothing where the cell only points."""
+    if pa.types.is_decimal(kind):
+        return "<i8" if kind.precision <= MOST_DIGITS_IN_CELL else None
+    return _STORED.get(kind)
+
+
+def cell_width(kind: pa.DataType) -> int:
+    """Tell how many bytes an element of an array takes in its fixed part."""
+    stored = stored_as(kind)
+    return WORD if stored is None else np.dtype(stored).itemsize
+
+
+def decode_fixed(kind: pa.DataType, stored: str, cells: Cells) -> pa.Array:
+    """Decode cells that hold the values themselves."""
+    values = cells.blocks.buffer.take(cells.positions, stored)
+    if pa.types.is_boolean(kind):
+        data = arrow_bits(values != 0)
+    elif pa.types.is_decimal(kind):
+        data = pa.py_buffer(_sixteen_bytes(values))
+    else:
+        data = pa.py_buffer(values)
+    array = pa.Array.from_buffers(kind, len(cells), [cells.validity(), data])
+    if pa.types.is_decimal(kind) or pa.types.is_time(kind):
+        refuse_invalid(array, cells)
+    return array
+
+
+def _sixteen_bytes(values: Positions) -> Positions:
+    wide = np.empty((len(values), 2), "<i8")
+    wide[:, 0] = values
+    wide[:, 1] = values >> 63
+    return wide

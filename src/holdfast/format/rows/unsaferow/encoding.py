@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holdfast.format.rows.keyvalues import typed_row
-from holdfast.format.rows.sparktypes import CALENDAR_INTERVAL, VARIANT, spark_type
-from holdfast.format.rows.unsaferow.buffer import WORD
-from holdfast.format.rows.unsaferow.fixed import cell_width, stored_as
+from holdfast.format.rows.types import CALENDAR_INTERVAL, VARIANT, spark_type, typed_row
+from holdfast.format.rows.unsaferow.cells import WORD, cell_width, stored_as
 
 _BITS = 64
 _RESERVED = 16

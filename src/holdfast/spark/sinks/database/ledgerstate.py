@@ -1,8 +1,9 @@
-"""What a ledger in a database keeps beside its batches, and what both make of a batch.
+"""What a ledger in a database knows of a query, and what that means for a batch.
 
-It lies in rows of the ledger itself, under a name and a batch id that no written table has: whoever
-may write the ledger may write them, no ledger has to be altered, and an older Holdfast does not see
-them. One row for each query is what its drivers lock: there is always something to wait for.
+What it keeps beside its batches lies in rows of the ledger itself, under a name and a batch id that
+no written table has: whoever may write the ledger may write them, no ledger has to be altered, and
+an older Holdfast does not see them. One row for each query is what its drivers lock: there is
+always something to wait for.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import dataclass, replace
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.spark.sinks.database.heldbatch import HeldBatch
 
 RESERVED_BATCH = -1
 """The batch id of every row that is no batch."""
@@ -22,8 +22,23 @@ NOTHING_PRUNED = -1
 
 
 def reserved_name(table: str) -> str:
-    """Give what stands for the written table in rows that are no batches."""
+    """Return what stands for the written table in rows that are no batches."""
     return f"holdfast:{table}"
+
+
+@dataclass(frozen=True)
+class CommittedBatch:
+    """A batch that is in the table by the ledger's word."""
+
+    batch_id: int
+    generation: int
+    offsets_digest: str | None
+    """None where the batch is older than those that are remembered one by one."""
+    rows: int | None
+
+    def is_of(self, identity: BatchIdentity) -> bool:
+        """Return whether the ledger's row is known to be of the same offsets."""
+        return self.offsets_digest is not None and identity.has_offsets(self.offsets_digest)
 
 
 @dataclass(frozen=True)
@@ -44,33 +59,33 @@ class QueryState:
     @property
     def text(self) -> str:
         """What has no column of its own in a ledger row."""
-        told = {"pruned": [self.pruned_from, self.pruned_through], "rows_known": self.rows_known}
-        return json.dumps(told)
+        pruned = [self.pruned_from, self.pruned_through]
+        return json.dumps({"pruned": pruned, "rows_known": self.rows_known})
 
     def was_pruned(self, batch_id: int) -> bool:
-        """Tell whether a batch is in the table although it has no ledger row."""
+        """Return whether a batch is in the table although it has no ledger row."""
         return self.pruned_from <= batch_id <= self.pruned_through
 
     def pruned(self, rows: int, oldest: int, newest: int) -> QueryState:
-        """Give the state after the ledger rows of more batches were removed."""
+        """Return the state after the ledger rows of more batches were removed."""
         first = oldest if self.pruned_through == NOTHING_PRUNED else self.pruned_from
         total = self.pruned_rows + rows
         return replace(self, pruned_rows=total, pruned_from=first, pruned_through=newest)
 
 
 def state_of(generation: int, text: str, rows: int) -> QueryState:
-    """Read the row of a query; what can't be read is unknown, which no act takes for safe."""
+    """Return what the row of a query says; what can't be read is unknown, so never safe."""
     try:
-        told = json.loads(text)
-        first, last = map(int, told["pruned"])
-        known = told["rows_known"] is True
+        kept = json.loads(text)
+        first, last = map(int, kept["pruned"])
+        known = kept["rows_known"] is True
     except (ValueError, TypeError, KeyError):
         return QueryState(int(generation), int(rows), rows_known=False)
     return QueryState(int(generation), int(rows), last, first, known)
 
 
 def state_of_older_ledger(oldest: int | None, newest: int | None, kept: int) -> QueryState:
-    """Give the state of a query whose batches an older Holdfast wrote.
+    """Return the state of a query whose batches an older Holdfast wrote.
 
     It removed every batch but the newest `kept`, and no others.
     """
@@ -80,7 +95,7 @@ def state_of_older_ledger(oldest: int | None, newest: int | None, kept: int) -> 
 
 
 def is_pruning_due(batch_id: int, kept: int) -> bool:
-    """Tell whether old batches are to be removed with this one: at every hundredth part of `kept`.
+    """Return whether old batches are removed with this one: at every hundredth part of `kept`.
 
     A batch more or less costs nothing; two statements for each batch do.
     """
@@ -103,18 +118,18 @@ class TableState:
 
 
 def table_state_of(generation: int, text: str) -> TableState:
-    """Read the row of a table."""
+    """Return what the row of a table says."""
     return TableState(int(generation), None if text == "-" else text)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a ledger tells of one batch, read at one moment."""
+class LedgerView:
+    """What a ledger says of one batch, read at one moment."""
 
     state: QueryState
     table: TableState
-    newest: HeldBatch | None
-    same: HeldBatch | None
+    newest: CommittedBatch | None
+    same: CommittedBatch | None
     """The batch itself."""
 
     @property
@@ -131,33 +146,61 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Judge:
+class LedgerJudge:
     """Decides what the ledger of one table means for a batch or an act."""
 
     shown: str | None
     """The table, as shown to people."""
 
-    def held(self, seen: Seen, identity: BatchIdentity) -> HeldBatch | None:
-        """Give the batch where it is held; raise where it must not be written."""
-        self.refuse_older(seen, identity.generation)
-        if seen.newest is None or seen.newest.batch_id < identity.batch_id:
+    def committed(self, view: LedgerView, identity: BatchIdentity) -> CommittedBatch | None:
+        """Return the batch where it is in the table; raise where it must not be written."""
+        self.refuse_older(view, identity.generation)
+        if view.newest is None or view.newest.batch_id < identity.batch_id:
             return None
-        if seen.same is None:
-            if seen.state.was_pruned(identity.batch_id):
-                return HeldBatch(identity.batch_id, identity.generation, None, None)
+        if view.same is None:
+            if view.state.was_pruned(identity.batch_id):
+                return CommittedBatch(identity.batch_id, identity.generation, None, None)
             message = (
-                f"the ledger of {self.shown} has batch {seen.newest.batch_id}, but not batch "
+                f"the ledger of {self.shown} has batch {view.newest.batch_id}, but not batch "
                 f"{identity.batch_id}"
             )
             raise SinkError("HF5046", message, at=self.shown)
-        if not seen.same.is_of(identity):
+        if not view.same.is_of(identity):
             message = f"{self.shown} holds batch {identity.batch_id} with other offsets"
             raise SinkError("HF5003", message, at=self.shown)
-        return seen.same
+        return view.same
 
-    def refuse_older(self, seen: Seen, generation: int) -> None:
+    def refuse_lost(self, view: LedgerView, delivered: int | None) -> None:
+        """Raise HF5027 where the newest batch of this run is not in the ledger any more.
+
+        A standby that was promoted lacks what the former server committed last; Spark has committed
+        these batches and does not run them again.
+        """
+        newest = -1 if view.newest is None else view.newest.batch_id
+        if delivered is None or delivered <= newest or view.state.was_pruned(delivered):
+            return
+        has = "no batch" if newest < 0 else f"only the batches up to {newest}"
+        lost = f"batch {delivered} is" if delivered == newest + 1 else (
+            f"batches {newest + 1} to {delivered} are")  # fmt: skip
+        message = (
+            f"this run delivered batch {delivered} to {self.shown}, whose ledger now has {has}: "
+            f"{lost} missing"
+        )
+        why = (
+            "the database lost committed batches, as after a failover to a standby that was "
+            "behind, or rows of the ledger were deleted. Spark does not deliver these batches "
+            "again. Nothing of this batch was written"
+        )
+        steps = (
+            "put the output back as it was, from a backup, then start the job again",
+            "or start the job as it is: the start compares the ledger with the checkpoint, and "
+            "refuses it (HF3006) unless you accept that the rows are missing",
+        )
+        raise SinkError("HF5027", message, at=self.shown, why=why, next_steps=steps)
+
+    def refuse_older(self, view: LedgerView, generation: int) -> None:
         """Raise HF5042 where a newer generation committed a batch or took batches back."""
-        newest, fence = seen.newest, seen.state.fence
+        newest, fence = view.newest, view.state.fence
         if newest is not None and newest.generation > generation:
             did = f"generation {newest.generation} wrote batch {newest.batch_id} to {self.shown}"
         elif fence > generation:

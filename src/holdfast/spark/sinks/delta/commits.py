@@ -7,17 +7,29 @@ whose identity the table holds when it commits.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from holdfast.errors import NotFoundError, SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.delta.batches import user_metadata
+from holdfast.ledgers.delta.following import FollowedTable
+from holdfast.ledgers.delta.transactions import LOG_FOLDER, DeltaLedger
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.spark.sinks.keys import quoted
+from holdfast.ledgers.sinkstate import Contents
+from holdfast.spark.sinks.rowchecks import check_fit, quoted
+from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+    from pyspark.sql.types import StructType
+
 
 RESERVED_OPTIONS = frozenset(("txnappid", "txnversion", "usermetadata", "path"))
 """What makes a batch itself, in lower case: never the user's."""
@@ -112,3 +124,81 @@ def _identity_settings(session: SparkSession, options: Mapping[str, str]) -> Ite
     finally:
         for name in settings:
             session.conf.unset(name)
+
+
+class TableFit:
+    """Which rows a table takes; each check raises HF5005."""
+
+    def __init__(self, session: SparkSession, sink: ReadySink) -> None:
+        self._session = session
+        self._sink = sink
+        self._fitting: tuple[StructType, str | None] | None = None
+
+    def check_start(self, schema: StructType, table: DeltaLedger) -> None:
+        """Refuse rows or a partitioning that the table does not have."""
+        self._check_partitions(table)
+        if not grows(self._sink):
+            check_fit(schema, self._columns(table.table_schema), self._sink)
+
+    def check_batch(self, schema: StructType, table: FollowedTable) -> None:
+        """Refuse a batch that came with other rows, or meets a table that others altered."""
+        if table.newest_version is None or grows(self._sink):
+            return
+        if self._fitting != (schema, table.table_schema):
+            check_fit(schema, self._columns(table.table_schema), self._sink)
+            self._fitting = (schema, table.table_schema)
+
+    def _check_partitions(self, table: DeltaLedger) -> None:
+        if not self._sink.partition_by:
+            return
+        there = table.partition_columns
+        if there is None:
+            path = quoted(self._sink.path or "")
+            detail = self._session.sql(f"describe detail delta.{path}").collect()[0]
+            there = tuple(detail["partitionColumns"])
+        if there != tuple(self._sink.partition_by):
+            message = f"the table is partitioned by {', '.join(there) or 'nothing'}, not by "
+            message += ", ".join(self._sink.partition_by)
+            step = "leave `partition_by` out, or name what the table has"
+            raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
+
+    def _columns(self, told: str | None) -> StructType:
+        """Give the table's columns as its log tells them; Spark is asked, slowly, where not."""
+        from pyspark.sql.types import StructType
+
+        if told is not None:
+            with suppress(ValueError, KeyError, TypeError, RecursionError, PySparkException):
+                return StructType.fromJson(json.loads(told))
+        return self._session.read.format("delta").load(self._sink.path).schema
+
+
+_DATA_FILE = re.compile(r"part-\d{5}-[0-9a-f-]{36}[-.].*")
+_MOST_NAMED = 3
+
+
+def contents_of_table(session: SparkSession, path: str | None) -> Contents:
+    """Return whether a table has rows, as Spark reads it."""
+    try:
+        rows = session.read.format("delta").load(path)
+        return Contents.EMPTY if rows.isEmpty() else Contents.ROWS
+    except (Py4JError, PySparkException):
+        # A table that can't be read must not pass for an empty one.
+        return Contents.UNKNOWN
+
+
+def strange_names(folder: Reader, sink: ReadySink, *, begun: bool) -> tuple[str, ...]:
+    """Name what is not ours; data files without a log are, once a first batch broke off."""
+    try:
+        names = folder.names("")
+    except NotFoundError:
+        return ()
+    strange = [name for name in names if not name.startswith(".")]
+    if begun:
+        strange = [name for name in strange if not _is_left_behind(name, sink)]
+    return tuple(sorted(strange))[:_MOST_NAMED]
+
+
+def _is_left_behind(name: str, sink: ReadySink) -> bool:
+    folders = tuple(f"{column}=" for column in sink.partition_by)
+    is_data = _DATA_FILE.fullmatch(name) is not None or name.startswith(folders)
+    return is_data or name == LOG_FOLDER

@@ -17,31 +17,39 @@ from pyspark.errors import PySparkException
 from holdfast.crashpoints import reach
 from holdfast.errors import DecodeError, SinkError, StorageError
 from holdfast.jobs.ready import ReadySink
-from holdfast.ledgers.asking import ask_sink
+from holdfast.ledgers.delta.batches import CLOSED, current_application, fence_before
 from holdfast.ledgers.delta.following import RESTORE, FollowedTable, Undoing, offsets_in_table
-from holdfast.ledgers.delta.identity import CLOSED, current_application, fence_before
-from holdfast.ledgers.delta.sight import table_or_nothing
+from holdfast.ledgers.delta.table import table_or_nothing
 from holdfast.ledgers.delta.transactions import LOG_FOLDER, DeltaLedger, read_delta_ledger
-from holdfast.ledgers.heldoffsets import HeldOffsets
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.lastcommitted import Answer, LastCommitted, cannot_be_asked
-from holdfast.ledgers.sinksight import NO_QUERY_YET, Contents, SinkSight
-from holdfast.spark.sinks.database.tablesight import TableWatch
-from holdfast.spark.sinks.delta.commits import commit, create_table, is_conflict
-from holdfast.spark.sinks.delta.fit import TableFit
-from holdfast.spark.sinks.delta.folder import contents_of_table, strange_names
-from holdfast.spark.sinks.delta.rewinding import TakingBack
-from holdfast.spark.sinks.delta.table import TableCommands
-from holdfast.spark.sinks.keys import rows_to_write
-from holdfast.spark.sinks.sink import Delivery
-from holdfast.spark.sinks.skipping import skip
-from holdfast.spark.sinks.tablefit import (
+from holdfast.ledgers.reading import ask_sink
+from holdfast.ledgers.sinkstate import (
+    NO_QUERY_YET,
+    CommittedOffsets,
+    Contents,
+    LastCommitted,
+    SinkAnswer,
+    SinkState,
+    cannot_be_asked,
+)
+from holdfast.spark.sinks.database.sight import TableWatch
+from holdfast.spark.sinks.delta.commits import (
+    TableFit,
+    commit,
+    contents_of_table,
+    create_table,
+    is_conflict,
+    strange_names,
+)
+from holdfast.spark.sinks.delta.rewind import DeltaRewind, TableCommands
+from holdfast.spark.sinks.rowchecks import (
     check_columns,
     check_merged_names,
     check_new_table,
+    rows_to_write,
 )
-from holdfast.storage.canonical import canonical
-from holdfast.storage.location import Location, parse_location
+from holdfast.spark.sinks.sink import Delivery, skip
+from holdfast.storage.location import Location, canonical, parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
 
@@ -54,7 +62,7 @@ ATTEMPTS = 6
 _FIRST_PAUSE_SECONDS = 0.1
 
 
-class DeltaSink:
+class DeltaBatchSink:
     """A Delta table that takes the batches of one job."""
 
     kind = "delta"
@@ -119,25 +127,25 @@ class DeltaSink:
         """Give the newest batch that the table holds of this query, without Spark; never raises."""
         return ask_sink(self._location.shown, self._below).last_committed(query_id)
 
-    def offsets_of(self, query_id: str, batch_id: int) -> HeldOffsets:
+    def offsets_of(self, query_id: str, batch_id: int) -> CommittedOffsets:
         """Return what the ledger has of one batch; never raises."""
         return offsets_in_table(self._below(LOG_FOLDER), query_id, batch_id)
 
-    def sight(self, query_id: str | None) -> SinkSight:
+    def sight(self, query_id: str | None) -> SinkState:
         """Return what is at the table's path.
 
         Rows are looked for only where no batch is known, or somebody else replaced the table since.
         """
         with self._asked():
             table = table_or_nothing(self._location, self._sink.settings)
-        if isinstance(table, SinkSight):
+        if isinstance(table, SinkState):
             return table
         place = canonical(self._location)
         if query_id is None:
-            return SinkSight(LastCommitted.nothing(NO_QUERY_YET), place, table.table_id)
+            return SinkState(LastCommitted.nothing(NO_QUERY_YET), place, table.table_id)
         return self._looked_through(table, query_id, place)
 
-    def _looked_through(self, table: DeltaLedger, query_id: str, place: str) -> SinkSight:
+    def _looked_through(self, table: DeltaLedger, query_id: str, place: str) -> SinkState:
         """Return what the versions of the log say of a query, beyond its identifiers."""
         with self._asked():
             followed = FollowedTable(self._below(LOG_FOLDER), query_id)
@@ -145,10 +153,10 @@ class DeltaSink:
             held = _held_in(table, followed, query_id)
             undone = None if held.value is None else followed.undone_after(held.value)
         contents = Contents.UNKNOWN
-        if held.answer is Answer.NOTHING or undone is not None:
+        if held.answer is SinkAnswer.NOTHING or undone is not None:
             contents = contents_of_table(self._session, self._sink.path)
         known = table.identifiers
-        return SinkSight(
+        return SinkState(
             held,
             place,
             table.table_id,
@@ -191,12 +199,12 @@ class DeltaSink:
             table.clear()
 
     @contextmanager
-    def _taking_back(self, generation: int) -> Iterator[TakingBack]:
+    def _taking_back(self, generation: int) -> Iterator[DeltaRewind]:
         commands = TableCommands(self._session, self._sink.path or "")
         try:
             with self._asked():
                 log, shown = self._below(LOG_FOLDER), self._location.shown
-                yield TakingBack(commands, self._sink, log, shown, generation)
+                yield DeltaRewind(commands, self._sink, log, shown, generation)
         finally:
             self._table = self._known = None
             self._watch.note(None)
@@ -302,7 +310,7 @@ class DeltaSink:
 def _held_in(table: DeltaLedger, followed: FollowedTable, query_id: str) -> LastCommitted:
     """Return what a table holds of a query, also where only an older version still tells of it."""
     held = table.last_committed(query_id)
-    if held.answer is not Answer.NOTHING or followed.last_batch is None:
+    if held.answer is not SinkAnswer.NOTHING or followed.last_batch is None:
         return held
     if followed.application.number:
         return held

@@ -1,0 +1,109 @@
+"""One function per page that a command draws; each imports its drawing when it is called.
+
+`--json` and `--quiet` draw nothing and do not wait for rich.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.answers import Answer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from holdfast.backup.results import BackupList, BackupReport, Restoration
+    from holdfast.demonstration.story import Demonstration
+    from holdfast.diagnosis.comparison.result import Comparison
+    from holdfast.diagnosis.doctor.examination import Examination
+    from holdfast.diagnosis.explain.explaining import Explanation
+    from holdfast.diagnosis.inspection.evidence import Evidence
+    from holdfast.diagnosis.inspection.result import Inspection
+    from holdfast.diagnosis.status.result import Status
+    from holdfast.jobs.scaffold import NewProject
+    from holdfast.running.report import RunReport
+    from holdfast.state.results import StateRows
+
+
+def inspection(answer: Answer[Inspection], console: Console) -> None:
+    from holdfast.cli.drawing.inspection import draw_inspection
+
+    draw_inspection(answer, console)
+
+
+def evidence(answer: Answer[Evidence], console: Console) -> None:
+    from holdfast.cli.drawing.evidence import draw_evidence
+
+    draw_evidence(answer, console)
+
+
+def evidence_markdown(answer: Answer[Evidence], console: Console) -> None:
+    from holdfast.cli.drawing.evidence import draw_evidence_markdown
+
+    draw_evidence_markdown(answer, console)
+
+
+def examination(answer: Answer[Examination], console: Console) -> None:
+    from holdfast.cli.drawing.examination import draw_examination
+
+    draw_examination(answer, console)
+
+
+def comparison(answer: Answer[Comparison], console: Console) -> None:
+    from holdfast.cli.drawing.comparison import draw_comparison
+
+    draw_comparison(answer, console)
+
+
+def explanation(answer: Answer[Explanation], console: Console) -> None:
+    from holdfast.cli.drawing.explanation import draw_explanation
+
+    draw_explanation(answer, console)
+
+
+def state(answer: Answer[StateRows], console: Console) -> None:
+    from holdfast.cli.drawing.state import draw_state
+
+    draw_state(answer, console)
+
+
+def status(answer: Answer[Status], console: Console) -> None:
+    from holdfast.cli.drawing.status import draw_status
+
+    draw_status(answer, console)
+
+
+def run(answer: Answer[RunReport], console: Console) -> None:
+    from holdfast.cli.drawing.run import draw_run
+
+    draw_run(answer, console)
+
+
+def backup(answer: Answer[BackupReport], console: Console) -> None:
+    from holdfast.cli.drawing.backups import draw_backup
+
+    draw_backup(answer, console)
+
+
+def backups(answer: Answer[BackupList], console: Console) -> None:
+    from holdfast.cli.drawing.backups import draw_backups
+
+    draw_backups(answer, console)
+
+
+def restoration(answer: Answer[Restoration], console: Console) -> None:
+    from holdfast.cli.drawing.backups import draw_restoration
+
+    draw_restoration(answer, console)
+
+
+def new_project(answer: Answer[NewProject], console: Console) -> None:
+    from holdfast.cli.drawing.newproject import draw_new_project
+
+    draw_new_project(answer, console)
+
+
+def demonstration(answer: Answer[Demonstration], console: Console) -> None:
+    from holdfast.cli.drawing.demonstration import draw_demonstration
+
+    draw_demonstration(answer, console)

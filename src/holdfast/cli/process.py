@@ -1,0 +1,36 @@
+"""What a command does about its own process: an output that nobody reads any more, numpy without
+threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+
+@contextmanager
+def closed_pipe_ignored(stream: TextIO) -> Iterator[None]:
+    """Write to a stream in the body; what nobody reads is dropped, now and later."""
+    try:
+        yield
+        stream.flush()
+    except BrokenPipeError:
+        drop_output(stream)
+
+
+def drop_output(stream: TextIO) -> None:
+    """Send what is still to be written nowhere: Python would fail to flush it at its end."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def start_numpy_without_threads() -> None:
+    """Keep OpenBLAS from starting a thread for each core, once numpy is imported.
+
+    They take longer to start than the first rows to read. Only for commands that run no code of
+    the user: whoever computes with numpy wants them.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,0 +1,1 @@
+"""`holdfast.yaml`: its tree, substitutions, profiles, and the models of its parts."""

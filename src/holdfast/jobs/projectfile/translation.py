@@ -1,0 +1,134 @@
+"""The one border where pydantic's errors become problems in a file, in Holdfast's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from holdfast.jobs.projectfile import tree
+from holdfast.jobs.projectfile.declaration import Declaration
+from holdfast.jobs.projectfile.tree import Problem
+from holdfast.nearest import nearest
+
+_EXPECTED: Mapping[str, str] = {
+    "string_type": "a text",
+    "string_too_short": "a text that is not empty",
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "tuple_type": "a list",
+}
+_NAMES: Mapping[str, str] = {
+    "project": "a name of small letters, digits and hyphens that begins with a letter",
+    "jobs": "a name of small letters, digits and hyphens that begins with a letter",
+    "profiles": "a name of small letters, digits and hyphens that begins with a letter",
+    "sources": "a name of letters, digits and underscores, as SQL takes it",
+    "transform": "module:function",
+    "function": "module:function",
+}
+_SCALARS_ONLY = ("conf", "options")
+
+Schema = Mapping[str, object]
+
+
+def problems_of(
+    failure: ValidationError, model: type[Declaration], root: tree.Node
+) -> Iterator[Problem]:
+    """Give each of pydantic's errors as a problem with its place in the file."""
+    schema = model.model_json_schema()
+    for error in failure.errors(include_url=False, include_input=False):
+        yield _problem(error, schema, root)
+
+
+def _problem(error: ErrorDetails, schema: Schema, root: tree.Node) -> Problem:
+    path, kind = error["loc"], error["type"]
+    if kind == "rule":
+        return _broken_rule(error, root)
+    if kind == "missing":
+        message = f"{_spelled(path[:-1])} lacks {path[-1]}"
+        return Problem(tree.key_mark(root, path[:-1]), "HF1105", message)
+    if kind == "extra_forbidden":
+        return Problem(tree.key_mark(root, path), "HF1103", _unknown_key(path, schema))
+    if path[-1] == "[key]":
+        path = path[:-1]
+        message = f"{path[-1]!r} under {path[-2]} is not {_NAMES[str(path[-2])]}"
+        return Problem(tree.key_mark(root, path), "HF1104", message)
+    node = tree.node_at(root, path)
+    message = f"{_spelled(path)} needs {_expected(kind, path, schema)}; this is {_shown(node)}"
+    return Problem(node.mark if node else tree.key_mark(root, path), "HF1104", message)
+
+
+def _broken_rule(error: ErrorDetails, root: tree.Node) -> Problem:
+    context = error.get("ctx", {})
+    path = (*error["loc"], context["key"]) if context["key"] else error["loc"]
+    message = f"{_spelled(error['loc'])}: {context['message']}"
+    return Problem(tree.key_mark(root, path), context["code"], message)
+
+
+def _unknown_key(path: Sequence[str | int], schema: Schema) -> str:
+    known = [*_mapping(_schema_at(schema, path[:-1]).get("properties"))]
+    near = nearest(str(path[-1]), known)
+    hint = f"is {near} meant?" if near else f"known are {', '.join(known)}"
+    return f"{_spelled(path[:-1])} has no key {path[-1]}; {hint}"
+
+
+def _expected(kind: str, path: Sequence[str | int], schema: Schema) -> str:
+    if kind == "literal_error":
+        here = _schema_at(schema, path)
+        choices, note = here.get("enum", ()), here.get("description")
+        hint = f" ({note})" if note else ""
+        if not isinstance(choices, list):
+            return "another"
+        return f"one of {', '.join(map(str, choices))}{hint}"
+    if kind == "string_pattern_mismatch":
+        return _NAMES[str(path[-1])]
+    if kind == "string_type" and len(path) > 1 and path[-2] in _SCALARS_ONLY:
+        return "a text, a number, or true or false"
+    return _EXPECTED.get(kind, "another value")
+
+
+def _schema_at(schema: Schema, path: Sequence[str | int]) -> Schema:
+    """Follow a path through a JSON Schema; an empty one where it leads nowhere."""
+    here = schema
+    for step in path:
+        properties = _mapping(here.get("properties"))
+        others = (
+            here.get("additionalProperties"),
+            *_mapping(here.get("patternProperties")).values(),
+        )
+        other = next(filter(_mapping, others), None)
+        here = _resolved(_mapping(properties.get(str(step), other)), schema)
+    return here
+
+
+def _resolved(here: Schema, schema: Schema) -> Schema:
+    choices = here.get("anyOf")
+    if isinstance(choices, list):
+        here = _mapping(choices[0])
+    reference = here.get("$ref")
+    if isinstance(reference, str):
+        return _mapping(_mapping(schema["$defs"])[reference.rpartition("/")[2]])
+    return here
+
+
+def _mapping(value: object) -> Schema:
+    return value if isinstance(value, dict) else {}
+
+
+def _spelled(path: Sequence[str | int]) -> str:
+    return ".".join(map(str, path)) or "the project file"
+
+
+def _shown(node: tree.Node | None) -> str:
+    """Say what stands there; a text is not shown, it may be a secret."""
+    if isinstance(node, tree.Items):
+        return "a list"
+    if isinstance(node, tree.Entries):
+        return "a mapping"
+    if node is None or node.value is None:
+        return "nothing"
+    if isinstance(node.value, bool):
+        return str(node.value).lower()
+    return "another text" if node.value else "empty"

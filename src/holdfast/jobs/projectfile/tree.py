@@ -1,0 +1,161 @@
+"""The project file as a tree of values with line and column, and the problems at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from holdfast.codes import code_of
+from holdfast.errors import ProjectError
+from holdfast.plurals import counted
+
+Plain = str | bool | tuple["Plain", ...] | dict[str, "Plain"] | None
+"""What the tree holds without its marks; numbers stay texts (see yamlfile.py)."""
+
+Path = tuple[str | int, ...]
+"""Keys and positions from the root to a value."""
+
+
+@dataclass(frozen=True, order=True)
+class Mark:
+    """A place in the file; both count from 1."""
+
+    line: int
+    column: int
+
+
+def located(shown: str, mark: Mark) -> str:
+    """Spell a place in a file as terminals and editors understand it."""
+    return f"{shown}:{mark.line}:{mark.column}"
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A value without parts."""
+
+    mark: Mark
+    value: str | bool | None
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list."""
+
+    mark: Mark
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One key of a mapping with its value."""
+
+    key: str
+    key_mark: Mark
+    node: Node
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A mapping."""
+
+    mark: Mark
+    entries: tuple[Entry, ...]
+
+    def get(self, key: object) -> Entry | None:
+        """Give the entry with this key, None when there is none."""
+        return next((entry for entry in self.entries if entry.key == key), None)
+
+
+Node = Leaf | Items | Entries
+
+
+def plain(node: Node) -> Plain:
+    """Give the values alone, as pydantic wants them."""
+    if isinstance(node, Leaf):
+        return node.value
+    if isinstance(node, Items):
+        return tuple(plain(item) for item in node.nodes)
+    return {entry.key: plain(entry.node) for entry in node.entries}
+
+
+def node_of(value: Plain, mark: Mark) -> Node:
+    """Give the tree of values that stand in no file: every part of it bears the same mark."""
+    if isinstance(value, dict):
+        return Entries(
+            mark, tuple(Entry(key, mark, node_of(one, mark)) for key, one in value.items())
+        )
+    if isinstance(value, tuple):
+        return Items(mark, tuple(node_of(one, mark) for one in value))
+    return Leaf(mark, value)
+
+
+def key_mark(root: Node, path: Sequence[str | int]) -> Mark:
+    """Give where the last key of the path stands; as far as the path leads, if not to its end."""
+    mark, node = root.mark, root
+    for step in path:
+        if isinstance(node, Entries) and (entry := node.get(step)):
+            mark, node = entry.key_mark, entry.node
+        elif isinstance(node, Items) and isinstance(step, int) and step < len(node.nodes):
+            node = node.nodes[step]
+            mark = node.mark
+        else:
+            break
+    return mark
+
+
+def node_at(root: Node, path: Sequence[str | int]) -> Node | None:
+    """Give the value at the path, None when the path leads nowhere."""
+    node: Node | None = root
+    for step in path:
+        if isinstance(node, Entries):
+            entry = node.get(step)
+            node = entry.node if entry else None
+        elif isinstance(node, Items) and isinstance(step, int) and step < len(node.nodes):
+            node = node.nodes[step]
+        else:
+            return None
+    return node
+
+
+def leaves(node: Node, path: Path = ()) -> Iterator[tuple[Path, Leaf]]:
+    """Go through every value without parts, in the order of the file."""
+    if isinstance(node, Leaf):
+        yield path, node
+    elif isinstance(node, Items):
+        for position, item in enumerate(node.nodes):
+            yield from leaves(item, (*path, position))
+    else:
+        for entry in node.entries:
+            yield from leaves(entry.node, (*path, entry.key))
+
+
+def keys(node: Node, path: Path = ()) -> Iterator[tuple[Path, Entry]]:
+    """Go through every key of every mapping, in the order of the file."""
+    if isinstance(node, Items):
+        for position, item in enumerate(node.nodes):
+            yield from keys(item, (*path, position))
+    elif isinstance(node, Entries):
+        for entry in node.entries:
+            yield (*path, entry.key), entry
+            yield from keys(entry.node, (*path, entry.key))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a project file."""
+
+    mark: Mark
+    code: str
+    message: str
+
+
+def first_error(problems: Iterable[Problem], shown: str) -> ProjectError | None:
+    """Make an error of the problem that stands first in the file; None when there is none."""
+    ordered = sorted(problems, key=lambda problem: problem.mark)
+    if not ordered:
+        return None
+    first, others = ordered[0], len(ordered) - 1
+    why = code_of(first.code).why
+    if others:
+        why += f" ({counted(others, 'more problem')} in this file)"
+    return ProjectError(first.code, first.message, at=located(shown, first.mark), why=why)

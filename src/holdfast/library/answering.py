@@ -1,0 +1,66 @@
+"""What the public functions share: next steps that name the target, checked arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
+
+from holdfast.answers import Answer, changing_steps
+from holdfast.jobs.discovery import ProjectChoice
+from holdfast.steps import Steps, lacks_job, named_steps, repeated_options
+from holdfast.targets.jobs import job_named
+
+Arguments = ParamSpec("Arguments")
+Answered = TypeVar("Answered", bound=Answer[Any])
+
+
+def repeats_project(act: Callable[Arguments, Answered]) -> Callable[Arguments, Answered]:
+    """Let the commands in next steps repeat --project and --profile where they were given."""
+
+    @wraps(act)
+    def repeating(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answered:
+        change = partial(repeated_options, options=_chosen(kwargs).options)
+        with changing_steps(change):
+            return act(*args, **kwargs).with_steps(change)
+
+    return repeating
+
+
+def names_target(act: Callable[Arguments, Answered]) -> Callable[Arguments, Answered]:
+    """Let the next steps of a function name its target, and the job that this is."""
+
+    @wraps(act)
+    def naming_target(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answered:
+        given = args[0] if args else kwargs.get("target", kwargs.get("backup"))
+        change = partial(named, target=_target_of(given), project=_chosen(kwargs))
+        with changing_steps(change):
+            return act(*args, **kwargs).with_steps(change)
+
+    return repeats_project(naming_target)
+
+
+def _chosen(arguments: Mapping[str, Any]) -> ProjectChoice:
+    return ProjectChoice.of(arguments.get("project"), arguments.get("profile"))
+
+
+def _target_of(given: object) -> str | None:
+    """Return the target that a function was given; that of a backup is before the @."""
+    name = None if given is None else str(given)
+    if name is not None and "@" in name:
+        from holdfast.backup.store import split_name
+
+        name = split_name(name)[0]
+    return name
+
+
+def named(steps: Steps, target: str | None, project: ProjectChoice) -> Steps:
+    """Return next steps that name the target, and the job of the project that this is."""
+    # The project is read once more where a step asks for the job, and not for every answer.
+    job = job_named(target, project) if target is not None and lacks_job(steps) else None
+    return named_steps(steps, target, job)
+
+
+def several(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names as given; one alone is often given without a list."""
+    return (names,) if isinstance(names, str) else tuple(names)

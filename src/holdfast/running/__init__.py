@@ -1,0 +1,1 @@
+"""The life of a run without pyspark: options, admission, guards, restarts, events, report."""

@@ -1,0 +1,1 @@
+"""What differs between databases: connections, catalogues, types, and how rows are loaded."""

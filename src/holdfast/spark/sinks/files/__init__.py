@@ -1,1 +1,0 @@
-"""Writes batches as files."""

@@ -1,0 +1,1 @@
+"""Opens what the public functions are asked about: checkpoints, base folders, jobs and sinks."""

@@ -1,0 +1,185 @@
+"""Opens the sink of a target: an output folder, or a ledger that answers one question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.errors import ProjectError, SinkError, StorageError
+from holdfast.jobs.target import Target, resolve_place
+from holdfast.storage.beside import beside, part_of
+from holdfast.storage.location import Location
+from holdfast.storage.opening import open_reader
+from holdfast.storage.options import StorageOptions, StorageSettings
+from holdfast.storage.reading import Reader
+from holdfast.targets.opening import Opening, local_folder, working_folder
+
+if TYPE_CHECKING:
+    from holdfast.diagnosis.inspection.sink.place import SinkPlace
+    from holdfast.jobs.target import DeclaredSink
+    from holdfast.ledgers.reading import SinkMemory
+    from holdfast.ledgers.sinkstate import SinkState
+
+_NO_FOLDERS = frozenset({"postgres", "jdbc", "custom"})
+
+
+def declared_sink_of(target: Target) -> DeclaredSink | None:
+    """Give what the project file says of a job's sink, None for a target that is no job."""
+    if target.project is None or target.job is None:
+        return None
+    from holdfast.jobs.target import declared_sink
+
+    return declared_sink(target.project, target.job)
+
+
+def sink_place(
+    target: Target,
+    given: str | Path | None,
+    declared: DeclaredSink | None,
+    storage_options: StorageOptions,
+    timeout: float | None,
+) -> tuple[SinkPlace | None, Path | None]:
+    """Give the sink to ask, and where its folder is if it lies on this machine."""
+    from holdfast.diagnosis.inspection.sink.place import SinkPlace
+
+    text = str(given) if given is not None else declared.path if declared is not None else None
+    if text is None:
+        return _unfilled_place(target) or ledger_place(target, declared, timeout), None
+    if given is None and _is_unread(declared):
+        return ledger_place(target, declared, timeout), None
+    project = target.project if given is None else None
+    relative_to = project.folder if project is not None else working_folder()
+
+    def resolve(place: str) -> tuple[Location, StorageSettings]:
+        return resolve_place(
+            place, target, storage_options=storage_options, relative_to=relative_to
+        )
+
+    def open_below(folder: str) -> Reader:
+        location, settings = resolve(f"{text.rstrip('/')}/{folder}" if folder else text)
+        return open_reader(location, settings, timeout=timeout)
+
+    def open_beside(folder: str) -> Reader:
+        location, settings = resolve(text)
+        return open_reader(part_of(beside(location), folder), settings, timeout=timeout)
+
+    try:
+        location, _ = resolve(text)
+    except StorageError:
+        if given is not None:
+            raise
+        # Spark may reach what this machine can't read; what is declared still counts.
+        return None, None
+    sees = None if given is not None or declared is None else _seeing(declared, *resolve(text))
+    place = SinkPlace(location.shown, open_below, given is not None, open_beside, sees=sees)
+    return place, local_folder(location)
+
+
+def _unfilled_place(target: Target) -> SinkPlace | None:
+    """Return a sink whose path cannot be filled in here, with the reason; None for any other."""
+    from holdfast.diagnosis.inspection.sink.place import SinkPlace
+    from holdfast.ledgers.reading import SinkMemory
+
+    project, job = target.project, target.job
+    written = project.jobs[job].sink.path if project is not None and job is not None else None
+    if project is None or job is None or written is None:
+        return None
+    try:
+        project.filled_in(written, "jobs", job, "sink", "path")
+    except ProjectError as error:
+        memory = SinkMemory(written, failure=error)
+        return SinkPlace(written, asked=lambda: memory, kind=project.jobs[job].sink.format)
+    return None
+
+
+def _seeing(
+    declared: DeclaredSink, location: Location, settings: StorageSettings
+) -> Callable[[str], SinkState] | None:
+    """Return how a start looks at a sink that is a folder, None for formats that are not ours."""
+    from holdfast.ledgers.delta.table import look_at_delta_table
+    from holdfast.ledgers.files.manifests import log_of
+    from holdfast.ledgers.files.output import FileOutput
+    from holdfast.ledgers.files.startcheck import look_at_folder
+    from holdfast.ledgers.sparkfilesink import FORMATS
+
+    if declared.native:
+        return None
+    if declared.format == "delta":
+        return partial(look_at_delta_table, location, settings)
+    if declared.format in FORMATS:
+        output = FileOutput(location, settings)
+        return lambda query_id: look_at_folder(output, log_of(output), query_id)
+    return None
+
+
+def ledger_place(
+    target: Target, declared: DeclaredSink | None, timeout: float | None
+) -> SinkPlace | None:
+    """Give a sink that is no folder and can be asked by one question, None for any other."""
+    if declared is None or not (declared.format in _NO_FOLDERS or _is_unread(declared)):
+        return None
+    from holdfast.diagnosis.inspection.sink.place import SinkPlace
+    from holdfast.ledgers.custom.batchledger import PART
+    from holdfast.ledgers.reading import ask_function, untold
+
+    name = declared.identity or declared.format
+    if declared.native:
+        told = f"what Spark's own {declared.format} sink holds cannot be read without Spark"
+        return SinkPlace(name, asked=partial(untold, name, told), kind=declared.format)
+    if declared.format == "postgres":
+        asked, sees = partial(_ask_database, target, name), partial(_see_database, target)
+        return SinkPlace(name, asked=asked, kind=declared.format, sees=sees)
+    if declared.format == "jdbc":
+        told = "a jdbc sink's ledger can't be asked without Spark: it is asked when the job starts"
+        return SinkPlace(name, asked=partial(untold, name, told), kind=declared.format)
+    opening = Opening(timeout)
+    try:
+        ledger = part_of(beside(target.location), PART)
+    except StorageError:
+        return None
+    opened = partial(opening.reader, ledger, target.settings)
+    return SinkPlace(name, asked=partial(ask_function, name, opened), kind=declared.format)
+
+
+def _is_unread(declared: DeclaredSink | None) -> bool:
+    """Tell whether it is a sink of Spark's own whose log nobody here reads."""
+    from holdfast.ledgers.sparkfilesink import FORMATS
+
+    if declared is None or not declared.native:
+        return False
+    return declared.path is None or declared.format.lower() not in FORMATS | {"delta"}
+
+
+def _ask_database(target: Target, name: str) -> SinkMemory:
+    """Ask a PostgreSQL ledger; what keeps the address from being known is part of the answer."""
+    from holdfast.ledgers.reading import SinkMemory, ask_postgres
+
+    project, job = target.project, target.job
+    assert project is not None and job is not None
+    try:
+        sink = project.filled_job(job).sink
+    except ProjectError as error:
+        return SinkMemory(name, failure=error, is_folder=False)
+    assert sink.url is not None and sink.table is not None
+    return ask_postgres(sink.url, sink.table, sink.options, project.at("jobs", job, "sink"))
+
+
+def _see_database(target: Target, query_id: str) -> SinkState:
+    """Look at a PostgreSQL table as a start does; raise SinkError where that is not possible."""
+    from holdfast.ledgers.database.connection import postgres_address
+    from holdfast.ledgers.database.postgres import PostgresLedger
+    from holdfast.ledgers.reading import ASKED_SECONDS
+
+    project, job = target.project, target.job
+    assert project is not None and job is not None
+    try:
+        sink = project.filled_job(job).sink
+    except ProjectError as error:
+        raise SinkError("HF5041", error.message, at=error.at) from error
+    assert sink.url is not None and sink.table is not None
+    at = project.at("jobs", job, "sink")
+    return PostgresLedger(postgres_address(sink.url, sink.table, sink.options, at)).sight(
+        query_id, ASKED_SECONDS
+    )
