@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from holdfast.ledgers.identity import OffsetRange, digest_of_offsets
-from holdfast.ledgers.offsetrestore import PutBack, Verdict, differing, judge_put_back
+from holdfast.ledgers.offsetrestore import PutBack, PutBackJudgement, differing, judge_put_back
 from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, CommittedOffsets, committed_with
 
 FIVE, SIX, SEVEN = b"five", b"six", b"seven"
@@ -96,13 +96,13 @@ def test_a_copy_may_be_put_back_only_as_what_the_sink_has(case: Case) -> None:
         verdict = judge_put_back(
             entry, case.files, case.copies, lambda batch: case.ledger.get(batch, NOT_COMMITTED)
         )
-        assert verdict == Verdict(case.put_back, entries, case.batch)
+        assert verdict == PutBackJudgement(case.put_back, entries, case.batch)
 
 
 def test_the_first_batch_has_nothing_before_it() -> None:
     held = {0: ranged(0, b"", b"kept")}
     verdict = judge_put_back(0, {0: b"now"}, {0: b"kept"}, lambda one: held.get(one, NOT_COMMITTED))
-    assert verdict == Verdict(PutBack.ALLOWED, (0,))
+    assert verdict == PutBackJudgement(PutBack.ALLOWED, (0,))
 
 
 def test_entries_far_apart_are_judged_apart() -> None:
@@ -113,7 +113,10 @@ def test_entries_far_apart_are_judged_apart() -> None:
         judge_put_back(entry, files, copies, lambda one: UNKNOWN if one < 5 else NOT_COMMITTED)
         for entry in differing(files, copies)
     ]
-    assert verdicts == [Verdict(PutBack.UNKNOWN, (3,), 3), Verdict(PutBack.ALLOWED, (7,))]
+    assert verdicts == [
+        PutBackJudgement(PutBack.UNKNOWN, (3,), 3),
+        PutBackJudgement(PutBack.ALLOWED, (7,)),
+    ]
 
 
 def test_equal_copies_do_not_differ() -> None:

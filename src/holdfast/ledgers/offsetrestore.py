@@ -33,7 +33,7 @@ class PutBack(str, Enum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PutBackJudgement:
     """What may be done with the copies of these entries, all of them or none."""
 
     put_back: PutBack
@@ -50,7 +50,7 @@ def differing(files: Mapping[int, bytes], copies: Mapping[int, bytes]) -> tuple[
 
 def judge_put_back(
     entry: int, files: Mapping[int, bytes], copies: Mapping[int, bytes], held: Held
-) -> Verdict:
+) -> PutBackJudgement:
     """Decide about the copy of an entry, together with the neighbours that differ as well.
 
     `files` and `copies` hold the bytes of entries as far as they are known.
@@ -62,13 +62,13 @@ def judge_put_back(
     worst = next(iter(sorted(set(restored.values()), key=_RANK.index)))
     decisive = next(batch for batch, fits in restored.items() if fits is worst)
     if worst is _Fits.YES:
-        return Verdict(PutBack.ALLOWED, entries)
+        return PutBackJudgement(PutBack.ALLOWED, entries)
     if worst is _Fits.UNKNOWN:
-        return Verdict(PutBack.UNKNOWN, entries, decisive)
+        return PutBackJudgement(PutBack.UNKNOWN, entries, decisive)
     as_is = set(_fitting(answers, files).values())
     lost = any(number not in files for number in entries)
     put_back = PutBack.SET_ASIDE if as_is == {_Fits.YES} and not lost else PutBack.FORBIDDEN
-    return Verdict(put_back, entries, decisive)
+    return PutBackJudgement(put_back, entries, decisive)
 
 
 class _Fits(Enum):

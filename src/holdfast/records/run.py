@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from holdfast.records.documents import decode_document, document_of, encode_document
+from holdfast.records.facts import QueryFacts
 from holdfast.redaction import redact, redact_value
 
 
@@ -87,6 +88,8 @@ class PlanFacts:
     """The analysed plan as Spark prints it, bounded."""
     code: Mapping[str, str] = field(default_factory=dict)
     """The transform's source files, relative to the project, with their SHA-256."""
+    query: QueryFacts | None = None
+    """What a restart depends on; None in records of older releases."""
 
 
 @dataclass(frozen=True)
@@ -236,9 +239,11 @@ def _without_secrets(document: dict[str, Any]) -> dict[str, Any]:
     """Redact everything but numbers, times, and the digests of files, which may bear any name."""
     plan, recent = document["plan"], document["recent"]
     once = _redacted_once(tuple(sorted(document["settings"].items())), plan["text"])
-    several = {**document, "plan": {**plan, "code": {}, "text": ""}, "settings": {}, "recent": []}
+    # Facts of the query are made without secrets: they are compared with those of the next start.
+    emptied = {**plan, "code": {}, "text": "", "query": None}
+    several = {**document, "plan": emptied, "settings": {}, "recent": []}
     redacted = cast("dict[str, Any]", redact_value(several))
-    redacted["plan"] |= {"code": plan["code"], "text": once[1]}
+    redacted["plan"] |= {"code": plan["code"], "text": once[1], "query": plan["query"]}
     return redacted | {"settings": once[0], "recent": recent}
 
 

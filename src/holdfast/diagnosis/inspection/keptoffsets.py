@@ -14,7 +14,13 @@ from holdfast.errors import HoldfastError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.log import batch_id_of
 from holdfast.ledgers.identity import is_of
-from holdfast.ledgers.offsetrestore import Held, PutBack, Verdict, differing, judge_put_back
+from holdfast.ledgers.offsetrestore import (
+    Held,
+    PutBack,
+    PutBackJudgement,
+    differing,
+    judge_put_back,
+)
 from holdfast.ledgers.sinkstate import OffsetsOf, unknown_offsets
 from holdfast.records.offsetcopies import copy_path
 from holdfast.storage.reading import Reader
@@ -34,7 +40,7 @@ class KeptOffsets:
     """The entries that could be read, of those that a copy is kept of."""
     failures: Mapping[int, HoldfastError] = field(default_factory=dict)
     """Why a copy could not be had."""
-    verdicts: Mapping[int, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[int, PutBackJudgement] = field(default_factory=dict)
     """What may be done with the copy of each entry that is missing or differs."""
 
     def path_of(self, batch_id: int) -> str:
@@ -90,7 +96,7 @@ def read_entries(reader: Reader, batch_ids: Iterable[int]) -> dict[int, bytes]:
 
 def judge_copies(
     reader: Reader, present: Mapping[int, bytes], copies: Mapping[int, bytes], held: Held
-) -> dict[int, Verdict]:
+) -> dict[int, PutBackJudgement]:
     """Decide about the copy of each entry that is missing or differs; nothing is asked if none is.
 
     The entries around them are read as well: they take part in the batches that decide.
@@ -119,7 +125,7 @@ def with_kept_copy(finding: Finding, kept: KeptOffsets) -> Finding:
     return replace(finding, evidence=evidence, next_steps=(*steps, *finding.next_steps))
 
 
-def advice(verdict: Verdict, paths: Mapping[int, str]) -> tuple[str, ...]:
+def advice(verdict: PutBackJudgement, paths: Mapping[int, str]) -> tuple[str, ...]:
     """Say what may be done with kept copies; `paths` tells where the copy of each entry is."""
     kept = " and ".join(f"{paths[one]} back as offsets/{one}" for one in verdict.entries)
     batch = f"batch {verdict.batch_id}"

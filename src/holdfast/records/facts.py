@@ -1,0 +1,139 @@
+"""What a query is, as far as a restart depends on it: read from Spark's plan, kept with every run.
+
+Expressions are in a normal form over the columns of the sources, so that renamed variables, moved
+code or reformatted SQL do not change them, and another function, column, constant or order does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from holdfast.records.documents import document_of, encode_document
+
+FACTS_VERSION = 1
+"""Raised when the normal form changes: facts of different versions are not compared."""
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """One column of a source, of a state store or of the output."""
+
+    name: str
+    type: str
+    """Spark's short spelling of the type, such as `struct<a:int>`."""
+    nullable: bool = True
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """One streaming source, in the order in which Spark numbers them."""
+
+    kind: str
+    """As a checkpoint names it, such as `file` or `kafka`; `unknown` where nothing known does."""
+    format: str
+    """The format that the user named, such as `json`."""
+    identity: Mapping[str, str]
+    """What is read: path, topics or table, by the name of the option."""
+    columns: tuple[ColumnFacts, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Other options that the user gave; secrets as digests."""
+    name: str | None = None
+    """The user's name of it; None where there is none."""
+
+
+@dataclass(frozen=True)
+class StoreFacts:
+    """One state store of an operator, with the schemas that Spark would write for it."""
+
+    name: str
+    keys: tuple[ColumnFacts, ...] = ()
+    values: tuple[ColumnFacts, ...] = ()
+
+
+@dataclass(frozen=True)
+class OperatorFacts:
+    """One stateful operator, in the order of the ids that Spark gives them."""
+
+    operator_id: int
+    name: str
+    """As its metadata in a checkpoint spells it, such as `stateStoreSave`."""
+    keys: tuple[str, ...] = ()
+    """What the state is grouped by: normal forms, in order; of a join the left keys, then the
+    right keys."""
+    values: tuple[str, ...] = ()
+    """What is kept per key: of an aggregation the functions in the order of their buffers."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What else decides its result, such as `join type`, `condition`, `time mode`, `limit`."""
+    stores: tuple[StoreFacts, ...] = ()
+    input: tuple[str, ...] = ()
+    """Which rows reach it: one line per filter, join, generator or source below it."""
+    functions: tuple[str, ...] = ()
+    """Names of the Python functions that it calls itself."""
+
+
+@dataclass(frozen=True)
+class WatermarkFacts:
+    """One watermark, in the order of the plan."""
+
+    column: str
+    """Normal form of the event time column."""
+    delay_ms: int
+
+
+@dataclass(frozen=True)
+class FunctionFacts:
+    """One Python function that the query calls, with everything that it reaches."""
+
+    name: str
+    """`module:qualified name`."""
+    kind: str
+    """`transform`, `udf`, `pandas`, `state` or `sink`."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Digest of each piece of code, constant or default that it reaches, by name; itself too."""
+    unfollowed: tuple[str, ...] = ()
+    """What it reaches that cannot be compared, in words."""
+    place: str | None = None
+    """File and line; no part of the fingerprint."""
+
+
+@dataclass(frozen=True)
+class StaticFacts:
+    """A table that is no stream and is joined in or read beside one."""
+
+    name: str
+    content: str | None
+    """What identifies its content, such as a table version or a digest of its files; None where
+    that is not known."""
+
+
+@dataclass(frozen=True)
+class QueryFacts:
+    """Everything about a query that decides whether it may continue from a checkpoint."""
+
+    version: int
+    spark: str
+    output_mode: str
+    sources: tuple[SourceFacts, ...] = ()
+    operators: tuple[OperatorFacts, ...] | None = ()
+    """None where Spark would not plan the query."""
+    watermarks: tuple[WatermarkFacts, ...] = ()
+    functions: tuple[FunctionFacts, ...] = ()
+    statics: tuple[StaticFacts, ...] = ()
+    steps: tuple[str, ...] = ()
+    """Filters and projections that keep no state, above the last stateful operator: normal
+    forms."""
+    output: tuple[ColumnFacts, ...] = ()
+    """The columns that reach the sink."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Settings that Spark pins, or that change what expressions mean."""
+    unknown: tuple[str, ...] = ()
+    """What could not be determined, in words."""
+
+
+def fingerprint(facts: QueryFacts) -> str:
+    """Return the digest of a query's facts: equal for queries that do the same with the same."""
+    functions = tuple(replace(one, place=None) for one in facts.functions)
+    document = document_of(replace(facts, functions=functions))
+    return hashlib.sha256(encode_document(document)).hexdigest()
