@@ -165,7 +165,9 @@ class Unverified:
     """State files that were not read: the forecast takes them for undamaged."""
 
     files: int
+    """How many there are."""
     size_bytes: int
+    """Their size in bytes."""
 
 
 @dataclass(frozen=True, repr=False)
