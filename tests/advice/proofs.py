@@ -125,6 +125,10 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF5306", "start the jobs again"): _JVM_KILLED,
     ("HF5305", "give the JVM more memory, spark.driver.memory under spark.conf (default 1g), and "
      "start the jobs again"): _JVM_FULL,
+    ("HF2376", "declare every column that the query groups by in the key of the sink"): Test(
+        "tests/spark/test_upsertkey.py::test_the_run_warns_and_a_whole_key_keeps_every_group",
+        "groups overwrite each other, and the key gets the missing column",
+    ),
     ("HF2372", "add `skipChangeCommits: true` to the options of the source, if the job needs only "
      "commits that add rows"): _CHAIN,
     ("HF2372", "if the upserts only insert rows, start despite it: holdfast run JOB --accept "

@@ -248,6 +248,15 @@ def test_a_base_folder_names_the_checkpoints_inside() -> None:
     assert "checkpoints inside: orders" in caught.value.message
 
 
+def test_records_and_backups_are_not_offered_as_checkpoints() -> None:
+    """They lie in a hidden folder beside those of the jobs."""
+    copy = ".holdfast/orders/backups/1/checkpoint/offsets/0"
+    reader = MemoryReader({"orders/offsets/0": b"", copy: b"", ".holdfast/offsets/0": b""})
+    with pytest.raises(CheckpointError) as caught:
+        read_picture(reader)
+    assert caught.value.message.endswith("checkpoints inside: orders")
+
+
 def test_a_plain_name_counts_before_a_padded_one() -> None:
     """Spark opens `3` where both are there."""
     files = files_of("stateless")

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from holdfast import doctor, inspect
+from holdfast.answers import Answer
+from holdfast.cli.drawing.examination import draw_examination
+from holdfast.cli.drawing.findings import MOST
+from holdfast.diagnosis.doctor.examination import Examination, Examined, Reported
 from holdfast.diagnosis.inspection import sources as kafkaasking
 from holdfast.errors import UsageError
+from holdfast.findings import Severity
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
 from tests.corpus.loading import Sample, corpus, sample
 from tests.parts.ports import free_port
 
 WITH_OUTPUT = [one for one in corpus() if one.spark in ("4.3.0", "4.2.0")]
+
+
+def test_a_folder_of_something_else_is_not_a_checkpoint(tmp_path: Path) -> None:
+    """Status 21, also where a link in it leads out, as in /etc."""
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "zone").mkdir()
+    (tmp_path / "etc/hosts").write_text("")
+    (tmp_path / "etc/localtime").symlink_to(tmp_path / "zone")
+    shown = holdfast("doctor", str(tmp_path / "etc"))
+    assert shown.status == 21
+    assert "error HF2001" in shown.err
+
+
+def test_what_is_not_shown_is_named_with_how_to_see_it() -> None:
+    """By code, and how often."""
+    one = Reported("HF2302", Severity.INFO, "x", "here", {}, "", ())
+    other = replace(one, code="HF2335")
+    hidden = [one, other, other]
+    examined = Examined("a", "a", None, True, None, None, None, None, None,
+                        tuple([one] * MOST + hidden))  # fmt: skip
+    console = Console(file=io.StringIO(), width=200)
+    draw_examination(Answer("doctor", "", Examination(1, (examined,))), console)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().endswith(
+        "… and 3 more: HF2302, HF2335 (2) (--only CODE shows those of one code, --json all)\n"
+    )
 
 
 @pytest.mark.parametrize("one", WITH_OUTPUT, ids=str)

@@ -126,7 +126,7 @@ def test_the_markdown_can_be_pasted(tmp_path: Path) -> None:
     rows = [line for line in lines if line.startswith("| ") and "| basis |" not in line][:9]
     assert [row.split(" | ")[0].strip("| ").replace(" ", "_") for row in rows] == NAMES
     assert all(row.replace("\\|", "").count("|") == 5 for row in rows)
-    assert "**Not ready for advice.** Unknown: sink." in lines
+    assert "**Not ready for advice:** sink unknown." in lines
 
 
 def test_markdown_and_json_exclude_each_other(tmp_path: Path) -> None:

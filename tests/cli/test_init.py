@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,28 @@ def test_a_second_time_it_is_refused(tmp_path: Path) -> None:
 def test_a_gitignore_is_told_to_be_kept(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("x")
     assert "  kept  .gitignore\n" in holdfast("init", str(tmp_path)).out
+
+
+@pytest.mark.parametrize("more", [[], ["--schema"]])
+def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path, more: list[str]) -> None:
+    """HF1006: below a file, and where the system lets nobody write."""
+    (tmp_path / "file").write_text("")
+    for place in (str(tmp_path / "file" / "shop"), "/proc/shop"):
+        printed = holdfast("init", place, *more)
+        assert (printed.status, printed.out) == (2, "")
+        assert "error HF1006: the directory cannot be created: " in printed.err
+        assert place in printed.err
+
+
+def test_a_read_only_folder_is_a_usage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any of the files is written."""
+    monkeypatch.setattr("os.access", lambda _, mode: not mode & os.W_OK)
+    printed = holdfast("init", str(tmp_path))
+    assert printed.status == 2
+    assert "error HF1006: this directory cannot be written" in printed.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_schema_alone(tmp_path: Path) -> None:

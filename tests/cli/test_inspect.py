@@ -47,6 +47,32 @@ def test_a_pending_batch_is_told_in_plain_words(tmp_path: Path) -> None:
     assert "with exactly these offsets; the sink may already hold it" in text
 
 
+def test_the_forecast_says_which_state_files_were_not_read(tmp_path: Path) -> None:
+    """The next start may fail at a damaged one; --verify finds it."""
+    root = sample("aggregation-hdfs-lz4", "4.3.0").extract(tmp_path)
+    files = [one for one in root.glob("state/0/*/*.*") if one.suffix in (".delta", ".snapshot")]
+    damaged = root / "state/0/0/1.delta"
+    damaged.write_bytes(b"x" * damaged.stat().st_size)
+    shown = " ".join(holdfast("inspect", str(root)).out.split())
+    assert "The next start plans batch" in shown
+    assert f"Not verified: {len(files)} state files," in shown
+    assert "(--verify reads them)" in shown
+    unverified = holdfast("inspect", str(root), "--json").document["result"]["unverified"]
+    assert unverified == {
+        "files": len(files),
+        "size_bytes": sum(one.stat().st_size for one in files),
+    }
+    verified = holdfast("inspect", str(root), "--json", "--verify").document
+    assert verified["result"]["unverified"] is None
+    assert "HF2111" in [one["code"] for one in verified["findings"]]
+
+
+def test_a_query_without_state_has_nothing_to_verify(tmp_path: Path) -> None:
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    assert "Not verified" not in holdfast("inspect", str(root)).out
+    assert holdfast("inspect", str(root), "--json").document["result"]["unverified"] is None
+
+
 def test_the_document_has_the_contracts_fields(tmp_path: Path) -> None:
     """Fixed names: other programs depend on them."""
     root = sample("aggregation-hdfs-lz4", "4.3.0").extract(tmp_path)

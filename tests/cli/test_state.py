@@ -157,7 +157,8 @@ def test_a_file_is_replaced_only_with_force(place: str, tmp_path: Path) -> None:
         (["--where", "count >"], "HF2771", "character 8"),
         (["--where", "nobody = 1"], "HF2772", "there is no column nobody"),
         (["--output", "rows.txt"], "HF2773", ".txt is no format of rows"),
-        (["--output", "nowhere/rows.csv"], "HF2774", "does not exist"),
+        (["--output", "nowhere/rows.csv"], "HF1006", "does not exist"),
+        (["--output", "/proc/rows.csv"], "HF1006", "cannot be created"),
         (["--key", "{"], "HF2776", "no JSON object"),
         (["--summary", "--limit", "3"], "HF1001", "of all rows"),
         (["--limit", "0"], "HF1001", "0 is not in the range"),
@@ -170,8 +171,10 @@ def test_what_can_not_be_is_refused(place: str, words: list[str], code: str, sai
     assert shown.out == ""
     assert f"error {code}" in shown.err
     assert said in " ".join(shown.err.split())
-    error = holdfast("state", place, *words, "--json").document["error"]
+    printed = holdfast("state", place, *words, "--json")
+    error = printed.document["error"]
     assert error["code"] == code
+    assert printed.status == shown.status == 2
     assert error["next"]
 
 

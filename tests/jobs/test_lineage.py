@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from holdfast.errors import ProjectError
 from holdfast.jobs.endpoints import JobPlaces, Read, Written
 from holdfast.jobs.lineage import Edge, Lineage
+from holdfast.jobs.ready import DownstreamJob
 from holdfast.jobs.readying import ready_job
 from holdfast.running.options import with_changed_tables
 from tests.jobs.declaring import job_text, load_jobs, ready_jobs
@@ -164,6 +165,21 @@ def test_a_table_from_the_environment_is_streamed_and_changed(
     source = "{format: delta, path: '${env:HOLDFAST_TEST_TABLE}'}"
     project = load_jobs(tmp_path, job_text("totals", sink=UPSERT), job_text("reader", source))
     assert [one.upstream for one in project.changed_tables_of("reader")] == ["totals"]
+
+
+def test_the_jobs_that_rows_reach_are_named_nearest_first(tmp_path: Path) -> None:
+    """With the job in between; the same for a project and for jobs of a program."""
+    project = load_jobs(tmp_path, GOLD, CLEAN, BAD, RAW)
+    found = project.downstream_of("raw")
+    assert found == (
+        DownstreamJob("clean", "delta"),
+        DownstreamJob("bad", "delta"),
+        DownstreamJob("gold", "delta", through="clean"),
+    )
+    assert project.downstream_of("gold") == ()
+    assert ready_job(project, "raw").downstream() == found
+    *_, raw = with_changed_tables([ready_job(project, name) for name in project.jobs])
+    assert raw.downstream() == found
 
 
 NAMES = "abcdef"

@@ -195,9 +195,12 @@ def _refuse_foreign_folder(reader: Reader, layout: Layout) -> None:
 
 
 def checkpoints_inside(layout: Layout) -> list[str]:
-    """Name the folders below that look like checkpoints themselves."""
+    """Name the folders below that look like checkpoints themselves.
+
+    Hidden ones hold records and backups, which are no job's own checkpoint.
+    """
     found = {path.rpartition("/offsets/")[0] for path in layout.items if "/offsets/" in path}
-    return sorted(found)
+    return sorted(one for one in found if not f"/{one}".count("/."))
 
 
 def _has_grown(reader: Reader, layout: Layout) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.storage.reading import FileKind, Listed
@@ -35,6 +35,13 @@ class PartitionFiles:
     snapshots: dict[int, Listed] = field(default_factory=dict)
     zips: dict[VersionedId, Listed] = field(default_factory=dict)
     changelogs: dict[VersionedId, Listed] = field(default_factory=dict)
+
+    def items(self) -> Iterator[Listed]:
+        """Yield every file, of whatever kind."""
+        yield from self.deltas.values()
+        yield from self.snapshots.values()
+        yield from self.changelogs.values()
+        yield from self.zips.values()
 
     def versions(self) -> set[int]:
         """Every state version of which this partition holds some file."""

@@ -1,4 +1,4 @@
-"""HF234x, HF2357 to HF2375: a checkpoint with its records, declared job and sources."""
+"""HF234x, HF2357 to HF2376: a checkpoint with its records, declared job and sources."""
 
 from __future__ import annotations
 
@@ -183,6 +183,13 @@ DECLARED_CHANGE_CODES: tuple[Code, ...] = (
         "Spark ignores an option that the format does not know. What it should do does not happen, "
         "and nothing says so: a limit per batch is not applied, a start begins elsewhere",
         ("write the option as the message spells it",),
+    ),
+    Code(
+        "HF2376",
+        "the key of an upsert sink is coarser than the groups of the aggregation",
+        "each batch writes the groups that changed. Two groups with the same key are one row in "
+        "the sink: it has the values of the group that changed last, and nothing reports the other",
+        ("declare every column that the query groups by in the key of the sink",),
     ),
 )
 

@@ -296,4 +296,12 @@ GUARD_CODES: tuple[Code, ...] = (
         ),
         exit_status=30,
     ),
+    Code(
+        "HF3029",
+        "another job reads an output that begins again empty",
+        "a Delta source stops at a table that was created again, because its versions mean other "
+        "rows. A file source continues with the new files and keeps what it read before",
+        ("holdfast doctor TARGET     (for each job that is named)",),
+        exit_status=31,
+    ),
 )

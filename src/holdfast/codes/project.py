@@ -35,6 +35,13 @@ PROJECT_CODES: tuple[Code, ...] = (
         exit_status=2,
     ),
     Code(
+        "HF1006",
+        "nothing can be created at the given path",
+        "nothing was written",
+        ("give a path in a directory that exists and can be written",),
+        exit_status=2,
+    ),
+    Code(
         "HF1101",
         "the project file cannot be found or read",
         "jobs and storage settings come from it",

@@ -12,16 +12,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from holdfast import library
 from holdfast.crashpoints import POINTS, VARIABLE
 from holdfast.demonstration.readings import Count, Sensors, count_lake
-from holdfast.errors import RunError, UsageError
+from holdfast.errors import HoldfastError, RunError, UsageError
 from holdfast.jobs.discovery import PROFILE_VARIABLE, load_project
 from holdfast.ledgers.delta.transactions import LOG_FOLDER, read_delta_ledger
 from holdfast.plurals import counted
 from holdfast.redaction import excerpt
-from holdfast.spark.installation import installed_spark
+from holdfast.spark.installation import find_java, installed_spark
 from holdfast.storage.local import LocalReader
 
 SEED = 20260301
@@ -75,6 +76,7 @@ class Demonstration:
 def demonstrate(folder: Path, say: Say, *, seed: int = SEED) -> Demonstration:
     """Run the sensor pipeline through two kills; raise RunError where the story breaks off."""
     installed_spark()
+    find_java()
     began = time.monotonic()
     project = _copied(folder)
     sensors = Sensors(project / "incoming", seed)
@@ -106,7 +108,12 @@ def _copied(folder: Path) -> Path:
     if project.exists():
         message = f"{project} is there already"
         raise UsageError("HF1001", message, next_steps=("give an empty or new directory",))
-    shutil.copytree(_example(), project)
+    try:
+        shutil.copytree(_example(), project)
+    except OSError as failure:
+        reason = (failure.strerror or str(failure)).lower()
+        message = f"the example cannot be copied: {reason}"
+        raise UsageError("HF1006", message, at=str(project)) from failure
     return project
 
 
@@ -119,7 +126,7 @@ def _example() -> Path:
 def _run(project: Path, say: Say, *jobs: str) -> int:
     """Run jobs to their end, and give how many batches their sinks held already."""
     ended = _holdfast(project, "run", *jobs)
-    document = json.loads(ended.stdout or "{}")
+    document = _document(ended)
     if ended.returncode != 0 or not document.get("result"):
         raise _broke_off("a job did not finish", ended)
     for job in document["result"]["jobs"]:
@@ -194,10 +201,23 @@ def _holdfast(
     )
 
 
-def _broke_off(why: str, ended: subprocess.CompletedProcess[str]) -> RunError:
+def _broke_off(why: str, ended: subprocess.CompletedProcess[str]) -> HoldfastError:
+    """Return the error that the command reported itself, or its last words."""
+    error = _document(ended).get("error")
+    if error is not None:
+        return HoldfastError(error["code"], error["message"], at=error["at"], why=error["why"])
     told = (ended.stdout + ended.stderr).strip().splitlines()
     message = f"{why}; its last words: {excerpt(' '.join(told[-8:]), 400)}"
     return RunError("HF5311", message)
+
+
+def _document(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """Return what the command answered; nothing where it was killed before it could."""
+    try:
+        found: dict[str, Any] = json.loads(ended.stdout)
+    except ValueError:
+        return {}
+    return found
 
 
 def _there(present: bool) -> str:

@@ -12,6 +12,7 @@ many are named with an id once.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -253,9 +254,12 @@ def _accepted(checkpoint: str, accept: Collection[str], at: CallerLine) -> None:
         warnings.warn_explicit(f"checkpoint: {warning}", UserWarning, at.file, at.line)
 
 
+_IN_FILE = re.compile(r"in this file: line [0-9, …]*")
+
+
 def _located(error: ProjectError, at: CallerLine) -> ProjectError:
     """Give the same error at the user's line; what is said of a file does not fit here."""
     why = error.why.replace("nothing in the file was used", "nothing was started")
-    why = why.replace("in this file", "in this job")
+    why = _IN_FILE.sub("in this job", why)
     steps = error.next_steps
     return ProjectError(error.code.number, error.message, at=str(at), why=why, next_steps=steps)

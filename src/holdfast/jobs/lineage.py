@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import ProjectError
 from holdfast.jobs.endpoints import JobPlaces, ready_places
-from holdfast.jobs.ready import ChangedTable, ReadyJob
+from holdfast.jobs.ready import ChangedTable, DownstreamJob, ReadyJob
 
 _CHANGE_FEED = ("readChangeFeed", "readChangeData")
 
@@ -106,6 +106,24 @@ def changed_tables(job: JobPlaces, others: Iterable[JobPlaces]) -> tuple[Changed
         and read.on_changes not in _CHANGE_FEED
         and read.meets(writer.writes)
     )
+
+
+def downstream_jobs(job: str, places: Mapping[str, JobPlaces]) -> tuple[DownstreamJob, ...]:
+    """Return the jobs that the rows of a job reach, nearest first, each once."""
+    lineage = Lineage.from_places(list(places.values()))
+    found: dict[str, DownstreamJob] = {}
+    waiting = [job]
+    while waiting:
+        upstream = waiting.pop(0)
+        for edge in lineage.edges:
+            if edge.upstream != upstream or edge.downstream in found or edge.downstream == job:
+                continue
+            formats = {one.name: one.format for one in places[edge.downstream].reads}
+            through = None if upstream == job else upstream
+            one = DownstreamJob(edge.downstream, formats[edge.source], through)
+            found[one.job] = one
+            waiting.append(one.job)
+    return tuple(found.values())
 
 
 def _reached(job: str, neighbours: Mapping[str, set[str]]) -> frozenset[str]:

@@ -80,6 +80,22 @@ class ChangedTable:
 
 
 @dataclass(frozen=True)
+class DownstreamJob:
+    """A job of the same project that the rows of another one reach."""
+
+    job: str
+    format: str
+    """Of the source that reads them."""
+    through: str | None = None
+    """The job in between that it reads from; None where it reads the output itself."""
+
+
+def nobody() -> tuple[DownstreamJob, ...]:
+    """Return no job: what is declared in Python stands alone."""
+    return ()
+
+
+@dataclass(frozen=True)
 class RestartPolicy:
     """How often, and after how long, a job that failed is started again."""
 
@@ -123,6 +139,8 @@ class ReadyJob:
     profile: str | None = None
     """The profile of the project file that it is declared with."""
     changed_tables: tuple[ChangedTable, ...] = ()
+    downstream: Callable[[], tuple[DownstreamJob, ...]] = field(default=nobody, compare=False)
+    """Finds the jobs of the project that its rows reach; only asked where one matters."""
     restart: RestartPolicy = RestartPolicy()
     on_failure: FailureHook | None = None
 

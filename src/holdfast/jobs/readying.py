@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from holdfast.jobs.projectfile.job import Job, Source, interval_seconds, reads_folder
@@ -54,7 +55,11 @@ def ready_job(project: Project, name: str) -> ReadyJob:
         profile=project.profile,
     )
     job = readied(project.filled_job(name), name, project.checkpoint_of(name), declared)
-    return replace(job, changed_tables=project.changed_tables_of(name))
+    return replace(
+        job,
+        changed_tables=project.changed_tables_of(name),
+        downstream=partial(project.downstream_of, name),
+    )
 
 
 def readied(job: Job, name: str, checkpoint: Location, declared: Declared) -> ReadyJob:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from holdfast.answers import Answer, OneLine
-from holdfast.errors import ProjectError
+from holdfast.errors import ProjectError, UsageError
 from holdfast.jobs.discovery import PROJECT_FILE
 from holdfast.storage.localwriter import LocalWriter
 from holdfast.storage.paths import shown_path
@@ -45,6 +46,7 @@ def write_project(folder: Path) -> Answer[NewProject]:
     kept = (_GITIGNORE,) if (folder / _GITIGNORE).exists() else ()
     wanted = {path: text for path, text in texts.items() if path not in kept}
     _refuse_existing(folder, [path for path in wanted if (folder / path).exists()])
+    _refuse_unwritable(folder)
     _create_all(folder, wanted)
     go = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
     steps = (f"{go}holdfast run", "holdfast status")
@@ -54,6 +56,7 @@ def write_project(folder: Path) -> Answer[NewProject]:
 
 def write_schema(folder: Path) -> Answer[NewProject]:
     """Write the JSON Schema for editors alone, in place of an older one."""
+    _refuse_unwritable(folder)
     writer = LocalWriter(str(folder))
     writer.replace(SCHEMA_FILE, (_schema().encode(),))
     writer.settle()
@@ -93,6 +96,19 @@ def _refuse_existing(folder: Path, there: list[str]) -> None:
     if there:
         message = f"already there: {', '.join(there)}"
         raise ProjectError("HF1119", message, at=shown_path(str(folder)))
+
+
+def _refuse_unwritable(folder: Path) -> None:
+    """Raise HF1006 where the folder cannot be made, or nothing can be made in it."""
+    at = shown_path(str(folder))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        reason = (failure.strerror or str(failure)).lower()
+        message = f"the directory cannot be created: {reason}"
+        raise UsageError("HF1006", message, at=at) from failure
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError("HF1006", "this directory cannot be written", at=at)
 
 
 def _create_all(folder: Path, texts: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ from holdfast.storage.options import StorageOptions
 from holdfast.targets.examinees import each_once, examinees_of
 from holdfast.targets.jobs import jobs_of
 from holdfast.targets.opening import local_folder, open_recorded, open_target
-from holdfast.targets.sinks import declared_sink_of, ledger_place, sink_place
+from holdfast.targets.sinks import declared_job_of, declared_sink_of, ledger_place, sink_place
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.comparison.result import Comparison
@@ -163,7 +163,7 @@ def evidence(
 
     chosen = ProjectChoice.of(project, profile)
     found, reader, recall = open_recorded(
-        target, chosen, storage_options, timeout, runs=KEPT_RUNS, all_attempts=True
+        target, chosen, storage_options, timeout, runs=KEPT_RUNS, lease=True, all_attempts=True
     )
     declared = declared_sink_of(found)
     place, folder = sink_place(found, sink, declared, storage_options, timeout)
@@ -176,6 +176,7 @@ def evidence(
         sink=place,
         bundle=None if bundle is None else BundlePlace(Path(bundle), kept, __version__),
         recall=recall,
+        declared_job=declared_job_of(found),
     )
     missing = tuple(
         replace(one, how=repeated_options(one.how, chosen.options)) for one in answer.result.missing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from holdfast import __version__
 from holdfast.diagnosis.checks.declared.declarations import changing_sources
@@ -15,6 +16,7 @@ from holdfast.errors import (
     LeaseError,
     ProjectError,
     RefusedError,
+    SinkError,
     StorageError,
 )
 from holdfast.findings import Finding, Place, Severity
@@ -128,9 +130,18 @@ def admit(job: ReadyJob, accepted: Collection[str] = (), master: str = "local") 
         records = records_of(job.checkpoint, job.settings)
         refuse_held(records)
         refuse_half_changed(job, records)
+        refuse_file_as_output(job)
         # Known without Spark, so that nobody waits for it; the start asks again and records it.
         local = on_own_disks(master, written_places(job), has_state=False)
         refuse_unaccepted([*changing_sources(job.changed_tables), *local], accepted, job.at)
+
+
+def refuse_file_as_output(job: ReadyJob) -> None:
+    """Raise HF5006 where the sink's directory is a file of this machine."""
+    output = job.sink.location
+    if output is not None and output.is_local and Path(output.url).is_file():
+        message = f"the sink's path is a file, not a directory: {output.shown}"
+        raise SinkError("HF5006", message, at=job.sink.at)
 
 
 def emptied(job: ReadyJob) -> tuple[Finding, ...]:

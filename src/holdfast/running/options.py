@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from holdfast.errors import UsageError
 from holdfast.findings import Finding
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.jobs.endpoints import ready_places
-from holdfast.jobs.lineage import changed_tables
+from holdfast.jobs.lineage import changed_tables, downstream_jobs
 from holdfast.jobs.readying import ready_job
 from holdfast.jobs.target import settings_at
 from holdfast.nearest import nearest
@@ -117,10 +118,14 @@ def requested_jobs(
 
 
 def with_changed_tables(jobs: Sequence[ReadyJob]) -> tuple[ReadyJob, ...]:
-    """Return jobs of a program, each with the Delta tables that another one of them changes."""
+    """Return jobs of a program, each with what it has to do with the others of them."""
     places = {job.name: ready_places(job) for job in jobs}
     return tuple(
-        replace(job, changed_tables=changed_tables(places[job.name], places.values()))
+        replace(
+            job,
+            changed_tables=changed_tables(places[job.name], places.values()),
+            downstream=partial(downstream_jobs, job.name, places),
+        )
         for job in jobs
     )
 

@@ -29,6 +29,7 @@ from holdfast.records.processes import this_holder
 from holdfast.records.run import Ended, PlanFacts, Run, SourceProgress
 from holdfast.records.statements import Statement
 from holdfast.running.admission import attempt_recorded, refuse_half_changed
+from holdfast.running.downstream import affected_jobs
 from holdfast.running.events import JobWaiting
 from holdfast.running.guard import StartFacts, run_guards
 from holdfast.running.options import RunContext
@@ -56,6 +57,7 @@ from holdfast.spark.preflight import (
 from holdfast.spark.session import active
 from holdfast.spark.sinks.native import NativeSink
 from holdfast.spark.sinks.sink import BatchSink, JobSink
+from holdfast.spark.upsertkey import guard_upsert_key
 from holdfast.storage.location import canonical
 from holdfast.storage.reading import Reader
 
@@ -95,6 +97,7 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
             plan = plan_facts(frame, code_digests(job), job.output_mode)
             facts = start_facts(job, context, records, picture, inspection, sink, plan)
             findings = run_guards(facts, options.accepted)
+            findings += (*guard_upsert_key(frame, job), *affected_jobs(job, findings))
             accepted = accepted_names(findings, options.accepted, records, inspection.query_id)
             refuse_changed_offsets(inspection, checkpoint, records, sink)
             refuse_other_offsets(inspection, checkpoint, sink, facts.sight.held)

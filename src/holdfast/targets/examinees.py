@@ -16,7 +16,7 @@ from holdfast.storage.location import Location
 from holdfast.storage.options import StorageOptions
 from holdfast.storage.reading import Reader
 from holdfast.targets.opening import Opening, recall_of, resolved, working_folder
-from holdfast.targets.sinks import declared_sink_of, sink_place
+from holdfast.targets.sinks import declared_job_of, declared_sink_of, sink_place
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.doctor.doctor import Examinee, Unopened
@@ -67,9 +67,7 @@ def _examinee(
     opening: Opening,
 ) -> Examinee:
     from holdfast.diagnosis.doctor.doctor import Examinee
-    from holdfast.diagnosis.inspection.declaredjob import declared_job
 
-    project, job = target.project, target.job
     declared = declared_sink_of(target)
     place, _ = sink_place(target, sink, declared, storage_options, opening.timeout)
     return Examinee(
@@ -79,7 +77,7 @@ def _examinee(
         target.location.scheme,
         _folder_opener(target, opening),
         place,
-        declared_job(project, job) if project and job else None,
+        declared_job_of(target),
         recall_of(target, opening, runs=EXAMINED_RUNS, lease=True),
         partial(_exists_at, target, storage_options, opening),
         source_places(target, storage_options, opening),

@@ -49,13 +49,15 @@ def open_recorded(
     timeout: float | None,
     *,
     runs: int = 1,
+    lease: bool = False,
     all_attempts: bool = False,
 ) -> tuple[Target, Reader, Recall]:
     """Find out which checkpoint is meant; open it, and what is recorded beside it."""
     opening = Opening(timeout)
     found = resolved(target, project, storage_options)
     reader = opening.reader(found.location, found.settings)
-    return found, reader, recall_of(found, opening, runs=runs, all_attempts=all_attempts)
+    recall = recall_of(found, opening, runs=runs, lease=lease, all_attempts=all_attempts)
+    return found, reader, recall
 
 
 def recall_of(

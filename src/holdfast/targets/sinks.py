@@ -18,6 +18,7 @@ from holdfast.targets.opening import Opening, local_folder, working_folder
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.inspection.sink.place import SinkPlace
+    from holdfast.diagnosis.inspection.subject import DeclaredJob
     from holdfast.jobs.target import DeclaredSink
     from holdfast.ledgers.reading import SinkMemory
     from holdfast.ledgers.sinkstate import SinkState
@@ -32,6 +33,15 @@ def declared_sink_of(target: Target) -> DeclaredSink | None:
     from holdfast.jobs.target import declared_sink
 
     return declared_sink(target.project, target.job)
+
+
+def declared_job_of(target: Target) -> DeclaredJob | None:
+    """Return what the project file says of a job, None for a target that is not a job."""
+    if target.project is None or target.job is None:
+        return None
+    from holdfast.diagnosis.inspection.declaredjob import declared_job
+
+    return declared_job(target.project, target.job)
 
 
 def sink_place(

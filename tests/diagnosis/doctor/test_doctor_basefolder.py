@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.diagnosis.doctor.doctor import DEPTH, checkpoints_below, is_checkpoint
+from holdfast.errors import StorageError
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of, without
 
@@ -32,6 +33,34 @@ def test_names_that_a_job_may_have_are_no_parts() -> None:
     """A job called `state` in a base folder is a job."""
     assert checkpoints_below(placed("orders", "state")) == ["orders", "state"]
     assert not is_checkpoint(frozenset({"state", "orders"}))
+
+
+class Partly(MemoryReader):
+    """A base folder in which one folder cannot be listed."""
+
+    def __init__(self, files: dict[str, bytes], code: str) -> None:
+        super().__init__(files)
+        self._code = code
+
+    def names(self, folder: str) -> frozenset[str]:
+        """Refuse the one."""
+        if folder == "closed":
+            raise StorageError(self._code, "not for you", at=folder)
+        return super().names(folder)
+
+
+def test_a_folder_that_cannot_be_listed_does_not_hide_the_others() -> None:
+    """It may be a checkpoint; a link that leads elsewhere is none of this base folder."""
+    files = {f"orders/{path}": data for path, data in files_of("stateless").items()}
+    files["closed/x"] = b""
+    assert checkpoints_below(Partly(files, "HF7002")) == ["closed", "orders"]
+    assert checkpoints_below(Partly(files, "HF7013")) == ["orders"]
+
+
+def test_a_folder_of_something_else_is_no_base_folder_whatever_is_closed_in_it() -> None:
+    """So that `doctor /etc` says that it is not a checkpoint."""
+    for code in ("HF7002", "HF7013"):
+        assert checkpoints_below(Partly({"hosts": b"", "closed/x": b""}, code)) == []
 
 
 def test_hidden_folders_are_left_alone() -> None:

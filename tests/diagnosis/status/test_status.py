@@ -288,6 +288,7 @@ def test_a_start_that_failed_early_is_shown_with_its_page(project: Path) -> None
     assert (status.last_attempt.exit_status, status.last_attempt.next) == (30, steps)
     (finding,) = answer.findings
     assert (finding.code, finding.severity) == ("HF2615", Severity.WARNING)
+    assert finding.message.startswith("the start of job orders ")
     assert "HF3013 the table is gone" in finding.message and finding.next_steps == steps
     assert finding.place.within("") == "holdfast.yaml:7"
     assert answer.next_steps == ("holdfast explain delta-table-gone",)

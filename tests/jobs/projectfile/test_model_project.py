@@ -111,7 +111,7 @@ def test_the_first_problem_in_the_file_counts_the_others(tmp_path: Path) -> None
     with pytest.raises(ProjectError) as raised:
         load(tmp_path, HEAD + "jobs:\n  a: {sink: {format: x}}\nspark: {zzz: 1, master: [a]}\n")
     assert raised.value.at == "holdfast.yaml:3:22"
-    assert raised.value.why.endswith("(2 more problems in this file)")
+    assert raised.value.why.endswith("(2 more problems in this file: line 4)")
 
 
 def test_column_of_a_key(tmp_path: Path) -> None:

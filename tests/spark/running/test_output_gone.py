@@ -308,6 +308,27 @@ def test_a_dropped_table_behind_jdbc_is_refused(
         assert raw(uri) == expected(stream.numbers[-2:])
 
 
+def test_an_emptied_table_names_the_jobs_that_read_it(spark: Any, tmp_path: Path) -> None:
+    """HF3029: and the reader indeed fails, as is said."""
+    reader = {
+        "source": {"format": "delta", "path": "./lake/raw"},
+        "sql": "select * from source",
+        "sink": {"format": "delta", "path": "./lake/clean"},
+    }
+    made = Made(tmp_path, {"ingest": ingest(), "clean": reader})
+    made.arrive(2)
+    assert holdfast.run(project=made.file).exit_status == 0
+    shutil.rmtree(tmp_path / "lake/raw")
+    made.arrive(2)
+    answer = holdfast.run("ingest", project=made.file, accept=["empty-sink"])
+    said = {one.code: one for one in answer.findings}
+    assert (answer.exit_status, set(said)) == (WARNED, {"HF3013", "HF3029"})
+    assert "job clean reads it as a Delta source and fails at its next" in said["HF3029"].message
+    (fatal,) = [one for one in holdfast.doctor("clean", project=made.file).findings
+                if one.severity.value == "fatal"]  # fmt: skip
+    assert fatal.code == "HF2366"
+
+
 def test_a_function_whose_ledger_is_gone_is_refused(spark: Any, tmp_path: Path) -> None:
     """A pending batch could be handed to it twice; one without a ledger starts."""
     function = """

@@ -170,7 +170,7 @@ def test_bad_places_are_refused_before_anything_is_read(tmp_path: Path) -> None:
     for place in ("checkpoint/rows.csv", "link/rows.csv", "nowhere/rows.csv", "folder.csv"):
         with pytest.raises(UsageError) as failure:
             write_file(MemoryReader({}), Question(), tmp_path / place, limit=None, checkpoint=root)
-        assert failure.value.code.number == "HF2774"
+        assert failure.value.code.number == "HF1006"
 
 
 def test_rows_are_written_as_they_come(tmp_path: Path) -> None:

@@ -11,7 +11,13 @@ from rich.text import Text
 from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import size_text, time_text
-from holdfast.diagnosis.evidence.report import attempt_text, fact_text, markdown_report, run_text
+from holdfast.diagnosis.evidence.report import (
+    attempt_text,
+    fact_text,
+    lacking_text,
+    markdown_report,
+    run_text,
+)
 from holdfast.diagnosis.inspection.evidence import FACTS, Basis, Bundle, Evidence, Missing
 from holdfast.diagnosis.inspection.runs.restarts import Restart
 from holdfast.plurals import counted
@@ -78,8 +84,7 @@ def _draw_verdict(found: Evidence, console: Console) -> None:
     if found.ready:
         console.print(Text("Ready: nothing essential is unknown", "bold green"))
         return
-    lacking = ", ".join(one.fact.replace("_", " ") for one in found.missing if one.essential)
-    console.print(Text(f"Not ready for advice: {lacking} unknown", "bold red"))
+    console.print(Text(f"Not ready for advice: {lacking_text(found)}", "bold red"))
 
 
 def _missing(missing: tuple[Missing, ...]) -> Table:

@@ -9,7 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import MOST, STYLES, draw_line, drawing_console
+from holdfast.cli.drawing.findings import (
+    MOST,
+    STYLES,
+    draw_line,
+    drawing_console,
+    hidden_text,
+)
 from holdfast.diagnosis.doctor.examination import Examination, Examined, FindingChange, Reported
 from holdfast.diagnosis.doctor.wrongfixes import WRONG_FIXES
 from holdfast.findings import Severity
@@ -30,7 +36,8 @@ def _draw_target(target: Examined, checks: int, console: Console) -> None:
     for finding in target.findings[:MOST]:
         draw_reported(finding, console)
     if len(target.findings) > MOST:
-        console.print(f"… and {len(target.findings) - MOST} more (--json shows all)")
+        hidden = hidden_text(target.findings[MOST:])
+        console.print(f"{hidden} (--only CODE shows those of one code, --json all)")
 
 
 def draw_reported(finding: Reported, console: Console) -> None:

@@ -6,13 +6,18 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from holdfast.findings import Finding, Severity
+
+if TYPE_CHECKING:
+    from holdfast.diagnosis.doctor.examination import Reported
 
 STYLES = {
     Severity.INFO: "cyan",
@@ -37,7 +42,14 @@ def draw_findings(findings: tuple[Finding, ...], location: str, console: Console
         for step in finding.next_steps:
             draw_line("next", step, console)
     if len(findings) > MOST:
-        console.print(f"… and {len(findings) - MOST} more (--json shows all)")
+        console.print(f"{hidden_text(findings[MOST:])} (--json shows all)")
+
+
+def hidden_text(left: Sequence[Finding | Reported]) -> str:
+    """Return how many findings are not shown, and of which codes."""
+    counts = Counter(one.code for one in left)
+    codes = [code if count == 1 else f"{code} ({count})" for code, count in counts.items()]
+    return f"… and {len(left)} more: {', '.join(codes)}"
 
 
 def draw_line(label: str, text: str, console: Console) -> None:

@@ -104,7 +104,8 @@ def failed_attempts(recorded: Recorded) -> Iterator[Finding]:
     since, failed = recorded.attempts_since_run, failed_attempt(recorded)
     if failed is not None:
         explain = f"holdfast explain {failed.page}"
-        message = f"start {failed.ended.value} at {failed.at}: {failed.code} {failed.message}"
+        message = f"the start of job {failed.job} {_ended_words(failed)} at {failed.at}: "
+        message += f"{failed.code} {failed.message}"
         message += _again(recorded)
         evidence = _evidence(failed)
         place = Place("") if failed.place is None else Place("", root=failed.place)
@@ -113,6 +114,10 @@ def failed_attempts(recorded: Recorded) -> Iterator[Finding]:
     if since and since[0].exit_status == _IN_USE:
         message = f"a start was refused at {since[0].at}: {since[0].code} {since[0].message}"
         yield Finding("HF2617", Severity.INFO, message, Place(""), _evidence(since[0]))
+
+
+def _ended_words(attempt: Attempt) -> str:
+    return "was refused" if attempt.ended is Ended.REFUSED else attempt.ended.value
 
 
 def _again(recorded: Recorded) -> str:

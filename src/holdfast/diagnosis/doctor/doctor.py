@@ -314,6 +314,7 @@ DEPTH = 4
 """Declarative pipelines keep theirs four folders deep."""
 MOST_FOLDERS = 5000
 
+_LINK_OUT = "HF7013"
 _LOGS = frozenset({"offsets", "commits"})
 _PARTS = _LOGS | {"metadata", "sources", "state"}
 
@@ -324,11 +325,15 @@ def is_checkpoint(names: frozenset[str]) -> bool:
 
 
 def checkpoints_below(reader: Reader) -> list[str]:
-    """Name the folders below that are checkpoints; empty where the folder itself may be one."""
+    """Name the folders below that are checkpoints; empty where the folder itself may be one.
+
+    A folder that cannot be listed may be one, where others are: it is reported as unreadable.
+    """
     names = reader.names("")
     if is_checkpoint(names):
         return []
     found: list[str] = []
+    unlisted: list[str] = []
     level, asked = sorted(names), 0
     for _ in range(DEPTH):
         following: list[str] = []
@@ -337,10 +342,15 @@ def checkpoints_below(reader: Reader) -> list[str]:
             if folder.rpartition("/")[2].startswith(".") or asked >= MOST_FOLDERS:
                 continue
             asked += 1
-            inside = reader.names(folder)
+            try:
+                inside = reader.names(folder)
+            except StorageError as error:
+                # A link that leads elsewhere is not followed: whatever is there, it is not below.
+                unlisted += [] if error.code == _LINK_OUT else [folder]
+                continue
             if is_checkpoint(inside):
                 found.append(folder)
             else:
                 following += [f"{folder}/{name}" for name in sorted(inside)]
         level = following
-    return sorted(found)
+    return sorted([*found, *unlisted]) if found else []

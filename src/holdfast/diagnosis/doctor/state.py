@@ -4,11 +4,10 @@ of every file."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.statefiles import PartitionFiles
 from holdfast.checkpoint.verification import Progress
 from holdfast.diagnosis.checks.state.rocksdb import all_snapshots, broken_snapshots
 from holdfast.diagnosis.inspection.state import (
@@ -20,7 +19,7 @@ from holdfast.diagnosis.inspection.state import (
 )
 from holdfast.errors import UsageError
 from holdfast.state.opened import require_state_extra
-from holdfast.storage.reading import Listed, Reader
+from holdfast.storage.reading import Reader
 
 _MEGABYTE = 1 << 20
 
@@ -88,7 +87,7 @@ def _by_name(
     picture: Picture, snapshots: Mapping[str, bytes], broken: frozenset[str], reason: str
 ) -> StateSeen:
     items = [
-        item for _, _, _, files in every_partition(picture) for item in _files(files) if item.size
+        item for _, _, _, files in every_partition(picture) for item in files.items() if item.size
     ]
     return StateSeen(
         unread_files=len(items),
@@ -107,10 +106,3 @@ def _loadable(
         # A snapshot that nobody looked into may name a table that is gone.
         return None
     return loadable_in(picture, histories, damaged)
-
-
-def _files(files: PartitionFiles) -> Iterator[Listed]:
-    yield from files.deltas.values()
-    yield from files.snapshots.values()
-    yield from files.changelogs.values()
-    yield from files.zips.values()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,9 +18,11 @@ from holdfast.checkpoint.reading import read_picture
 from holdfast.diagnosis.checks.location import check_is_there
 from holdfast.diagnosis.checks.picture import check_picture
 from holdfast.diagnosis.checks.records import check_records
+from holdfast.diagnosis.checks.sink.ownledger import check_output_gone
 from holdfast.diagnosis.checks.subject import SINK_CHECKS
 from holdfast.diagnosis.evidence.bundle import pack, put_bundle, refuse_bad_place
 from holdfast.diagnosis.evidence.facts import evidence_of
+from holdfast.diagnosis.evidence.missing import refused_by_sink
 from holdfast.diagnosis.evidence.report import markdown_report
 from holdfast.diagnosis.inspection.evidence import Bundle, Evidence
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
@@ -32,11 +34,12 @@ from holdfast.diagnosis.inspection.sink.facts import (
     identity_from_sink,
 )
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
-from holdfast.diagnosis.inspection.subject import Subject
+from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, worst_first
 from holdfast.jobs.target import DeclaredSink
 from holdfast.ledgers.delta import transactions as delta
+from holdfast.ledgers.sinkstate import SinkState
 from holdfast.redaction import redact
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.paths import shown_path
@@ -65,8 +68,12 @@ def collect_evidence(
     sink: SinkPlace | None = None,
     bundle: BundlePlace | None = None,
     recall: Recall = nothing,
+    declared_job: DeclaredJob | None = None,
 ) -> Answer[Evidence]:
-    """Gather the nine facts of a checkpoint, each with how it is known."""
+    """Gather the nine facts of a checkpoint, each with how it is known.
+
+    They are not ready where the next start would be refused because of what happened to the sink.
+    """
     if bundle is not None:
         refuse_bad_place(bundle.target, bundle.evidence)
     recorded = recall()
@@ -77,7 +84,13 @@ def collect_evidence(
     if not is_there and recorded.runs:
         # This says more than that the checkpoint knows less than its records.
         told = (_lost(recorded, clues), *(one for one in told if one.code != "HF2342"))
-    findings = (*_findings(result, clues), *_of_sink(picture, clues, is_there), *told)
+    subject = Subject(
+        picture, picture.location, sink=clues.memory, job=declared_job, is_there=is_there,
+        recorded=recorded, sight=_sight(picture, sink),
+    )  # fmt: skip
+    refusals = _fatal(check_output_gone(subject))
+    result = refused_by_sink(result, refusals, declared_job.name if declared_job else None)
+    findings = (*_findings(result, clues), *_of_sink(subject), *told)
     steps = tuple(dict.fromkeys(_steps(result)))
     answer = Answer("evidence", picture.location, result, findings, steps)
     if bundle is None:
@@ -124,12 +137,21 @@ def _lost(recorded: Recorded, clues: SinkClues) -> Finding:
     return Finding("HF3025", Severity.FATAL, told, Place(""), evidence)
 
 
-def _of_sink(picture: Picture, clues: SinkClues, is_there: bool) -> Iterator[Finding]:
+def _of_sink(subject: Subject) -> Iterator[Finding]:
     """Give what a start would do to the rows in the sink, and that there is no checkpoint."""
-    subject = Subject(picture, picture.location, sink=clues.memory, is_there=is_there)
     yield from check_is_there(subject)
     for check in SINK_CHECKS:
-        yield from (one for one in check(subject) if one.severity is Severity.FATAL)
+        yield from _fatal(check(subject))
+
+
+def _fatal(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(one for one in findings if one.severity is Severity.FATAL)
+
+
+def _sight(picture: Picture, sink: SinkPlace | None) -> SinkState | None:
+    """Look at the declared sink as a start does; None where there is none."""
+    query_id = None if picture.query is None else picture.query.id
+    return None if sink is None else sink.see(query_id)
 
 
 def _clues(picture: Picture, declared: DeclaredSink | None, sink: SinkPlace | None) -> SinkClues:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from holdfast.diagnosis.inspection.evidence import ESSENTIAL, FACTS, Basis, Evidence, Missing
+from holdfast.findings import Finding
 
 _PROGRESS = (
     "the newest line 'Streaming query made progress' in the driver's log, or query.lastProgress"
@@ -68,6 +69,16 @@ def missing_facts(evidence: Evidence, target: str) -> tuple[Missing, ...]:
         replace(one, how=tuple(how.replace("TARGET", named) for how in one.how))
         for one in (*_unknown(evidence), *_partly_known(evidence))
     )
+
+
+def refused_by_sink(evidence: Evidence, refusals: Sequence[Finding], job: str | None) -> Evidence:
+    """Return the evidence, not ready where the next start is refused because of its sink."""
+    if not refusals:
+        return evidence
+    target = shlex.quote(job or evidence.checkpoint_location.value or "")
+    how = f"holdfast doctor {target}   (says what to do before the next start)"
+    lost = tuple(Missing("sink", True, f"{one.message} ({one.code})", (how,)) for one in refusals)
+    return replace(evidence, ready=False, missing=(*lost, *evidence.missing))
 
 
 def _unknown(evidence: Evidence) -> Iterator[Missing]:

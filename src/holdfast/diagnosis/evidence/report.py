@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from holdfast.answers import Answer
-from holdfast.diagnosis.inspection.evidence import FACTS, Evidence, Missing, SourceOffsets
+from holdfast.diagnosis.inspection.evidence import (
+    FACTS,
+    Basis,
+    Evidence,
+    Missing,
+    SourceOffsets,
+)
 from holdfast.diagnosis.inspection.runs.restarts import RestartHistory
 from holdfast.diagnosis.inspection.runs.shown import AttemptShown, RunShown
 from holdfast.findings import Finding
@@ -129,8 +135,16 @@ def attempt_text(attempt: AttemptShown) -> str:
 def _verdict(found: Evidence) -> str:
     if found.ready:
         return "Nothing essential is unknown."
-    lacking = ", ".join(one.fact.replace("_", " ") for one in found.missing if one.essential)
-    return f"**Not ready for advice.** Unknown: {lacking}."
+    return f"**Not ready for advice:** {_escaped(lacking_text(found))}."
+
+
+def lacking_text(found: Evidence) -> str:
+    """Return why the evidence is not ready: what is unknown, or what happened to the sink."""
+    lacking = [one for one in found.missing if one.essential]
+    unknown = [one.fact for one in lacking if found.fact(one.fact).basis is Basis.UNKNOWN]
+    names = ", ".join(name.replace("_", " ") for name in dict.fromkeys(unknown))
+    known = [one.what for one in lacking if one.fact not in unknown]
+    return "; ".join([*known, *([f"{names} unknown"] if names else [])])
 
 
 def _offsets(offsets: SourceOffsets | None) -> Iterator[str]:

@@ -212,7 +212,8 @@ class Evidence(OneLine):
     restart_history: HistoryFact
     """How often the query was started again, as far as it can be seen."""
     ready: bool
-    """Nothing essential is unknown. All but the restart history is essential."""
+    """Nothing essential is unknown, and no start is refused because the sink lost its batches. All
+    but the restart history is essential."""
     missing: tuple[Missing, ...]
     """What would complete it, and how to get it."""
     bundle: Bundle | None = None

@@ -160,6 +160,16 @@ class Part:
     size_bytes: int
 
 
+@dataclass(frozen=True)
+class Unverified:
+    """State files that were not read: the forecast takes them for undamaged."""
+
+    files: int
+    """How many there are."""
+    size_bytes: int
+    """Their size in bytes."""
+
+
 @dataclass(frozen=True, repr=False)
 class Inspection(OneLine):
     """What is in the checkpoint and what the next start will do."""
@@ -202,6 +212,9 @@ class Inspection(OneLine):
     """Fields in the newest entries that no known Spark writes."""
     verified: bool
     """Every file was read and compared with its checksums, not only those that were needed."""
+    unverified: Unverified | None = None
+    """State files that `next_start` assumes to be undamaged; null where all were verified, or the
+    query has none."""
 
 
 def inspection_of(
@@ -244,7 +257,19 @@ def inspection_of(
         parts=_parts(picture),
         additions=additions_of(picture),
         verified=verified,
+        unverified=None if verified else _unverified(picture),
     )
+
+
+def _unverified(picture: Picture) -> Unverified | None:
+    sizes = [
+        item.size
+        for operator in picture.layout.state.operators.values()
+        for store in operator.stores.values()
+        for partition in store.partitions.values()
+        for item in partition.items()
+    ]
+    return Unverified(len(sizes), sum(sizes)) if sizes else None
 
 
 def _logs(picture: Picture) -> Logs:

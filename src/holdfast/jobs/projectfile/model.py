@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr, ValidationError
 
 from holdfast.errors import ProjectError
 from holdfast.jobs.endpoints import JobPlaces, declared_places
-from holdfast.jobs.lineage import changed_tables
+from holdfast.jobs.lineage import changed_tables, downstream_jobs
 from holdfast.jobs.ownership import path_problems
 from holdfast.jobs.projectfile import tree
 from holdfast.jobs.projectfile.declaration import (
@@ -33,7 +33,7 @@ from holdfast.jobs.projectfile.substitution import fill_in, is_shown, reference_
 from holdfast.jobs.projectfile.translation import problems_of
 from holdfast.jobs.projectfile.tree import Problem, first_error
 from holdfast.jobs.projectfile.yamlfile import read_yaml
-from holdfast.jobs.ready import ChangedTable
+from holdfast.jobs.ready import ChangedTable, DownstreamJob
 from holdfast.storage.location import Location, parse_location
 
 
@@ -72,11 +72,18 @@ class Project(Declaration):
 
     def changed_tables_of(self, job: str) -> tuple[ChangedTable, ...]:
         """Return the Delta tables that a job streams and another job of the project changes."""
-        places = {
+        places = self._shown_places()
+        return changed_tables(places[job], places.values())
+
+    def downstream_of(self, job: str) -> tuple[DownstreamJob, ...]:
+        """Return the other jobs that the rows of a job reach, those that read them itself first."""
+        return downstream_jobs(job, self._shown_places())
+
+    def _shown_places(self) -> dict[str, JobPlaces]:
+        return {
             name: declared_places(name, self.shown_job(name), self._checkpoint(name), self.folder)
             for name in self.jobs
         }
-        return changed_tables(places[job], places.values())
 
     def at(self, *path: str | int) -> str:
         """Spell where a key stands in the file."""

@@ -140,6 +140,9 @@ def keys(node: Node, path: Path = ()) -> Iterator[tuple[Path, Entry]]:
             yield from keys(entry.node, (*path, entry.key))
 
 
+_MOST_LINES = 5
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing that is wrong in a project file."""
@@ -154,8 +157,10 @@ def first_error(problems: Iterable[Problem], shown: str) -> ProjectError | None:
     ordered = sorted(problems, key=lambda problem: problem.mark)
     if not ordered:
         return None
-    first, others = ordered[0], len(ordered) - 1
+    first, *others = ordered
     why = code_of(first.code).why
     if others:
-        why += f" ({counted(others, 'more problem')} in this file)"
+        lines = ", ".join(dict.fromkeys(str(one.mark.line) for one in others[:_MOST_LINES]))
+        lines += ", …" if len(others) > _MOST_LINES else ""
+        why += f" ({counted(len(others), 'more problem')} in this file: line {lines})"
     return ProjectError(first.code, first.message, at=located(shown, first.mark), why=why)

@@ -52,11 +52,11 @@ def refuse_bad_output(path: Path, checkpoint: Path | None, *, force: bool) -> No
     at = shown_path(str(path))
     folder = os.path.realpath(path.parent)
     if checkpoint is not None and is_inside(folder, os.path.realpath(checkpoint)):
-        raise UsageError("HF2774", "the file would lie inside of the checkpoint", at=at)
+        raise UsageError("HF1006", "the file would be inside the checkpoint", at=at)
     if not Path(folder).is_dir():
-        raise UsageError("HF2774", "the folder of the file does not exist", at=at)
+        raise UsageError("HF1006", "the directory of the file does not exist", at=at)
     if path.is_dir():
-        raise UsageError("HF2774", "a folder of that name exists", at=at)
+        raise UsageError("HF1006", "this is a directory, not a file", at=at)
     if not force and os.path.lexists(path):
         raise _taken(path)
 
@@ -73,7 +73,7 @@ def write_rows(
     rows = 0
     with _translated(path):
         try:
-            with temporary.open("xb") as file:
+            with _created(temporary, path) as file:
                 with closing(_writer(form, file, schema)) as writer:
                     for batch in batches:
                         writer.write_batch(batch)
@@ -88,6 +88,16 @@ def write_rows(
         finally:
             temporary.unlink(missing_ok=True)
     return WrittenFile(shown_path(str(path)), form, rows, size)
+
+
+def _created(temporary: Path, path: Path) -> BinaryIO:
+    """Open the file to write; a place at which none can be is the user's to correct."""
+    try:
+        return temporary.open("xb")
+    except OSError as failure:
+        reason = (failure.strerror or str(failure)).lower()
+        message = f"the file cannot be created: {reason}"
+        raise UsageError("HF1006", message, at=shown_path(str(path))) from failure
 
 
 def _taken(path: Path) -> UsageError:
