@@ -26,6 +26,7 @@ MEANINGS = {
     52: "Spark cannot be started",
     53: "a job failed while it was running",
     CONVICTED: "`demo` found a lost or duplicated row",
+    129: "the terminal or session was closed (SIGHUP); `run` stopped as for SIGTERM",
     130: "interrupted (Ctrl-C); `run` let running deliveries finish, or a second signal "
     "stopped it at once",
     143: "terminated (SIGTERM); `run` let running deliveries finish, or a second signal "

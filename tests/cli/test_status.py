@@ -46,6 +46,22 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("width", [40, 50, 60, 70])
+def test_a_narrow_terminal_shows_every_job_whole(
+    project: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """Names, states, batches, times and rows are in it, and nothing is cut."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = holdfast("status").out.partition("\n\n")[0]
+    lines = shown.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in shown
+    names = [name for name in NAMES if name in lines or any(name[:12] in one for one in lines)]
+    assert names == [*NAMES]
+    for said in ("running", "failed", "killed", "2 pending", "12,345,678", "2026-03-01", "delta"):
+        assert said in shown
+
+
 def test_the_page_fits_80_columns_and_writes_nothing(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 
 import pytest
 
-from holdfast.running.stopping import SIGNALS, Stopping, heeding_signals
+from holdfast.running.stopping import SIGNALS, Stopping, hangups_ignored, heeding_signals
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -23,6 +24,36 @@ def test_signals_ask_and_then_insist(number: signal.Signals) -> None:
         assert stopping.wait_at_once(5)
         assert stopping.signal == number
     assert {one: signal.getsignal(one) for one in SIGNALS} == before
+
+
+def test_a_hangup_that_is_ignored_stays_ignored() -> None:
+    """`nohup holdfast run` goes on when the session is closed."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        stopping = Stopping()
+        with heeding_signals(stopping):
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert not stopping.wait(0.1)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_process_started_meanwhile_ignores_a_hangup() -> None:
+    """As the JVM must: a closed terminal signals it together with the driver."""
+    with heeding_signals(Stopping()):
+        handler = signal.getsignal(signal.SIGHUP)
+        with hangups_ignored():
+            child = subprocess.Popen(["sleep", "60"])
+        assert signal.getsignal(signal.SIGHUP) == handler
+    try:
+        child.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(0.2)
+    finally:
+        child.kill()
+        child.wait()
 
 
 def test_a_program_asks_without_a_signal() -> None:

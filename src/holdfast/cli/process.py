@@ -3,19 +3,27 @@ threads."""
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
+_NOBODY_READS = (errno.EPIPE, errno.EIO)
+
 
 @contextmanager
 def closed_pipe_ignored(stream: TextIO) -> Iterator[None]:
-    """Write to a stream in the body; what nobody reads is dropped, now and later."""
+    """Write to a stream in the body; what nobody reads is dropped, now and later.
+
+    Nobody reads a pipe whose reader ended, or a terminal that was closed.
+    """
     try:
         yield
         stream.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        if error.errno not in _NOBODY_READS:
+            raise
         drop_output(stream)
 
 

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
+"""What a terminal or an ssh session sends when it is closed; Windows has none."""
+SIGNALS = (signal.SIGTERM, signal.SIGINT, *(() if _HANGUP is None else (_HANGUP,)))
 GRACE_SECONDS = 300.0
 """How long a running sink call is let finish."""
 
@@ -113,7 +115,10 @@ class Stopping:
 
 @contextmanager
 def heeding_signals(stopping: Stopping) -> Iterator[None]:
-    """Let SIGTERM and Ctrl-C ask to stop; elsewhere than in the main thread they can't be heard."""
+    """Let SIGTERM, Ctrl-C and SIGHUP ask to stop; outside the main thread they can't be heard.
+
+    A SIGHUP that is ignored stays so: `nohup` asks for that.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -124,7 +129,8 @@ def heeding_signals(stopping: Stopping) -> Iterator[None]:
     )
     listener.start()
     pipe_before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    before = {number: signal.signal(number, stopping.heard) for number in SIGNALS}
+    heeded = [one for one in SIGNALS if one != _HANGUP or not _is_ignored(one)]
+    before = {number: signal.signal(number, stopping.heard) for number in heeded}
     try:
         yield
     finally:
@@ -147,6 +153,26 @@ def handlers_kept() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def hangups_ignored() -> Iterator[None]:
+    """Let a process that the body starts ignore SIGHUP: a closed terminal sends it to all.
+
+    The driver finishes the running delivery first, and needs its JVM for that.
+    """
+    if _HANGUP is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(_HANGUP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(_HANGUP, before)
+
+
+def _is_ignored(number: signal.Signals) -> bool:
+    return signal.getsignal(number) is signal.SIG_IGN
 
 
 def _listen(pipe: int, stopping: Stopping) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
-from signal import SIGTERM
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError, JvmDiedError, LeaseError
@@ -18,6 +17,7 @@ from holdfast.running.options import RunContext
 from holdfast.running.progress import Report, behind
 from holdfast.running.recordkeeping import RecordKeeper, SinkTracker
 from holdfast.running.report import JobOutcome, JobReport
+from holdfast.running.stopping import SIGNALS
 from holdfast.spark.failures import failure_of, job_error, jvm_deaths_raised, jvm_died
 from holdfast.spark.gate import StoppedBeforeSinkError
 from holdfast.spark.jvmdeath import JvmDeath
@@ -151,7 +151,7 @@ class JobRun:
     def _was_asked_for(self) -> bool:
         """Whether a signal to stop ended the JVM: by our hand, or because both got it."""
         stopping, death = self._context.stopping, self._context.jvm.death()
-        terminated = death is not None and death.signal == SIGTERM
+        terminated = death is not None and death.signal in SIGNALS
         return stopping.at_once or (stopping.asked and terminated)
 
     def _not_begun(self, death: JvmDeath) -> JobOutcome:

@@ -24,6 +24,7 @@ from weakref import WeakKeyDictionary
 from holdfast.errors import HoldfastError, SparkStartError
 from holdfast.records.processes import lives, process_here
 from holdfast.redaction import REDACTED, redact, redact_value
+from holdfast.running.stopping import hangups_ignored
 from holdfast.spark.jvmdeath import JvmDeath, KernelWatch, death_of
 
 if TYPE_CHECKING:
@@ -223,7 +224,8 @@ def start_jvm(settings: Mapping[str, str], *, verbose: bool) -> JavaGateway:
     voice = JvmOutput(aloud=verbose)
     spoken = {"stdout": voice.writing, "stderr": voice.writing}
     try:
-        gateway = launch_gateway(conf, spoken)  # type: ignore[no-untyped-call]
+        with hangups_ignored():
+            gateway = launch_gateway(conf, spoken)  # type: ignore[no-untyped-call]
     except (PySparkException, OSError) as failure:
         os.close(voice.writing)
         message = f"Java ended while Spark was starting: {voice.cause()}"

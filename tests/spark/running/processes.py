@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -75,6 +76,7 @@ class Terminal:
         )
         self._terminal: int | None = terminal
         self._text = ""
+        self._is_watched = True
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -82,6 +84,11 @@ class Terminal:
     def text(self) -> str:
         """Everything shown so far, without colours and cursor movements."""
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self._text)
+
+    def hang_up(self) -> None:
+        """Close the terminal, as a lost ssh session does: its foreground gets SIGHUP."""
+        self._is_watched = False
+        self._reader.join(WAIT_SECONDS)
 
     def press_ctrl_c(self) -> None:
         """Let the terminal send SIGINT to every process in its foreground."""
@@ -112,8 +119,11 @@ class Terminal:
     def _read(self) -> None:
         with os.fdopen(self._screen, "rb", buffering=0) as screen, contextlib.suppress(OSError):
             # Linux reports an error where nobody has the terminal open any more.
-            while shown := screen.read(4096):
-                self._text += shown.decode("utf-8", "replace")
+            while self._is_watched:
+                if select.select([screen], [], [], 0.1)[0]:
+                    if not (shown := screen.read(4096)):
+                        break
+                    self._text += shown.decode("utf-8", "replace")
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:

@@ -12,7 +12,12 @@ from typing import Any
 
 import pytest
 
+from holdfast.records.folder import records_of
+from holdfast.records.history import History
 from holdfast.records.processes import lives, process_here
+from holdfast.records.run import Ended
+from holdfast.storage.location import parse_location
+from holdfast.storage.options import StorageSettings
 from tests.spark.running.processes import (
     Terminal,
     call,
@@ -88,6 +93,23 @@ def test_sigterm_lets_the_running_delivery_finish(spark: Any, tmp_path: Path) ->
     assert result_of(again)["result"]["jobs"][0]["ended"] == "finished"
     lines = (tmp_path / "delivered").read_text().split("\n")[:-1]
     assert sorted(int(line.split()[1]) for line in lines) == numbers
+
+
+def test_a_closed_terminal_lets_the_running_delivery_finish(spark: Any, tmp_path: Path) -> None:
+    """SIGHUP goes to the JVM as well, and nothing can be printed any more: status 129."""
+    made = slow_job(tmp_path)
+    made.arrive(3)
+    made.arrive(4)
+    with Terminal(tmp_path, "run", "--events", "events") as terminal:
+        wait_for((tmp_path / "entered-0").exists, "the first delivery")
+        terminal.hang_up()
+        wait_for(lambda: '"stopping"' in (tmp_path / "events").read_text(), "the answer")
+        (tmp_path / "go").touch()
+        assert terminal.process.wait(240) == 129
+    assert made.ids("ingest", "commits") == [0]
+    (run,) = History(records_of(parse_location(str(made.checkpoint("ingest"))),
+                                StorageSettings())).runs()  # fmt: skip
+    assert (run.ended, run.last_batch) == (Ended.STOPPED, 0)
 
 
 def test_a_second_ctrl_c_stops_at_once_and_python_alone_killed_leaves_the_lease_held(

@@ -141,13 +141,14 @@ class LiveRun:
     def __exit__(self, *_failure: object) -> None:
         self._ended.set()
         if self._live is not None:
-            self._live.stop()
+            with closed_pipe_ignored(sys.stderr):
+                self._live.stop()
 
     def show(self, event: Event) -> None:
         """Show what happened."""
         if self._silent and not (isinstance(event, RunStep) and event.always):
             return
-        with self._lock:
+        with self._lock, closed_pipe_ignored(sys.stderr):
             if isinstance(event, RunStep):
                 self._leave(redact(event.message))
                 return

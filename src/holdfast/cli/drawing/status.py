@@ -23,11 +23,20 @@ _STYLES = {
 }
 
 
+_UNBOUNDED = 10_000
+_FOLDED = 12
+"""So much of a job's name is shown in one piece."""
+
+
 def draw_status(answer: Answer[Status], console: Console) -> None:
     """Draw the whole page."""
     status = answer.result
     console.print(Text.assemble(("project ", "bold"), status.project))
-    console.print(_table(status.jobs))
+    table = _table(status.jobs)
+    if _fits(table, status.jobs, console):
+        console.print(table)
+    else:
+        _draw_blocks(status.jobs, console)
     _draw_holders(status.jobs, console)
     _draw_restarts(status.jobs, console)
     _draw_sinks(status.jobs, console)
@@ -49,9 +58,34 @@ def _table(jobs: Iterable[JobStatus]) -> Table:
     table.add_column("sink", no_wrap=True)
     for one in jobs:
         state = Text(one.state.value, _STYLES.get(one.state, ""))
-        sink = f"{one.sink} (native)" if one.sink_native else one.sink
-        table.add_row(one.job, state, _batch(one), *_last_run(one), sink)
+        table.add_row(one.job, state, _batch(one), *_last_run(one), _sink(one))
     return table
+
+
+def _fits(table: Table, jobs: Iterable[JobStatus], console: Console) -> bool:
+    """Whether the terminal has room for all columns; long names of jobs may be folded."""
+    longest = max((len(one.job) for one in jobs), default=0)
+    unbounded = console.options.update(width=_UNBOUNDED)
+    others = console.measure(table, options=unbounded).maximum - longest
+    return console.width - others >= min(longest, _FOLDED)
+
+
+def _draw_blocks(jobs: Iterable[JobStatus], console: Console) -> None:
+    """Draw each job in a few short lines, for a narrow terminal."""
+    for one in jobs:
+        console.print(Text(one.job, "bold", overflow="fold"))
+        batch, (moment, rows) = _batch(one), _last_run(one)
+        state = Text(one.state.value, _STYLES.get(one.state, ""))
+        said = [state.append(f", batch {batch}", "default") if batch else state]
+        if moment:
+            said.append(Text(f"{moment}, {rows} {'row' if rows == '1' else 'rows'}"))
+        said.append(Text(_sink(one)))
+        for line in said:
+            console.print(Padding(line, (0, 0, 0, 2)))
+
+
+def _sink(one: JobStatus) -> str:
+    return f"{one.sink} (native)" if one.sink_native else one.sink
 
 
 def _batch(one: JobStatus) -> str:

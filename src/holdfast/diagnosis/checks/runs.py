@@ -67,7 +67,10 @@ def killed_run(recorded: Recorded, target: str, severity: Severity) -> Iterator[
     if last_run_state(recorded) is not RunState.KILLED:
         return
     run = recorded.runs[0]
-    message = f"run {run.generation} of job {run.job} was killed; it began at {run.started_at}"
+    message = (
+        f"run {run.generation} of job {run.job}, which began at {run.started_at}, did not end "
+        "cleanly: its process is gone"
+    )
     evidence = {"generation": run.generation, "last_batch": run.last_batch}
     named = shlex.quote(target)
     steps = tuple(step.replace("TARGET", named) for step in code_of("HF2345").next_steps)

@@ -29,6 +29,7 @@ _NAMES: Mapping[str, str] = {
     "function": "module:function",
 }
 _SCALARS_ONLY = ("conf", "options")
+_UNKNOWN = "extra_forbidden"
 
 Schema = Mapping[str, object]
 
@@ -38,8 +39,18 @@ def problems_of(
 ) -> Iterator[Problem]:
     """Give each of pydantic's errors as a problem with its place in the file."""
     schema = model.model_json_schema()
-    for error in failure.errors(include_url=False, include_input=False):
-        yield _problem(error, schema, root)
+    errors = failure.errors(include_url=False, include_input=False)
+    meant = {_meant(one["loc"], schema) for one in errors if one["type"] == _UNKNOWN}
+    for error in errors:
+        # A required key that is there, misspelled, is reported once, where it stands.
+        if error["type"] != "missing" or error["loc"] not in meant:
+            yield _problem(error, schema, root)
+
+
+def _meant(path: Sequence[str | int], schema: Schema) -> tuple[str | int | None, ...]:
+    """Return the path of the key that a misspelled one is nearest to."""
+    known = _mapping(_schema_at(schema, path[:-1]).get("properties"))
+    return (*path[:-1], nearest(str(path[-1]), known))
 
 
 def _problem(error: ErrorDetails, schema: Schema, root: tree.Node) -> Problem:
@@ -49,7 +60,7 @@ def _problem(error: ErrorDetails, schema: Schema, root: tree.Node) -> Problem:
     if kind == "missing":
         message = f"{_spelled(path[:-1])} lacks {path[-1]}"
         return Problem(tree.key_mark(root, path[:-1]), "HF1105", message)
-    if kind == "extra_forbidden":
+    if kind == _UNKNOWN:
         return Problem(tree.key_mark(root, path), "HF1103", _unknown_key(path, schema))
     if path[-1] == "[key]":
         path = path[:-1]

@@ -164,6 +164,62 @@ FOREIGN: tuple[tuple[str, str], ...] = (
 
 LOG_LINES: tuple[tuple[str, str], ...] = (
     (
+        "listed-file-gone",
+        "org.apache.spark.SparkFileNotFoundException: File file:/data/dim/part-00000-c000.snappy."
+        "parquet does not exist. It is possible the underlying files have been updated. You can "
+        "explicitly invalidate the cache in Spark by running 'REFRESH TABLE tableName' command in "
+        "SQL or by recreating the Dataset/DataFrame involved.",
+    ),
+    (
+        "listed-file-gone",
+        "Caused by: org.apache.spark.SparkFileNotFoundException: No such file or directory: s3a://"
+        "lake/dim/part-00003.snappy.parquet",
+    ),
+    (
+        "futures-timed-out",
+        "java.util.concurrent.TimeoutException: Futures timed out after [300 seconds]\n\tat scala."
+        "concurrent.impl.Promise$DefaultPromise.ready(Promise.scala:259)\n\tat org.apache.spark."
+        "util.ThreadUtils$.awaitResult(ThreadUtils.scala:293)",
+    ),
+    (
+        "futures-timed-out",
+        "org.apache.spark.SparkException: Exception thrown in awaitResult: \nCaused by: java.util."
+        "concurrent.TimeoutException: Futures timed out after [300 seconds]",
+    ),
+    (
+        "futures-timed-out",
+        "org.apache.spark.rpc.RpcTimeoutException: Futures timed out after [120 seconds]. This "
+        "timeout is controlled by spark.rpc.askTimeout",
+    ),
+    (
+        "futures-timed-out",
+        "ERROR ApplicationMaster: Uncaught exception: java.util.concurrent.TimeoutException: "
+        "Futures timed out after [100000 milliseconds]",
+    ),
+    (
+        "database-refuses-connections",
+        "org.postgresql.util.PSQLException: Connection to localhost:5432 refused. Check that the "
+        "hostname and port are correct and that the postmaster is accepting TCP/IP connections."
+        "\nCaused by: java.net.ConnectException: Connection refused",
+    ),
+    (
+        "database-refuses-connections",
+        'psycopg.OperationalError: connection failed: connection to server at "127.0.0.1", port '
+        "5432 failed: Connection refused\n\tIs the server running on that host and accepting "
+        "TCP/IP connections?",
+    ),
+    (
+        "database-refuses-connections",
+        "com.mysql.cj.jdbc.exceptions.CommunicationsException: Communications link failure\n\nThe "
+        "last packet sent successfully to the server was 0 milliseconds ago.\nCaused by: java.net."
+        "ConnectException: Connection refused",
+    ),
+    (
+        "database-refuses-connections",
+        "com.microsoft.sqlserver.jdbc.SQLServerException: The TCP/IP connection to the host db1, "
+        'port 1433 has failed. Error: "Connection refused. Verify the connection properties.',
+    ),
+    (
         "heap-out-of-memory",
         "26/11/17 03:12:44 ERROR Executor: Exception in task 3.0 in stage 88.0 (TID 1207)\n"
         "java.lang.OutOfMemoryError: Java heap space",
@@ -473,6 +529,18 @@ LOG_LINES: tuple[tuple[str, str], ...] = (
 the cluster managers write them; those of YARN and Kubernetes cannot be provoked without one."""
 
 INSIDE: tuple[tuple[str, str], ...] = (
+    (
+        "broadcast-timed-out",
+        "org.apache.spark.SparkException: Could not execute broadcast in 300 secs. You can "
+        "increase the timeout for broadcasts\nCaused by: java.util.concurrent.TimeoutException: "
+        "Futures timed out after [300 seconds]",
+    ),
+    (
+        "source-files-gone",
+        "org.apache.spark.SparkFileNotFoundException: File file:/in/a.json does not exist. It is "
+        "possible the underlying files have been updated.\n\tat org.apache.spark.sql.execution."
+        "streaming.MicroBatchExecution.runBatch(MicroBatchExecution.scala:700)",
+    ),
     (
         "hdfs-state-out-of-memory",
         "[CANNOT_LOAD_STATE_STORE.HDFS_STORE_PROVIDER_OUT_OF_MEMORY] Could not load\nCaused by: "

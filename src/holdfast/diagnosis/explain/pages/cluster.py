@@ -330,4 +330,56 @@ PAGES: tuple[Page, ...] = (
         unseen="it depends on the data of a batch",
         general=True,
     ),
+    Page(
+        "futures-timed-out",
+        "one part of Spark waited too long for an answer of another",
+        "The number says which wait it was: 300 seconds is a broadcast join "
+        "(`spark.sql.broadcastTimeout`), 120 seconds a call between driver and executors "
+        "(`spark.rpc.askTimeout`, `spark.network.timeout`), 100000 milliseconds YARN's wait for "
+        "the driver program to create its session (`spark.yarn.am.waitTime`). " + RERUN,
+        (
+            "Raising every timeout: a driver that collects garbage or has lost its executors "
+            "answers no later either.",
+        ),
+        (
+            "Read the first `Caused by` below it and the lines before it: a lost executor or a "
+            "long garbage collection is the cause, the timeout the consequence.",
+            "For a broadcast, make the side smaller or set "
+            "`spark.sql.autoBroadcastJoinThreshold=-1`.",
+            "In YARN cluster mode, create the SparkSession before any long preparation.",
+        ),
+        fragments=(
+            "Futures timed out after [# seconds]",
+            "Futures timed out after [# milliseconds]",
+        ),
+        unseen="how long an answer takes is known only while the query runs",
+        general=True,
+    ),
+    Page(
+        "database-refuses-connections",
+        "the database does not accept connections at this address",
+        "Nothing listens on that host and port as seen from the machine that connects: the server "
+        "is down or restarting, the host or port is wrong, or a firewall is in between. Tasks "
+        "connect from the executors, where `localhost` is another machine than the driver's. "
+        + RERUN,
+        (
+            "Retrying with a new checkpoint: it reads the source from the beginning, and delivers "
+            "rows that the database has already.",
+        ),
+        (
+            "Connect by hand from the machine of the driver and of an executor, with the host and "
+            "port of the message, for example `pg_isready -h HOST -p PORT`.",
+            "Correct the url of the sink, or start the server, then start the job again as it is.",
+        ),
+        fragments=(
+            "Connection to … refused. Check that the hostname and port are correct",
+            "connection to server at … failed: Connection refused",
+            "Communications link failure … Connection refused",
+            "Socket fail to connect to host",
+            "The TCP/IP connection to the host … has failed",
+            "The Network Adapter could not establish the connection",
+        ),
+        unseen="whether a server accepts connections is known only when somebody connects",
+        general=True,
+    ),
 )

@@ -85,6 +85,31 @@ SOURCE_PAGES: tuple[Page, ...] = (
         codes=("HF2216",),
     ),
     Page(
+        "listed-file-gone",
+        "a file that Spark listed is gone when a task opens it",
+        "Somebody removed, moved or rewrote it in between. It belongs to the source of the stream, "
+        "or to a table that the query joins with: a Delta table after VACUUM, a Parquet directory "
+        "that another job overwrites. The trace below the message names the batch.",
+        (
+            "`REFRESH TABLE`, as the message says, for a file of the stream itself: a planned "
+            "batch keeps its list of files.",
+            "`spark.sql.files.ignoreMissingFiles=true` for good: rows are left out, and no "
+            "message says how many.",
+        ),
+        (
+            "`holdfast doctor TARGET` says whether a batch is pending; if it is and the file is of "
+            "the stream's source, put the file back under the same path.",
+            "If it is of a joined table, start the job again: the table is listed again. Then "
+            "have the other job write with Delta, or into a new directory.",
+        ),
+        fragments=(
+            "SparkFileNotFoundException: File <path> does not exist",
+            "org.apache.spark.SparkFileNotFoundException",
+        ),
+        unseen="the files of a batch are opened only when it runs",
+        general=True,
+    ),
+    Page(
         "source-files-denied",
         "a file that a planned batch has to read may not be read",
         "Spark reports such a file as missing; it is there, and access to it was denied: another "
