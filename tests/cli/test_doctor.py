@@ -15,13 +15,14 @@ from holdfast.diagnosis.inspection import sources as kafkaasking
 from holdfast.errors import UsageError
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
 from tests.parts.ports import free_port
 
 WITH_OUTPUT = [one for one in corpus() if one.spark in ("4.3.0", "4.2.0")]
 
 
-@pytest.mark.parametrize("one", WITH_OUTPUT, ids=str)
+@over_samples("one", WITH_OUTPUT)
 def test_the_page_fits_80_columns_and_writes_nothing(
     one: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from tests.checkpoint.foretelling import (
     contradiction,
     verified_picture,
 )
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
 from tests.restarts.loading import Truth, damaged_files, truths
 
@@ -53,7 +54,7 @@ def test_async_gaps_warn_of_a_start_without_async() -> None:
     assert "doesn't exist" in start.reason
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_real_checkpoints_go_on_after_their_last_batch(one: Sample) -> None:
     """A batch that failed runs again, otherwise the one after it is planned."""
     picture = verified_picture(one.files())

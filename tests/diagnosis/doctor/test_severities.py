@@ -12,6 +12,7 @@ import pytest
 from holdfast.diagnosis.doctor.doctor import examine
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Severity
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 from tests.diagnosis.doctor.examining import examined, examinee, place_of
 from tests.diagnosis.doctor.severityreasons import (
@@ -97,7 +98,7 @@ def test_every_reason_is_still_needed(capsys: pytest.CaptureFixture[str]) -> Non
 HEALTHY = [one for one in corpus() if one.name not in FAILS_INDEED]
 
 
-@pytest.mark.parametrize("one", HEALTHY, ids=str)
+@over_samples("one", HEALTHY)
 def test_healthy_checkpoints_are_quiet(one: Sample) -> None:
     """Nothing above information, with their outputs, of every shape and release."""
     output = dict(one.output_files())
