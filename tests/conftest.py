@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +38,18 @@ def forgotten_secrets() -> Iterator[None]:
     before = known._secrets._values
     yield
     known._secrets._values = before
+
+
+@pytest.fixture(scope="session")
+def whole(pytestconfig: pytest.Config) -> bool:
+    """Tell whether matrices inside of a test run whole."""
+    return bool(pytestconfig.getoption("whole"))
+
+
+@pytest.fixture(scope="session")
+def moments(whole: bool) -> drawing.DrawnMoments:
+    """Count the moments of an act that this run tries."""
+    return partial(drawing.moments, whole=whole)
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,16 @@
 
 A matrix runs one test over many values. For every test one of them is drawn, or one of each group,
 in turn, so that over the tests of a run each value is met. What only repeats a promise at one more
-place, at a price, is marked `whole`.
+place, at a price, is marked `whole`. What is drawn follows from the order of tests and values
+alone: the same tests draw the same values.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import count
+from typing import NamedTuple
 
 import pytest
 
@@ -16,25 +19,45 @@ _MARK = "drawn"
 _WHOLE = "whole"
 
 Test = Callable[..., None]
+DrawnMoments = Callable[..., Iterator[int]]
+"""Counts the moments of an act, as `moments` does."""
 Group = Callable[[object], str]
 
 
 def draw(*names: str) -> pytest.MarkDecorator:
     """Of the values of these parameters together, run one; with `--whole` all of them."""
-    return pytest.mark.drawn(names, None)
+    return pytest.mark.drawn(names, None, False)
 
 
 def draw_one_per_group(
-    name: str, values: Sequence[object], *, ids: Callable[[object], str], group: Callable[..., str]
+    name: str,
+    values: Sequence[object],
+    *,
+    ids: Callable[[object], str],
+    group: Callable[..., str],
+    staggered: bool = False,
 ) -> Callable[[Test], Test]:
-    """Run a test over one value of each group, or with `--whole` over all of them."""
+    """Run a test over one value of each group, or with `--whole` over all of them.
+
+    `staggered` groups differ in the place of the value that a test draws from them. Where each
+    group has a value per release, every test then meets every group and every release.
+    """
 
     def decorate(test: Test) -> Test:
         parametrized = pytest.mark.parametrize(name, values, ids=ids)(test)
-        decorated: Test = pytest.mark.drawn((name,), group)(parametrized)
+        decorated: Test = pytest.mark.drawn((name,), group, staggered)(parametrized)
         return decorated
 
     return decorate
+
+
+def moments(*traits: int, whole: bool, every: int = 3) -> Iterator[int]:
+    """Count the moments of an act from 1: one in `every`, or with `--whole` all of them.
+
+    `traits` number the values of the case. Cases that differ in one of them begin at another
+    moment, so that the cases of a test meet every moment together.
+    """
+    return count(1) if whole else count(1 + sum(traits) % every, every)
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -55,21 +78,35 @@ def _is_run(item: pytest.Item, drawn: set[pytest.Item]) -> bool:
 
 
 def _drawn(items: Sequence[pytest.Item]) -> set[pytest.Item]:
-    cells: dict[tuple[Hashable, ...], list[pytest.Item]] = {}
+    cells: dict[_Cell, list[pytest.Item]] = {}
     for item in items:
         if (mark := item.get_closest_marker(_MARK)) and isinstance(item, pytest.Function):
             cells.setdefault(_cell(item, *mark.args), []).append(item)
     turns: Counter[Hashable] = Counter()
+    places: Counter[Hashable] = Counter()
     drawn: set[pytest.Item] = set()
     for cell, members in cells.items():
-        drawn.add(members[turns[cell[-1]] % len(members)])
-        turns[cell[-1]] += 1
+        place = turns[cell.turn] + (places[cell.test] if cell.staggered else 0)
+        drawn.add(members[place % len(members)])
+        turns[cell.turn] += 1
+        places[cell.test] += 1
     return drawn
 
 
-def _cell(item: pytest.Function, names: Sequence[str], group: Group | None) -> tuple[Hashable, ...]:
-    """Name the test, its other parameters, and the group that one value is drawn from."""
+class _Cell(NamedTuple):
+    """What one value is drawn for: a test, its other parameters, and a group."""
+
+    test: tuple[Hashable, ...]
+    others: tuple[Hashable, ...]
+    turn: Hashable
+    staggered: bool
+
+
+def _cell(
+    item: pytest.Function, names: Sequence[str], group: Group | None, staggered: bool
+) -> _Cell:
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     others = {key: str(value) for key, value in parameters.items() if key not in names}
-    turn = (str(item.path), *names) if group is None else group(parameters[names[0]])
-    return (item.path, item.originalname, *others.items(), turn)
+    drawn_from = str(item.path) if group is None else group(parameters[names[0]])
+    test = (item.path, item.originalname)
+    return _Cell(test, (*others.items(),), (drawn_from, *names), staggered)

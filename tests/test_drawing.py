@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.corpus.loading import corpus
+
 MATRIX = """
 import pytest
 from tests.drawing import draw, draw_one_per_group
@@ -89,3 +91,45 @@ def test_all_of_it_runs_when_asked(matrix: Path) -> None:
     """By the option, or because a test is named."""
     assert len(collected(matrix, "--whole")) == 6 * 4 + 1
     assert collected(matrix, "test_matrix.py::test_0[a2]") == ["test_0[a2]"]
+
+
+RELEASES = """
+RELEASES = [f"{shape}{release}" for release in range(3) for shape in "abcd"]
+over_releases = draw_one_per_group(
+    "one", RELEASES, ids=str, group=lambda one: one[0], staggered=True
+)
+
+@over_releases
+def test_first(one): ...
+
+@over_releases
+def test_second(one): ...
+
+@over_releases
+def test_third(one): ...
+"""
+
+
+def test_staggered_groups_let_every_test_meet_every_value_of_the_other_kind(matrix: Path) -> None:
+    """Each test has every shape and every release; together they have every pair."""
+    (matrix / "test_matrix.py").write_text(MATRIX + RELEASES)
+    pairs = [name.rstrip("]").split("[") for name in collected(matrix)]
+    for test in ("test_first", "test_second", "test_third"):
+        drawn = [value for name, value in pairs if name == test]
+        assert sorted(value[0] for value in drawn) == ["a", "b", "c", "d"]
+        assert {value[1] for value in drawn} == {"0", "1", "2"}
+    assert len({value for _, value in pairs}) == len(pairs) == 12
+
+
+def test_the_corpus_is_drawn_so_that_every_test_meets_every_shape_and_release() -> None:
+    """The tests over all checkpoints, as a run of everything draws them."""
+    root = Path(__file__).parents[1]
+    words = [sys.executable, "-m", "pytest", "-q", "--collect-only", "tests/checkpoint"]
+    run = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True)
+    shapes = {one.name for one in corpus()}
+    releases = {one.spark for one in corpus()}
+    for test in ("test_reading.py::test_", "test_overview.py::test_"):
+        names = [line for line in run.stdout.splitlines() if test in line and "@" in line]
+        drawn = [line.partition("[")[2].rstrip("]").split("@") for line in names]
+        assert sorted(shape for shape, _ in drawn) == sorted(shapes)
+        assert {release for _, release in drawn} == releases

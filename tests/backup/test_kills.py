@@ -28,6 +28,7 @@ from tests.backup.folders import (
     tree_of,
 )
 from tests.backup.writers import STRIKES, killed_in_child
+from tests.drawing import DrawnMoments
 
 
 @pytest.fixture(autouse=True)
@@ -44,11 +45,12 @@ def changed(tree: Tree) -> Tree:
     return {**tree, "commits/1": b"v1\n{}", "state/0/0/1.delta": b"state", "offsets/.1.crc": b"crc"}
 
 
-@pytest.mark.parametrize("strike", STRIKES.values(), ids=STRIKES)
+@pytest.mark.parametrize("striking", STRIKES)
 def test_a_backup_killed_at_any_moment_is_whole_or_not_listed(
-    strike: Strike, tmp_path: Path
+    striking: str, tmp_path: Path, moments: DrawnMoments
 ) -> None:
-    for fatal in count(1):
+    strike = STRIKES[striking]
+    for fatal in moments(striking == "killed", every=2):
         folder = tmp_path / str(fatal)
         root = make_tree(folder / "ckpt", small())
         back_up_now(records_of(root))
@@ -135,10 +137,15 @@ def no_other_store(_: str) -> BackupStore:
 
 @pytest.mark.parametrize(("accident", "striking", "finish"), CASES)
 def test_a_restore_killed_at_any_moment_is_finished_or_taken_back(
-    accident: Callable[[Path], tuple[str, ...]], striking: str, finish: bool, tmp_path: Path
+    accident: Callable[[Path], tuple[str, ...]],
+    striking: str,
+    finish: bool,
+    tmp_path: Path,
+    moments: DrawnMoments,
 ) -> None:
-    interrupted = 0
-    for fatal in count(1):
+    interrupted: list[int] = []
+    case = CASES.index((accident, striking, finish))
+    for fatal in moments(case):
         folder = tmp_path / str(fatal)
         root, backup, wish = prepared(folder, accident)
         before, after = tree_of(root), small() | {"offsets": None}
@@ -151,7 +158,7 @@ def test_a_restore_killed_at_any_moment_is_finished_or_taken_back(
         struck = STRIKES[striking](act, fatal)
         unfinished = records_of(root).journal.unfinished()
         if unfinished is not None:
-            interrupted += 1
+            interrupted.append(fatal)
             with pytest.raises(CheckpointError) as refused:
                 back_up_now(records_of(root))
             assert refused.value.code.number == "HF4506"
@@ -163,7 +170,9 @@ def test_a_restore_killed_at_any_moment_is_finished_or_taken_back(
         assert_store_is_sound(records_of(root))
         if not struck:
             assert is_restored(root, after)
-            assert interrupted > 5, "too few moments lay between intent and outcome"
+            assert interrupted[-1] - interrupted[0] >= 5, (
+                "too few moments lay between intent and outcome"
+            )
             return
         shutil.rmtree(folder)
 
@@ -175,8 +184,11 @@ def is_restored(root: Path, tree: Tree) -> bool:
 
 
 @pytest.mark.parametrize("finish", [True, False], ids=["finish", "undo"])
-def test_finishing_and_taking_back_may_be_killed_as_well(finish: bool, tmp_path: Path) -> None:
-    for fatal in count(1):
+def test_finishing_and_taking_back_may_be_killed_as_well(
+    finish: bool, tmp_path: Path, moments: DrawnMoments
+) -> None:
+    moment = 20
+    for fatal in moments(finish, every=2):
         folder = tmp_path / str(fatal)
         root, backup, _ = prepared(folder, whole_over_damage)
         before = tree_of(root)
@@ -187,8 +199,8 @@ def test_finishing_and_taking_back_may_be_killed_as_well(finish: bool, tmp_path:
         def settle(opener: Opener, root: Path = root) -> object:
             return settled(root, finish=finish, opener=opener)
 
-        moment = next(one for one in count(20) if first_write(folder, restore, root, one))
-        assert moment
+        # The first time it is searched for; it is the same one in every copy.
+        moment = next(one for one in count(moment) if first_write(folder, restore, root, one))
         struck = killed_in_child(settle, fatal)
         if struck and records_of(root).journal.unfinished() is not None:
             settled(root, finish=finish)

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Callable
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -36,6 +35,7 @@ from tests.backup.folders import (
 )
 from tests.backup.writers import STRIKES, killed_in_child
 from tests.corpus.loading import sample
+from tests.drawing import DrawnMoments
 
 LOG = "_spark_metadata"
 
@@ -184,12 +184,12 @@ def test_nobody_who_confirms_means_nothing_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize("striking", STRIKES)
 @pytest.mark.parametrize("existed", [True, False], ids=["empty", "new"])
 def test_killed_at_any_moment_it_is_finished_or_taken_back(
-    finish: bool, striking: str, existed: bool, tmp_path: Path
+    finish: bool, striking: str, existed: bool, tmp_path: Path, moments: DrawnMoments
 ) -> None:
     records, backup = backed_up(tmp_path)
     live = tree_of(tmp_path / "out"), tree_of(tmp_path / "ckpt")
-    interrupted = 0
-    for fatal in count(1):
+    interrupted: list[int] = []
+    for fatal in moments(finish, striking == "killed", existed):
         look = tmp_path / f"look-{fatal}"
         if existed:
             look.mkdir()
@@ -199,7 +199,7 @@ def test_killed_at_any_moment_it_is_finished_or_taken_back(
 
         struck = STRIKES[striking](act, fatal)
         if records_of(look).journal.unfinished() is not None:
-            interrupted += 1
+            interrupted.append(fatal)
             assert refusal(partial(write_out, records, backup, look)) == "HF4506"
             assert settled(look, finish=finish) == ("finished" if finish else "taken-back")
             wanted = real_log() if finish else {}
@@ -211,14 +211,18 @@ def test_killed_at_any_moment_it_is_finished_or_taken_back(
         assert_store_is_sound(records)
         if not struck:
             assert tree_of(look) == real_log()
-            assert interrupted > 10, "too few moments lay between intent and outcome"
+            assert interrupted[-1] - interrupted[0] >= 10, (
+                "too few moments lay between intent and outcome"
+            )
             return
 
 
 @pytest.mark.parametrize("finish", [True, False], ids=["finish", "undo"])
-def test_settling_may_be_killed_as_well(finish: bool, tmp_path: Path) -> None:
+def test_settling_may_be_killed_as_well(
+    finish: bool, tmp_path: Path, moments: DrawnMoments
+) -> None:
     records, backup = backed_up(tmp_path)
-    for fatal in count(1):
+    for fatal in moments(finish, every=2):
         look = tmp_path / f"look-{fatal}"
 
         def act(opener: Opener, look: Path = look) -> object:

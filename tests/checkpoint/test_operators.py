@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from holdfast.checkpoint.operators import operators_of
 from tests.checkpoint.pictures import files_of, picture_of
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 WITH_OPERATORS = [one for one in corpus() if one.facts.get("operators")]
 
 
-@pytest.mark.parametrize("one", WITH_OPERATORS, ids=str)
+@over_samples("one", WITH_OPERATORS)
 def test_operators_are_those_that_spark_lists(one: Sample) -> None:
     """Ids, names and stores of every operator that `state-metadata` reported."""
     found = {operator.id: operator for operator in operators_of(picture_of(dict(one.files())))}

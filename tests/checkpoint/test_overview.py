@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from holdfast.checkpoint.overview import read_overview
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.testing import RecordingReader
 from tests.checkpoint.pictures import files_of, picture_of, replaced, without
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_it_agrees_with_the_picture(one: Sample) -> None:
     files = dict(one.files())
     picture, glance = picture_of(files), read_overview(MemoryReader(files))

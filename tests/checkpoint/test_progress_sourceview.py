@@ -12,6 +12,7 @@ from holdfast.diagnosis.inspection.result import inspection_of
 from holdfast.format.logs.offsets import OffsetsEntry, SourceOffset
 from holdfast.format.sources import ExplainedOffset
 from tests.checkpoint.pictures import files_of, picture_of
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 KINDS = {
@@ -25,7 +26,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("one", [one for one in corpus() if one.name in KINDS], ids=str)
+@over_samples("one", [one for one in corpus() if one.name in KINDS])
 def test_kinds_are_told_from_the_checkpoint_alone(one: Sample) -> None:
     """A bare number with nothing beside it could be a socket's or a memory stream's."""
     picture = picture_of(dict(one.files()))

@@ -11,10 +11,11 @@ from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import FileKind, Listed, Listing
 from holdfast.storage.testing import FaultyReader, InjectedFault, RecordingReader
 from tests.checkpoint.pictures import Files, files_of, picture_of, replaced
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_the_picture_says_what_spark_said(one: Sample) -> None:
     """Query id, newest batch and its end offsets are those that Spark reported itself."""
     picture = picture_of(dict(one.files()))

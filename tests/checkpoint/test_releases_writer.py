@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from holdfast.checkpoint.releases import RELEASES, spark_version
 from tests.checkpoint.pictures import files_of, picture_of, replaced
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_the_true_release_lies_in_the_inferred_range(one: Sample) -> None:
     """For every real checkpoint, and for most of them the range is one release."""
     version = spark_version(picture_of(dict(one.files())))

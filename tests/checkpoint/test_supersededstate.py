@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.recovery.outcome import unhindered_start
 from holdfast.checkpoint.supersededstate import superseded_state
@@ -12,13 +10,14 @@ from holdfast.diagnosis.inspection.state import every_partition
 from holdfast.state.loading.logs import StateLog
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 TOTALS = "aggregation-hdfs-snapshots"
 STATEFUL = [one for one in corpus() if one.facts.get("state")]
 
 
-@pytest.mark.parametrize("one", STATEFUL, ids=str)
+@over_samples("one", STATEFUL)
 def test_nothing_that_is_loaded_is_superseded(one: Sample) -> None:
     """Of every shape and release; what lies before the first file of a chain is."""
     reader = MemoryReader(dict(one.files()))

@@ -23,6 +23,7 @@ from holdfast.errors import UsageError
 from holdfast.findings import Severity
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
 from tests.parts.ports import free_port
 
@@ -55,7 +56,7 @@ def test_what_is_not_shown_is_named_with_how_to_see_it() -> None:
     )
 
 
-@pytest.mark.parametrize("one", WITH_OUTPUT, ids=str)
+@over_samples("one", WITH_OUTPUT)
 def test_the_page_fits_80_columns_and_writes_nothing(
     one: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from docs.generating.schemas import document_schema
 from tests.cli.running import Printed, holdfast
 from tests.cli.test_inspect import digest_tree
 from tests.cli.test_secrets import FORMS, checkpoint_with, survivors
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
 from tests.redaction.test_planted import SECRETS, traces_of
 
@@ -32,7 +33,7 @@ def validator() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(document_schema("evidence"))
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_every_real_checkpoint_is_answered_and_left_alone(
     one: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import holdfast
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
 
 
@@ -22,7 +23,7 @@ def digest_tree(root: Path) -> dict[str, tuple[str, int]]:
     }
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_the_page_fits_80_columns_and_writes_nothing(
     one: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +44,11 @@ class Sample:
         return folder / CHECKPOINT.rstrip("/")
 
     def _below(self, prefix: str) -> dict[str, bytes]:
-        with zipfile.ZipFile(self.archive) as packed:
-            names = [name for name in packed.namelist() if name.startswith(prefix)]
-            return {
-                name.removeprefix(prefix): packed.read(name)
-                for name in names
-                if not name.endswith("/")
-            }
+        return {
+            name.removeprefix(prefix): data
+            for name, data in _unpacked(self.archive).items()
+            if name.startswith(prefix)
+        }
 
     def __str__(self) -> str:
         return f"{self.name}@{self.spark}"
@@ -58,10 +56,23 @@ class Sample:
 
 def corpus() -> list[Sample]:
     """Returns every sample, sorted by Spark version and name."""
+    return list(_corpus())
+
+
+@cache
+def _corpus() -> tuple[Sample, ...]:
     archives = sorted(ARCHIVES.glob("*/*.zip"))
-    return [Sample(path.stem, path.parent.name, path) for path in archives]
+    return tuple(sample(path.stem, path.parent.name) for path in archives)
 
 
+@cache
 def sample(name: str, spark: str) -> Sample:
     """Returns one sample by its shape's name and Spark version."""
     return Sample(name, spark, ARCHIVES / spark / f"{name}.zip")
+
+
+@cache
+def _unpacked(archive: Path) -> dict[str, bytes]:
+    """Returns the files of an archive, read once: all archives together are a few megabytes."""
+    with zipfile.ZipFile(archive) as packed:
+        return {name: packed.read(name) for name in packed.namelist() if not name.endswith("/")}

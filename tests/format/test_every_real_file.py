@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from holdfast.format.logs.checksums import (
     decode_hadoop_checksum,
     decode_spark_checksum,
@@ -14,13 +12,14 @@ from holdfast.format.logs.checksums import (
 from holdfast.format.logs.metadata import decode_query
 from holdfast.format.logs.offsets import decode_initial
 from holdfast.format.state.schema import columns, decode_state_schema
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 from tests.format.realfiles import KINDS, real_files
 
 SAMPLES = corpus()
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@over_samples("sample", SAMPLES)
 def test_it_comes_out_as_it_went_in(sample: Sample) -> None:
     seen = set()
     for kind, path, data in real_files(sample):
@@ -29,7 +28,7 @@ def test_it_comes_out_as_it_went_in(sample: Sample) -> None:
     assert "query" in seen
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@over_samples("sample", SAMPLES)
 def test_its_checksums_fit(sample: Sample) -> None:
     files = sample.files()
     for path, data in files.items():
@@ -48,7 +47,7 @@ def test_its_checksums_fit(sample: Sample) -> None:
             ), path
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@over_samples("sample", SAMPLES)
 def test_its_schemas_have_columns_and_its_id_is_well_formed(sample: Sample) -> None:
     for kind, path, data in real_files(sample):
         if kind.name == "query":

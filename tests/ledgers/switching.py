@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +29,17 @@ class Calls:
     def __init__(self, chosen: int, happens: Callable[[], None]) -> None:
         self._chosen = chosen
         self._happens = happens
-        self._count = 0
+        self.count = 0
 
     @property
     def survived(self) -> bool:
         """Whether the driver ended before the chosen call came."""
-        return self._count < self._chosen
+        return self.count < self._chosen
 
     def next(self) -> None:
         """Come to the next call."""
-        self._count += 1
-        if self._count == self._chosen:
+        self.count += 1
+        if self.count == self._chosen:
             self._happens()
 
 
@@ -93,14 +94,14 @@ def at_every_call(
     judge: Callable[[Place], None],
     *,
     killed: bool = False,
+    moments: Iterable[int] | None = None,
 ) -> int:
     """Try each storage call of `late` as the one before which `other` acts; return how many.
 
-    `late` then goes on, or is killed. Errors of the sink end it: they must be HF5025.
+    `late` then goes on, or is killed. Errors of the sink end it: they must be HF5025. Of all calls
+    only those in `moments` are tried, where these are given.
     """
-    chosen = 0
-    while True:
-        chosen += 1
+    for chosen in moments if moments is not None else count(1):
         place = local(folder / f"{chosen}{'-killed' * killed}")
         before(place)
 
@@ -117,5 +118,6 @@ def at_every_call(
         except SinkError as error:
             assert error.code.number == "HF5025", (chosen, error)
         if calls.survived:
-            return chosen - 1
+            return calls.count
         judge(place)
+    raise AssertionError("moments have no end")

@@ -9,6 +9,7 @@ from holdfast.ledgers.sparkfilesink import FileSinkLog, read_file_sink_log
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Listing
 from tests.checkpoint.pictures import replaced, without
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
 
 Files = dict[str, bytes]
@@ -28,7 +29,7 @@ def read(files: Files, batches: range = range(100)) -> FileSinkLog:
     return log
 
 
-@pytest.mark.parametrize("one", WITH_LOG, ids=str)
+@over_samples("one", WITH_LOG)
 def test_every_real_log_is_whole(one: Sample) -> None:
     """The newest id is the newest committed batch, and nothing is missing."""
     log = read(log_files(one.name, one.spark))

@@ -118,13 +118,17 @@ def test_enough_is_planted() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("place", range(len(PLACES)))
-def test_no_planted_secret_survives(place: int, form: str) -> None:
-    text = FORMS[form](PLANTED[place])
-    redacted = redact(text)
-    assert REDACTED in redacted
-    assert not [trace for trace in traces_of(SECRETS[place]) if trace in redacted]
-    assert redact(redacted) == redacted
+def test_no_planted_secret_survives(form: str) -> None:
+    """Whatever it was planted in."""
+    shown = [redact(FORMS[form](planted)) for planted in PLANTED]
+    assert [text for text in shown if REDACTED not in text] == []
+    seen = [
+        text
+        for text, secret in zip(shown, SECRETS, strict=False)
+        if any(trace in text for trace in traces_of(secret))
+    ]
+    assert seen == []
+    assert [text for text in shown if redact(text) != text] == []
 
 
 @pytest.mark.parametrize("place", range(len(PLACES)))

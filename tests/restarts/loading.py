@@ -1,6 +1,7 @@
 """Gives tests the recorded truth and the damaged files it was recorded on, without Spark."""
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -39,11 +40,27 @@ class Truth:
 
 def truths() -> list[Truth]:
     """Every recorded truth of every version, in a stable order."""
-    found: list[Truth] = []
-    for file in sorted((HERE / "truth").glob("*.json")):
-        for record in json.loads(file.read_text()):
-            found.append(truth_of(file.stem, record))
-    return found
+    return list(_truths())
+
+
+@cache
+def _truths() -> tuple[Truth, ...]:
+    return tuple(
+        truth_of(file.stem, record)
+        for file in sorted((HERE / "truth").glob("*.json"))
+        for record in json.loads(file.read_text())
+    )
+
+
+@cache
+def drawn_truths() -> frozenset[Truth]:
+    """One truth of each damage of each base, of another version from one to the next."""
+    versions: dict[tuple[str, str], list[Truth]] = defaultdict(list)
+    for one in _truths():
+        versions[one.base, one.damage].append(one)
+    return frozenset(
+        recorded[place % len(recorded)] for place, recorded in enumerate(versions.values())
+    )
 
 
 def truth_of(spark: str, record: dict[str, Any]) -> Truth:

@@ -7,7 +7,7 @@ import pytest
 from tests.restarts.archive import read_zip, write_zip
 from tests.restarts.bases import base_named
 from tests.restarts.damages import DAMAGES, damage_named
-from tests.restarts.loading import HERE, Truth, damaged_files, truths
+from tests.restarts.loading import HERE, Truth, damaged_files, drawn_truths, truths
 
 TRUTHS = truths()
 ACTIONS = {"fresh", "plan", "rerun", "replan", "fail", "idle", "hang"}
@@ -24,6 +24,16 @@ def test_every_truth_can_be_replayed(spark: str) -> None:
         assert damage_named(truth.damage).applies(base_named(truth.base))
         files = damaged_files(truth)
         assert not any(path.startswith(("/", "../")) for path in files)
+
+
+def test_what_is_drawn_has_every_damage_of_every_base_and_every_version() -> None:
+    drawn = drawn_truths()
+    pairs = {(truth.base, truth.damage) for truth in TRUTHS}
+    assert {(truth.base, truth.damage) for truth in drawn} == pairs
+    assert len(drawn) == len(pairs) < len(TRUTHS) / 2
+    assert {(truth.spark, truth.base) for truth in drawn} == {
+        (truth.spark, truth.base) for truth in TRUTHS
+    }
 
 
 def test_undamaged_checkpoints_continue() -> None:

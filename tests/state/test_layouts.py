@@ -9,6 +9,7 @@ from holdfast.format.state.operators import OperatorMetadata
 from holdfast.format.strictjson import decode_object
 from holdfast.state.layouts import StoreLayout, layouts_of
 from holdfast.storage.memory import MemoryReader
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
 
 TRANSFORMS = [one for one in corpus() if one.name.startswith("transform-")]
@@ -30,7 +31,7 @@ def variables(metadata: OperatorMetadata) -> dict[str, tuple[str, bool]]:
     }
 
 
-@pytest.mark.parametrize("one", TRANSFORMS, ids=str)
+@over_samples("one", TRANSFORMS)
 def test_schemas_tell_variables_as_their_operator_does(one: Sample) -> None:
     """The column families alone tell kinds and times to live; metadata says the same."""
     picture = read_picture(MemoryReader(one.files()))

@@ -6,8 +6,6 @@ import json
 from collections.abc import Container
 from typing import Any
 
-import pytest
-
 from holdfast.format.rocksdb.keys import (
     KeyEncoder,
     KeyLayout,
@@ -21,6 +19,7 @@ from holdfast.state.decoding import Encoding, RowDecoder
 from holdfast.state.layouts import Shown, StoreLayout
 from holdfast.state.loading.rocksdb import open_tables, read_snapshot
 from holdfast.storage.memory import MemoryReader
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, sample
 from tests.format.sparkjson import spark_rows
 from tests.state.realtables import real_layouts, real_partitions, samples_with_tables, zips_of
@@ -30,7 +29,7 @@ _FORMAT = "spark.sql.streaming.stateStore.encodingFormat"
 _NAMES = {Shown.LIST: "list_element", Shown.MAP: "user_map_value"}
 
 
-@pytest.mark.parametrize("one", SAMPLES, ids=str)
+@over_samples("one", SAMPLES)
 def test_every_snapshot_holds_as_many_keys_as_it_says(one: Sample) -> None:
     reader = MemoryReader(one.files())
     for path in zips_of(one):
@@ -99,7 +98,7 @@ def in_order(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(row, sort_keys=True) for row in rows)
 
 
-@pytest.mark.parametrize("one", SAMPLES, ids=str)
+@over_samples("one", SAMPLES)
 def test_rows_are_those_that_spark_read(one: Sample) -> None:
     wanted = expected(one)
     rows = read(one, wanted)

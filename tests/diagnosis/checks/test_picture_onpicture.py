@@ -17,6 +17,7 @@ from holdfast.findings import Finding, Severity, worst
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import FileKind, Listed, Listing
 from tests.checkpoint.pictures import Files, files_of, replaced, without
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 BROKEN_BY_SPARK_ITSELF = {"repartition-refused"}
@@ -29,7 +30,7 @@ def location_of(one: Sample) -> str:
     return recorded if isinstance(recorded, str) else f"/tmp/holdfast-corpus/{one.name}/checkpoint"
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_healthy_checkpoints_of_every_kind_give_no_warning(one: Sample) -> None:
     """Information at most."""
     picture = read_picture(MemoryReader(one.files(), location=location_of(one)), history=1000)

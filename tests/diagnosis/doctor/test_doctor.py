@@ -18,6 +18,7 @@ from holdfast.findings import Severity, worst
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 from tests.checkpoint.pictures import files_of, without
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 from tests.diagnosis.doctor.examining import examined, examinee, found, output_of, place_of
 from tests.diagnosis.doctor.scenarios import Scenario, fresh_logs
@@ -36,7 +37,7 @@ def test_every_damage_is_told_where_it_lies(scenario: Scenario) -> None:
     assert finding.why and finding.next_steps and scenario.spark
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_healthy_checkpoints_with_their_outputs_give_no_warning(one: Sample) -> None:
     """Information at most, whatever the kind."""
     output = dict(one.output_files()) or None

@@ -16,6 +16,7 @@ from holdfast.errors import NotFoundError, StorageError
 from holdfast.findings import Severity
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 from tests.diagnosis.doctor.examining import Files, examined, examinee, found, place_of
 from tests.diagnosis.doctor.scenarios import STATE
@@ -160,7 +161,7 @@ def test_a_damaged_snapshot_leads_on_to_the_files_in_its_place() -> None:
     assert told["state/0/0/6.delta"] is Severity.FATAL
 
 
-@pytest.mark.parametrize("one", STATEFUL, ids=str)
+@over_samples("one", STATEFUL)
 def test_healthy_state_is_read_whole_and_nothing_is_said(one: Sample) -> None:
     """Of every shape and release."""
     codes = found(examinee(dict(one.files()), path=place_of(one)))

@@ -15,6 +15,7 @@ from holdfast.checkpoint.layout import lay_out
 from holdfast.diagnosis.evidence.bundle import LARGEST_BYTES, Packed, pack
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 ROWS = (".delta", ".snapshot", ".sst", ".changelog", ".zip", ".log")
@@ -41,7 +42,7 @@ def manifest(bundle: Packed) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_every_log_and_no_row_of_a_real_checkpoint(one: Sample) -> None:
     """All logs byte by byte, with digests of both; what is left out is counted with why."""
     files = dict(one.files())

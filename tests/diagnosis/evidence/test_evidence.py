@@ -14,6 +14,7 @@ from holdfast.errors import CheckpointError, NotFoundError
 from holdfast.findings import Severity
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of, replaced, without
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
 from tests.diagnosis.doctor.examining import output_of
 from tests.diagnosis.doctor.gathering import declared, gathered
@@ -24,7 +25,7 @@ PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 PARTITIONS = "spark.sql.shuffle.partitions"
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_facts_agree_with_what_spark_said(one: Sample) -> None:
     """Query id, offsets, operators, provider and release, for every real checkpoint."""
     found = gathered(one.files(), one.output_files() or None).result
@@ -60,7 +61,7 @@ def _offsets_agree(one: Sample, offsets: SourceOffsets | None) -> None:
         assert {*found} == {*ends}
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_ready_means_that_nothing_essential_is_unknown(one: Sample) -> None:
     """And every unknown fact comes with how to get it."""
     found = gathered(one.files(), one.output_files() or None).result

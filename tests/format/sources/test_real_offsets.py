@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.format.sources import SourceEvidence, amount_between, explain
 from holdfast.format.sources import went_back as moved_back
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 KINDS = {
@@ -66,14 +67,14 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
             yield name, rest
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@over_samples("sample", SAMPLES)
 def test_every_offset_is_of_a_kind_that_spark_described(sample: Sample) -> None:
     expected = described_kinds(sample)
     for offsets in offsets_of(sample).values():
         assert {explain(offset).kind for offset in offsets} <= expected
 
 
-@pytest.mark.parametrize("sample", corpus(), ids=str)
+@over_samples("sample", corpus())
 def test_offsets_of_successive_batches_never_went_back(sample: Sample) -> None:
     for offsets in offsets_of(sample).values():
         kind = explain(offsets[0]).kind

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -45,6 +44,7 @@ from holdfast.storage.location import parse_location
 from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import StorageSettings
 from tests.backup.writers import STRIKES, Moments
+from tests.drawing import DrawnMoments
 from tests.storage.s3server import S3Server
 
 QUERY = "c1a5e0f6-4a52-4f0b-9d0e-0c3b1f7f4d11"
@@ -200,9 +200,11 @@ def whole_batches(place: Place, mode: str) -> set[str]:
 @pytest.mark.usefixtures("_no_flushing")
 @pytest.mark.parametrize("mode", ["append", "complete"])
 @pytest.mark.parametrize("striking", STRIKES)
-def test_killed_at_any_moment_then_run_again(tmp_path: Path, mode: str, striking: str) -> None:
+def test_killed_at_any_moment_then_run_again(
+    tmp_path: Path, mode: str, striking: str, moments: DrawnMoments
+) -> None:
     """A plain reader sees no row twice at any time, and each once at the end."""
-    for fatal in count(1):
+    for fatal in moments(mode == "append", striking == "killed", every=2):
         place = local(tmp_path / str(fatal))
         deliver(place, 0, "a", "b", "c", mode=mode)
 
@@ -231,9 +233,11 @@ def test_killed_at_any_moment_then_run_again(tmp_path: Path, mode: str, striking
 @pytest.mark.usefixtures("_no_flushing")
 @pytest.mark.parametrize("striking", STRIKES)
 @pytest.mark.parametrize("everything", [False, True], ids=["rewind", "clear"])
-def test_taking_back_killed_at_any_moment(tmp_path: Path, striking: str, everything: bool) -> None:
+def test_taking_back_killed_at_any_moment(
+    tmp_path: Path, striking: str, everything: bool, moments: DrawnMoments
+) -> None:
     """The next act finishes it; a batch that went is never taken for committed."""
-    for fatal in count(1):
+    for fatal in moments(striking == "killed", everything, every=2):
         place = local(tmp_path / str(fatal))
         for number in range(3):
             deliver(place, number, f"a{number}", f"b{number}")

@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.state.query.comparing import Differences, compare_states, rows_at
 from holdfast.state.reading import StateView
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
 from tests.format.sparkjson import spark_rows
 from tests.state.states import rows_of, view_of
@@ -37,7 +38,7 @@ def kept_batches(view: StateView) -> list[int]:
     return list(view.loadable_batches())
 
 
-@pytest.mark.parametrize("one", AGGREGATIONS, ids=str)
+@over_samples("one", AGGREGATIONS)
 def test_batches_differ_as_spark_counted(one: Sample) -> None:
     """Rows, new ones and removed ones after each batch; every other update changed a row."""
     files, told = one.files(), progress_of(one)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-import pytest
-
-from tests.corpus.loading import corpus, sample
+from tests.corpus.drawn import over_samples
+from tests.corpus.loading import Sample, corpus
 from tests.state.states import as_spark_shows, asked_by, rows_of, view_of
 from tests.state.truth.digests import digest, load_digests, older_batches, store_name
 
@@ -22,26 +20,23 @@ NOT_GIVEN = {
 }
 """Samples of which Spark refused some store at some batch."""
 
-STORES = [pytest.param(name, store, id=f"{name}-{store}") for name in TOLD for store in TOLD[name]]
+ASKED = [one for one in corpus() if TOLD.get(str(one))]
 
 
-@cache
-def files_of(name: str) -> dict[str, bytes]:
-    """Unpack a sample once."""
-    shape, _, spark = name.partition("@")
-    return sample(shape, spark).files()
-
-
-@pytest.mark.parametrize(("name", "store"), STORES)
-def test_rows_are_those_that_spark_gave(name: str, store: str) -> None:
-    """Batch by batch, where Spark gave any."""
-    shape, _, spark = name.partition("@")
-    [asked] = [one for one in sample(shape, spark).facts["state"] if store_name(one) == store]
-    for batch, told in TOLD[name][store].items():
-        if not told.startswith(REFUSED):
-            view = view_of(files_of(name), batch=int(batch), **asked_by(asked))
-            rows = [as_spark_shows(view, row) for row in rows_of(view)]
-            assert digest(rows) == told, f"batch {batch}"
+@over_samples("one", ASKED)
+def test_rows_are_those_that_spark_gave(one: Sample) -> None:
+    """Store by store and batch by batch, where Spark gave any."""
+    asked = {store_name(told): asked_by(told) for told in one.facts["state"]}
+    files = one.files()
+    wrong = []
+    for store, batches in TOLD[str(one)].items():
+        for batch, told in batches.items():
+            if not told.startswith(REFUSED):
+                view = view_of(files, batch=int(batch), **asked[store])
+                rows = [as_spark_shows(view, row) for row in rows_of(view)]
+                if digest(rows) != told:
+                    wrong.append(f"{store}, batch {batch}: {digest(rows)}, and not {told}")
+    assert wrong == []
 
 
 def test_spark_gave_rows_but_where_it_can_not() -> None:

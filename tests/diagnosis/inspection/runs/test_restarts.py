@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.diagnosis.inspection.runs.restarts import Certainty, RestartHistory, restart_history
 from tests.checkpoint.pictures import files_of, picture_of, replaced, without
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 
 CERTAIN = {"transform-pandas-evolved", "named-sinks", "upgrade", "upgrade-rocksdb"}
@@ -29,7 +30,7 @@ def history_of(one: Sample) -> RestartHistory:
     return restart_history(picture_of(dict(one.files()), history=1000))
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_never_more_restarts_than_there_were(one: Sample) -> None:
     """And each that is seen lies where a run began, or where an offline rewrite lies between."""
     found = history_of(one)
@@ -42,7 +43,7 @@ def test_never_more_restarts_than_there_were(one: Sample) -> None:
     assert found.certain + found.likely == len(found.restarts)
 
 
-@pytest.mark.parametrize("one", [one for one in corpus() if len(one.facts["runs"]) > 1], ids=str)
+@over_samples("one", [one for one in corpus() if len(one.facts["runs"]) > 1])
 def test_which_restarts_of_the_corpus_can_be_seen(one: Sample) -> None:
     """Every sample of several runs, by name: what is not visible is said to be so."""
     found = history_of(one)

@@ -7,6 +7,7 @@ import pytest
 from holdfast.diagnosis.inspection.evidence import Basis
 from holdfast.diagnosis.inspection.sink.facts import EITHER
 from tests.checkpoint.pictures import files_of, replaced, without
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 from tests.diagnosis.doctor.gathering import declared, gathered
 
@@ -14,7 +15,7 @@ UPDATE = ("transform", "real-time")
 COMPLETE = ("delta-totals", "aggregation-complete")
 
 
-@pytest.mark.parametrize("one", corpus(), ids=str)
+@over_samples("one", corpus())
 def test_what_is_told_is_true(one: Sample) -> None:
     """From tests/corpus/shapes: transformWithState and real-time mode ran in update mode."""
     fact = gathered(one.files(), one.output_files() or None).result.output_mode

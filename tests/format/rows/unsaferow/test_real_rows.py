@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from holdfast.format.rows.types import arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows, encode_row
 from holdfast.format.spans import Spans
+from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 from tests.format.realrows import Store, real_stores
 from tests.format.sparkjson import spark_rows
@@ -43,7 +42,7 @@ def told(sample: Sample, store: Store) -> list[dict[str, Any]] | None:
     return None
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@over_samples("sample", SAMPLES)
 def test_rows_are_what_spark_said(sample: Sample) -> None:
     """Spark 3.5 has no reader: its rows are only decoded."""
     for store in real_stores(sample):
@@ -69,7 +68,7 @@ def test_every_common_type_occurs() -> None:
     assert {name for name in TYPES if f'"{name}"' in text} == TYPES
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@over_samples("sample", SAMPLES)
 def test_keys_are_encoded_to_the_same_bytes(sample: Sample) -> None:
     """A key that was decoded is found again by its bytes; so are values."""
     for store in real_stores(sample):
