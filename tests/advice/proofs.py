@@ -285,6 +285,11 @@ TESTS: dict[tuple[str, str], Test] = {
         "test_an_output_that_was_moved_without_its_manifests_says_what_to_move",
         "the output was moved without the folder beside it",
     ),
+    ("HF3014", "put the directory …/.holdfast/… back, which was beside the output, from a "
+     "backup"): Test(
+        "tests/ledgers/files/test_startcheck.py::test_manifests_that_were_removed_are_put_back",
+        "the manifests beside the output were removed, and are put back",
+    ),
     ("HF5011", "if every row of … is the job's, delete them yourself, then clear the sink: an "
      "empty table is always cleared"): Test(
         "tests/spark/sinks/database/test_rewinding.py::"
@@ -326,6 +331,7 @@ _NEW_CHECKPOINT = Test(
     "refused (HF3007)",
 )
 _NEW_OUTPUT = Test(_GONE.name, "a new output meets the old checkpoint", "refused (HF3013)")
+TESTS["HF2407", "give the sink a directory of its own"] = _NEW_OUTPUT
 _START_AGAIN = (
     r"^(?:otherwise )?start (?:the job |it )?again|(?:make some|the line that is named), and start"
 )

@@ -176,6 +176,8 @@ class SinkState:
     """Whether it may hold a batch of the query although nothing there tells of any."""
     shows_rows: bool = True
     """Whether `contents` is about the rows; False where only a ledger can be looked at."""
+    is_own: bool = False
+    """Whether rows there are named as those of this query, although no ledger knows them."""
     is_for_development: bool = False
     """Whether nothing in it is meant to outlive the process."""
     native: NativeSinkState | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import SinkError
-from holdfast.ledgers.files.output import FileOutput
+from holdfast.ledgers.files.output import FileOutput, file_prefix
 from holdfast.ledgers.files.publishing import commit_manifest
 from holdfast.ledgers.files.replacing import REPLACED
 from holdfast.ledgers.files.rewinding import clear, rewind
@@ -51,6 +51,21 @@ def test_a_new_place_is_absent(tmp_path: Path) -> None:
         assert seen.place == f"file://{tmp_path.resolve()}/out"
         assert seen.newest_delivered is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_manifests_that_were_removed_are_put_back(tmp_path: Path) -> None:
+    """The files alone say whose they are; with the manifests everything is known again."""
+    place = local(tmp_path)
+    for number in range(2):
+        deliver(place, number, f"{file_prefix(QUERY)}-{number:010d}-part-0.parquet")
+    shutil.move(tmp_path / ".holdfast", tmp_path / "aside")
+    seen = look(place)
+    assert (seen.held.answer, seen.contents, seen.is_own) == (
+        SinkAnswer.NOTHING, Contents.ROWS, True)  # fmt: skip
+    assert not look(place, "0a0a0a0a-another").is_own
+    shutil.move(tmp_path / "aside", tmp_path / ".holdfast")
+    again = look(place)
+    assert (again.held.value, again.is_own) == (1, False)
 
 
 def test_a_whole_folder_is_not_listed(tmp_path: Path) -> None:

@@ -178,3 +178,8 @@ def is_hidden(path: str) -> bool:
         part.startswith(".") or (part.startswith("_") and "=" not in part)
         for part in path.split("/")
     )
+
+
+def file_prefix(query_id: str) -> str:
+    """Return what the names of the files of a query begin with: one that no reader hides."""
+    return folder_name(query_id).replace("%", "-").lstrip(".-_")[:8]

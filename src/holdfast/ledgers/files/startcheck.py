@@ -12,7 +12,7 @@ from collections.abc import Callable
 from holdfast.errors import StorageError
 from holdfast.ledgers.files.format import Epochs, Manifest
 from holdfast.ledgers.files.manifests import ManifestLog, read_manifest_ledger
-from holdfast.ledgers.files.output import A_FOLDER, FileOutput, is_hidden
+from holdfast.ledgers.files.output import A_FOLDER, FileOutput, file_prefix, is_hidden
 from holdfast.ledgers.files.replacing import REPLACED
 from holdfast.ledgers.sinkstate import NO_QUERY_YET, Contents, LastCommitted, SinkAnswer, SinkState
 from holdfast.storage.location import canonical
@@ -41,7 +41,14 @@ def look_at_folder(output: FileOutput, log: ManifestLog, query_id: str | None) -
         if ledger is not None:
             held = ledger.last_committed(query_id)
     if held.answer is SinkAnswer.NOTHING:
-        return SinkState(held, place, contents=_contents(output), generation=generation)
+        contents = _contents(output)
+        return SinkState(
+            held,
+            place,
+            contents=contents,
+            generation=generation,
+            is_own=contents is Contents.ROWS and _has_files_of(output, query_id),
+        )
     newest = None if query_id is None else _newest_published(output, log, query_id, epochs)
     if newest is None or _has_one_of(output, newest):
         return SinkState(held, place, generation=generation)
@@ -83,6 +90,19 @@ def _rows_up_to(output: FileOutput, newest: Manifest) -> int | None:
 
     is_compacted = _has_file(output, output.name, _DEEPEST, is_foreign)
     return None if is_compacted else max(found, default=None)
+
+
+def _has_files_of(output: FileOutput, query_id: str | None) -> bool:
+    """Return whether a file is named as those of the query are: only its manifests are gone."""
+    if query_id is None:
+        return False
+    prefix = file_prefix(query_id)
+
+    def is_ours(name: str) -> bool:
+        found = _OURS.fullmatch(name)
+        return found is not None and found["query"] == prefix
+
+    return _has_file(output, output.name, _DEEPEST, is_ours)
 
 
 def _has_one_of(output: FileOutput, manifest: Manifest) -> bool:

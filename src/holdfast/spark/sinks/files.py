@@ -19,7 +19,7 @@ from holdfast.jobs.ready import ReadySink, spark_path
 from holdfast.ledgers.files.commit import FileCommits, asked
 from holdfast.ledgers.files.format import Manifest, ManifestFile
 from holdfast.ledgers.files.manifests import read_manifest_ledger
-from holdfast.ledgers.files.output import FileOutput, below, folder_name, is_hidden
+from holdfast.ledgers.files.output import FileOutput, below, file_prefix, is_hidden
 from holdfast.ledgers.files.startcheck import look_at_folder
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.sinkstate import CommittedOffsets, LastCommitted, SinkState
@@ -227,7 +227,7 @@ def _files(
 def _final(path: str, identity: BatchIdentity) -> str:
     """Name a file so that no two batches ever collide, and a person sees which one it is of."""
     folder, slash, name = path.rpartition("/")
-    query = folder_name(identity.query_id).replace("%", "-").lstrip(".-_")[:8]
+    query = file_prefix(identity.query_id)
     return f"{folder}{slash}{query}-{identity.batch_id:010d}-{name}"
 
 

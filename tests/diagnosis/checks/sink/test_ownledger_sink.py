@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.errors import StorageError
-from holdfast.findings import Severity
+from holdfast.findings import Finding, Severity
 from holdfast.ledgers.sinkstate import Contents, LastCommitted, SinkState
 from holdfast.records.run import SinkFacts
 from tests.checkpoint.pictures import files_of
@@ -39,6 +39,38 @@ def test_an_output_that_is_gone_is_fatal() -> None:
     assert reported(replace(gone, contents=Contents.ROWS)) == {"HF3014": Severity.FATAL}
     unknown = replace(gone, held=LastCommitted.unknown("no permission"))
     assert reported(unknown) == {"HF3015": Severity.FATAL}
+
+
+def findings(sight: SinkState, **sink: str) -> dict[str, Finding]:
+    """Return what is found of a job with a file sink that never ran under Holdfast."""
+    one = examinee(files_of(SHAPE, SPARK), {},
+                   job=declared(sink={"format": "parquet", "path": "out", **sink}))  # fmt: skip
+    assert one.sink is not None
+    return found(replace(one, sink=replace(one.sink, sees=lambda _: sight)))
+
+
+def test_files_of_this_query_are_not_called_another_writers() -> None:
+    """Only the manifests are gone: they are to be put back."""
+    run = run_on(SHAPE, SPARK, sink=BEFORE)
+    own = SinkState(NOTHING, "file:///lake/out", contents=Contents.ROWS, is_own=True)
+    one = examinee(files_of(SHAPE, SPARK), {}, job=declared(), recorded=recorded(run))
+    assert one.sink is not None
+    finding = found(replace(one, sink=replace(one.sink, sees=lambda _: own)))["HF3014"]
+    assert "now it holds files of this query, and no manifest of them" in finding.message
+    assert "another writer" not in finding.why
+    (step,) = finding.next_steps
+    assert step.startswith("put the directory file:///lake/.holdfast/out back")
+
+
+def test_a_file_sink_of_holdfast_is_not_spoken_of_as_sparks() -> None:
+    """Files without manifests are refused at the start; an empty output begins later."""
+    rows = SinkState(NOTHING, "file:///lake/out", contents=Contents.ROWS)
+    finding = findings(rows)["HF2407"]
+    assert "_spark_metadata" not in f"{finding.why} {finding.next_steps}"
+    assert "Holdfast's file sink" in finding.why
+    assert finding.next_steps == ("give the sink a directory of its own",)
+    empty = findings(replace(rows, contents=Contents.EMPTY))
+    assert "HF2407" not in empty and "HF3023" in empty
 
 
 def test_an_older_copy_of_files_is_fatal() -> None:

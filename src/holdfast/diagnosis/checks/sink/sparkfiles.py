@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from holdfast.diagnosis.inspection.ranges import id_ranges
@@ -14,6 +14,10 @@ from holdfast.plurals import counted
 CLOCK_TOLERANCE_MS = 60_000
 """How far the clocks of the driver and of the storage may be apart."""
 LARGE_LOG_BYTES = 32 * 1024 * 1024
+_NOT_OURS = (
+    "the declared sink is Holdfast's file sink, which has no manifest of any batch here: the files "
+    "are of another writer, and a start refuses the directory (HF5006)"
+)
 
 
 def check_sink_not_ahead(subject: Subject) -> Iterator[Finding]:
@@ -145,7 +149,22 @@ def check_sink_memory(subject: Subject) -> Iterator[Finding]:
             yield Finding("HF2248", Severity.ERROR, message, root, {"newest_commit": committed})
             return
         message = f"batches up to {committed} are committed, but the output holds no log of any"
-        yield Finding("HF2407", Severity.WARNING, message, root, {"newest_commit": committed})
+        evidence = {"newest_commit": committed}
+        if not _is_own(subject):
+            yield Finding("HF2407", Severity.WARNING, message, root, evidence)
+        elif subject.sight is not None and not subject.sight.contents.is_without_rows:
+            yield _without_manifests(message, root, evidence)
+
+
+def _without_manifests(message: str, root: Place, evidence: Mapping[str, object]) -> Finding:
+    steps = ("give the sink a directory of its own",)
+    return Finding("HF2407", Severity.WARNING, message, root, evidence, _NOT_OURS, steps)
+
+
+def _is_own(subject: Subject) -> bool:
+    """Whether Holdfast's file sink is declared: an empty output of it is reported as HF3023."""
+    sink = None if subject.job is None else subject.job.job.sink
+    return sink is not None and not sink.native and sink.format in FORMATS
 
 
 def _log(subject: Subject) -> FileSinkLog | None:

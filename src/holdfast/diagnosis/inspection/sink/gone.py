@@ -3,7 +3,7 @@ it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -106,6 +106,12 @@ _NOW = {
 }
 
 
+_OWN_ROWS = (
+    "the manifests, which say which batches are in the output, were removed, or the output was "
+    "moved without them. A start that does not know its batches would deliver a pending one twice"
+)
+
+
 @dataclass(frozen=True)
 class SinkCompared:
     """The sink now and before, for a checkpoint that takes a batch for delivered."""
@@ -201,10 +207,23 @@ class SinkCompared:
         message = self._told(newest)
         if self.passed is not None:
             message += f"; this start would begin with batch {self.passed + 1}"
+        if self.sight.is_own:
+            return self._without_manifests(message, evidence)
         return Finding(code, Severity.ERROR, message, _HERE, evidence)
+
+    def _without_manifests(self, message: str, evidence: Mapping[str, object]) -> Finding:
+        """Return that the files of the query are there, and what knows them is not."""
+        parent, _, name = (self.sight.place or "").rstrip("/").rpartition("/")
+        steps = (
+            f"put the directory {parent}/.holdfast/{name} back, which was beside the output, from "
+            "a backup",
+        )
+        return Finding("HF3014", Severity.ERROR, message, _HERE, evidence, _OWN_ROWS, steps)
 
     def _told(self, newest: int) -> str:
         now, place = _NOW[self.sight.contents], self.sight.place or ""
+        if self.sight.is_own:
+            now = "holds files of this query, and no manifest of them"
         if self.before is None:
             return f"the ledger of {place} holds batch {newest} of this query; the output {now}"
         was = self.before.shown
