@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -49,6 +49,12 @@ def draw_one_per_group(
         return decorated
 
     return decorate
+
+
+def seeds(count: int, *, drawn: int) -> list[Any]:
+    """Number the rounds of a test that draws its own damage; only the first ones are drawn."""
+    more = (pytest.param(seed, marks=pytest.mark.whole) for seed in range(drawn, count))
+    return [*range(drawn), *more]
 
 
 def moments(*traits: int, whole: bool, every: int = 3) -> Iterator[int]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from tests.corpus.loading import corpus
+from tests.drawing import moments, seeds
 
 MATRIX = """
 import pytest
@@ -133,3 +135,25 @@ def test_the_corpus_is_drawn_so_that_every_test_meets_every_shape_and_release() 
         drawn = [line.partition("[")[2].rstrip("]").split("@") for line in names]
         assert sorted(shape for shape, _ in drawn) == sorted(shapes)
         assert {release for _, release in drawn} == releases
+
+
+def met(*traits: int, every: int) -> set[int]:
+    """Return which of the first 30 moments a case meets."""
+    return {one for one in islice(moments(*traits, whole=False, every=every), 30) if one <= 30}
+
+
+def test_the_cases_of_a_test_meet_every_moment_together() -> None:
+    """Also the cases that have one value in common; with `--whole` each meets all of them."""
+    everything = set(range(1, 31))
+    assert met(0, every=3) | met(1, every=3) | met(5, every=3) == everything
+    for one in range(2):
+        assert met(one, 0, every=2) | met(one, 1, every=2) == everything
+        assert met(0, one, every=2) | met(1, one, every=2) == everything
+        assert met(one, 0, every=2) & met(one, 1, every=2) == set()
+    assert set(islice(moments(1, whole=True), 30)) == everything
+
+
+def test_the_first_seeds_are_drawn_and_the_others_are_for_the_whole() -> None:
+    drawn, more = seeds(5, drawn=2)[:2], seeds(5, drawn=2)[2:]
+    assert drawn == [0, 1] and [one.values for one in more] == [(2,), (3,), (4,)]
+    assert all(mark.name == "whole" for one in more for mark in one.marks)

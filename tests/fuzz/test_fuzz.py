@@ -18,13 +18,13 @@ from tests.fuzz.reporting import report
 from tests.fuzz.rules import broken_rules
 from tests.fuzz.running import Tally, run
 
-COUNT = 1500
+COUNT, DRAWN = 1500, 600
 
 
 @pytest.fixture(scope="module")
-def tally() -> Tally:
-    """The same cases at every run."""
-    return run(SEED, COUNT)
+def tally(whole: bool) -> Tally:
+    """The same cases at every run, the first of them where they are drawn."""
+    return run(SEED, COUNT if whole else DRAWN)
 
 
 def test_every_promise_holds(tally: Tally) -> None:
@@ -35,7 +35,7 @@ def test_every_promise_holds(tally: Tally) -> None:
 def test_every_operator_damages_something(tally: Tally) -> None:
     """None of them is idle, and most change what Spark reads."""
     assert {one.operator for one in tally.judgements} == set(map(name_of, OPERATORS))
-    assert len(tally.read) > COUNT / 2
+    assert len(tally.read) > len(tally.judgements) / 2
     assert {one.effect for one in tally.judgements} == set(Effect)
 
 

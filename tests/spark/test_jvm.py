@@ -18,6 +18,7 @@ from holdfast.redaction import REDACTED, redact
 from holdfast.spark import jvm
 from holdfast.spark.jvm import Jvm, JvmOutput, lost_connection, reported_cause
 from holdfast.spark.jvmdeath import Shortage
+from tests.parts.classarchive import quick_environment
 
 BAD_MASTER = """WARNING: Using incubator modules: jdk.incubator.vector
 Exception in thread "main" org.apache.spark.SparkException: Master must either be yarn or …
@@ -190,12 +191,20 @@ end_jvm(gateway)
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("end", ["ends", "dies"])
-@pytest.mark.parametrize("loudness", ["verbose", "quiet"])
+@pytest.mark.parametrize(
+    ("loudness", "end"),
+    [
+        ("verbose", "ends"),
+        ("quiet", "dies"),
+        pytest.param("verbose", "dies", marks=pytest.mark.whole),
+        pytest.param("quiet", "ends", marks=pytest.mark.whole),
+    ],
+)
 def test_a_real_jvm_shows_every_line_and_no_secret(loudness: str, end: str) -> None:
     """More than a pipe holds, an error of JDBC with a URL, and a last line that is cut."""
     ended = subprocess.run(
         [sys.executable, "-c", SPEAKING, loudness, end],
+        env=quick_environment(),
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from holdfast.spark.existingsession import (
 )
 from holdfast.spark.jvm import Jvm
 from holdfast.spark.session import has_session, open_session, session_for
+from tests.parts.classarchive import quick_environment
 from tests.spark.readyjobs import job as ready_job
 
 SERVED = SessionOptions("tests", "local[2]", {"spark.sql.shuffle.partitions": "2"})
@@ -91,7 +91,8 @@ for wish in (
 
 def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, whose PATH has no Python of ours."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYSPARK_PYTHON"}
+    environment = quick_environment()
+    environment.pop("PYSPARK_PYTHON", None)
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         capture_output=True,

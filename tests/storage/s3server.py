@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import boto3
+import botocore.loaders
+import botocore.session
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import WSGIRequestHandler, make_server
 
@@ -15,6 +18,9 @@ from holdfast.storage.location import parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
+
+# Every client would read a megabyte about AWS again, which takes longer than what it is asked for.
+botocore.session.create_loader = cache(botocore.loaders.create_loader)
 
 KEY, SECRET = "AKIAEXAMPLEKEYFORTEST", "test-secret-that-is-long-enough-to-see"
 

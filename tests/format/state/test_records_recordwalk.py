@@ -9,6 +9,7 @@ import pytest
 from holdfast.format.spans import DELETE, DELETE_RANGE, MERGE, PUT
 from holdfast.format.state import records
 from holdfast.format.state.records import Buffer, find_records
+from tests.drawing import seeds
 from tests.format.statebytes import Record, typed, untyped
 
 SHAPES = [
@@ -63,7 +64,7 @@ def test_every_record_is_found(shape: str, has_kinds: bool, seed: int) -> None:
 
 
 @pytest.mark.parametrize("has_kinds", [False, True])
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", seeds(150, drawn=30))
 def test_damage_is_found_at_the_same_byte_as_by_a_plain_walk(seed: int, has_kinds: bool) -> None:
     chance = random.Random(seed)
     shape = chance.choice(["equal", "equal for long", "alike", "rows", "odd"])

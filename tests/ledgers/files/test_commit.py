@@ -16,6 +16,7 @@ from holdfast.ledgers.files.commit import FileCommits, asked
 from holdfast.ledgers.files.format import Manifest
 from holdfast.ledgers.files.manifests import manifest_path, mark_path
 from holdfast.ledgers.files.publishing import commit_manifest, publish
+from tests.drawing import DrawnMoments
 from tests.ledgers.files.test_manifests import (
     QUERY,
     Place,
@@ -167,7 +168,9 @@ def whole(place: Place, *batches: str) -> None:
 
 @pytest.mark.usefixtures("_no_flushing")
 @pytest.mark.parametrize("killed", [False, True], ids=["goes-on", "killed"])
-def test_a_successor_at_every_call_of_a_late_driver(tmp_path: Path, killed: bool) -> None:
+def test_a_successor_at_every_call_of_a_late_driver(
+    tmp_path: Path, killed: bool, moments: DrawnMoments
+) -> None:
     """It delivers the same batch and the next; the late driver wakes up, or is gone."""
 
     def before(place: Place) -> None:
@@ -184,7 +187,7 @@ def test_a_successor_at_every_call_of_a_late_driver(tmp_path: Path, killed: bool
 
     calls = at_every_call(
         tmp_path, before, late, successor, lambda place: whole(place, "ab", "cd", "ef"),
-        killed=killed,
+        killed=killed, moments=moments(killed, every=2),
     )  # fmt: skip
     assert calls > 60
 
@@ -213,7 +216,7 @@ def test_a_late_driver_at_every_call_of_its_successor(tmp_path: Path) -> None:
 @pytest.mark.parametrize("killed", [False, True], ids=["goes-on", "killed"])
 @pytest.mark.parametrize("rows", ["cd", ""], ids=["rows", "empty"])
 def test_mode_complete_at_every_call_of_a_late_driver(
-    tmp_path: Path, killed: bool, rows: str
+    tmp_path: Path, killed: bool, rows: str, moments: DrawnMoments
 ) -> None:
     """The newest output is never lost, nor replaced by an older one, nor nested into one."""
 
@@ -242,7 +245,9 @@ def test_mode_complete_at_every_call_of_a_late_driver(
         ) == Counter(rows)
         assert output.files_in(output.staging) == {}
 
-    assert at_every_call(tmp_path, before, late, successor, judge, killed=killed) > 40
+    drawn = moments(killed, bool(rows), every=2)
+    calls = at_every_call(tmp_path, before, late, successor, judge, killed=killed, moments=drawn)
+    assert calls > 40
 
 
 @pytest.mark.usefixtures("_no_flushing")

@@ -18,6 +18,7 @@ from holdfast.ledgers.files.format import INTENT, Intent, encode_intent
 from holdfast.ledgers.files.manifests import read_manifest_ledger
 from holdfast.ledgers.files.outputcheck import OutputState, look_at_output
 from holdfast.ledgers.files.publishing import commit_manifest
+from tests.drawing import DrawnMoments
 from tests.ledgers.files.test_manifests import (
     QUERY,
     Place,
@@ -118,7 +119,9 @@ def test_a_rewind_that_dies_at_its_fence_at_every_call_of_its_successor(tmp_path
 
 @pytest.mark.usefixtures("_no_flushing")
 @pytest.mark.parametrize("killed", [False, True], ids=["goes-on", "killed"])
-def test_a_rewind_at_every_call_of_a_late_driver(tmp_path: Path, killed: bool) -> None:
+def test_a_rewind_at_every_call_of_a_late_driver(
+    tmp_path: Path, killed: bool, moments: DrawnMoments
+) -> None:
     """And another driver that plans the batches again: nothing of the late one is ever seen."""
 
     def late(driver: FileCommits) -> None:
@@ -140,13 +143,17 @@ def test_a_rewind_at_every_call_of_a_late_driver(tmp_path: Path, killed: bool) -
             deliver(place, 4, "late", generation=1)
         assert caught.value.code.number == "HF5025"
 
-    assert at_every_call(tmp_path, filled, late, rewound, judge, killed=killed) > 60
+    drawn = moments(killed, every=2)
+    calls = at_every_call(tmp_path, filled, late, rewound, judge, killed=killed, moments=drawn)
+    assert calls > 60
 
 
 @pytest.mark.usefixtures("_no_flushing")
 @pytest.mark.parametrize("mode", ["append", "complete"])
 @pytest.mark.parametrize("killed", [False, True], ids=["goes-on", "killed"])
-def test_a_clear_at_every_call_of_a_late_driver(tmp_path: Path, mode: str, killed: bool) -> None:
+def test_a_clear_at_every_call_of_a_late_driver(
+    tmp_path: Path, mode: str, killed: bool, moments: DrawnMoments
+) -> None:
     def late(driver: FileCommits) -> None:
         delivered(driver, 3, "a3", "b3", mode=mode)
 
@@ -159,12 +166,11 @@ def test_a_clear_at_every_call_of_a_late_driver(tmp_path: Path, mode: str, kille
         assert deliver(place, 0, "new", digest="new", generation=2, mode=mode)
         judged(place, "new")
 
-    assert (
-        at_every_call(
-            tmp_path, lambda place: filled(place, mode), late, cleared, judge, killed=killed
-        )
-        > 30
-    )
+    calls = at_every_call(
+        tmp_path, lambda place: filled(place, mode), late, cleared, judge, killed=killed,
+        moments=moments(killed, mode == "append", every=2),
+    )  # fmt: skip
+    assert calls > 30
 
 
 @pytest.mark.usefixtures("_no_flushing")
@@ -196,7 +202,7 @@ def test_an_output_that_is_moved_away_at_every_call_of_a_clear(tmp_path: Path) -
 @pytest.mark.parametrize("everything", [False, True], ids=["rewind", "clear"])
 @pytest.mark.parametrize("killed", [False, True], ids=["goes-on", "killed"])
 def test_a_successor_at_every_call_of_a_late_rewind(
-    tmp_path: Path, everything: bool, killed: bool
+    tmp_path: Path, everything: bool, killed: bool, moments: DrawnMoments
 ) -> None:
     """It finishes what was fenced; what was not fenced when it began to write is not taken back."""
     stays = 0 if everything else 2
@@ -223,13 +229,15 @@ def test_a_successor_at_every_call_of_a_late_rewind(
         assert not deliver(place, last(place) or 0, "x", digest="new", generation=4)
         judged(place, *rows)
 
-    assert at_every_call(tmp_path, filled, late, successor, judge, killed=killed) > 15
+    drawn = moments(killed, everything, every=2)
+    calls = at_every_call(tmp_path, filled, late, successor, judge, killed=killed, moments=drawn)
+    assert calls > 15
 
 
 @pytest.mark.usefixtures("_no_flushing")
 @pytest.mark.parametrize("killed", [False, True], ids=["goes-on", "killed"])
 def test_mode_complete_a_successor_at_every_call_of_a_late_clear(
-    tmp_path: Path, killed: bool
+    tmp_path: Path, killed: bool, moments: DrawnMoments
 ) -> None:
     """The output that the late one finds may be the successor's."""
 
@@ -256,7 +264,9 @@ def test_mode_complete_a_successor_at_every_call_of_a_late_clear(
     def before(place: Place) -> None:
         filled(place, "complete")
 
-    assert at_every_call(tmp_path, before, late, successor, judge, killed=killed) > 30
+    drawn = moments(killed, every=2)
+    calls = at_every_call(tmp_path, before, late, successor, judge, killed=killed, moments=drawn)
+    assert calls > 30
 
 
 def test_a_void_manifest_is_explained_and_counts_for_nobody(place: Place) -> None:
@@ -407,7 +417,7 @@ def test_killed_at_each_point(
 @pytest.mark.usefixtures("_no_flushing")
 @pytest.mark.parametrize("killed", [False, True], ids=["goes-on", "killed"])
 def test_mode_complete_keeps_the_newest_output_that_was_not_taken_back(
-    tmp_path: Path, killed: bool
+    tmp_path: Path, killed: bool, moments: DrawnMoments
 ) -> None:
     """A rewind that takes nothing back, at every call of a late driver that replaces the output."""
     refused: list[str] = []
@@ -431,5 +441,6 @@ def test_mode_complete_keeps_the_newest_output_that_was_not_taken_back(
     def before(place: Place) -> None:
         filled(place, "complete")
 
-    calls = at_every_call(tmp_path, before, late, rewound, judge, killed=killed)
+    drawn = moments(killed, every=2)
+    calls = at_every_call(tmp_path, before, late, rewound, judge, killed=killed, moments=drawn)
     assert 0 < len(refused) < calls

@@ -149,7 +149,7 @@ MUTANTS: dict[str, Mutant] = {
         "rewind-same", _as_before, "7:1,19:3"),
     "no-fence-clear": Mutant(
         "clear leaves no fence: a driver of the removed query commits beside the new one",
-        "clear-new-query", _as_before, "1:1"),
+        "clear-new-query", _as_before, "2:1"),
     "clear-not-counted": Mutant(
         "clear is not counted: a driver that had committed nothing yet comes late",
         "clear-first", _patched(DatabaseLedger, "count_clear", _nothing), "16:1,43:1"),
@@ -176,7 +176,7 @@ MUTANTS: dict[str, Mutant] = {
         "append", _patched(DatabaseLedger, "committed", _of_own_generation)),
     "no-lock-no-claim": Mutant(
         "no row is locked, and a batch that another driver claimed first is written all the same",
-        "append-first", _neither_lock_nor_claim, "20:1"),
+        "append-first", _neither_lock_nor_claim, "21:1"),
     "older-driver": Mutant(
         "an older driver is not refused",
         "rewind", _patched(LedgerJudge, "refuse_older", _nothing), "2:1"),
@@ -191,7 +191,7 @@ MUTANTS: dict[str, Mutant] = {
         "append", _patched(StagingTables, "_sweep", _nothing), "4:2"),
     "table-found-early": Mutant(
         "a clear looks for the table before the ledger is closed: one that is made then stays full",
-        "clear-first", _patched(DatabaseSink, "_take_back", _found_early), "4:1,9:1"),
+        "clear-first", _patched(DatabaseSink, "_take_back", _found_early), "4:1,10:1"),
     "cleared-query-not-swept": Mutant(
         "staging tables of a query that a clear removed stay",
         "clear-new-query", _patched(DatabaseLedger, "fences", lambda *_: {}), "5:2"),

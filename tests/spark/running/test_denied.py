@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.fuzz.children import give_up_capabilities
+from tests.parts.classarchive import quick_environment
 from tests.spark.running.projects import Made, ingest
 
 pytestmark = pytest.mark.spark
@@ -53,6 +54,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dic
     done = subprocess.run(
         [sys.executable, "-m", "holdfast", "run", "--json"],
         cwd=folder,
+        env=quick_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         check=False,

@@ -7,7 +7,6 @@ import decimal
 import json
 import shutil
 from collections.abc import Mapping
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from holdfast.storage.opening import open_writer
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.writing import Writer
 from tests.backup.writers import Moments, raise_error
+from tests.drawing import DrawnMoments
 from tests.spark.sinks.deliveries import AT, QUERY, declared, identity
 
 pytestmark = pytest.mark.spark
@@ -260,19 +260,21 @@ def test_files_are_on_the_disk_before_they_are_committed(spark: Any, tmp_path: P
 
 
 @pytest.mark.parametrize("mode", ["append", "complete"])
-def test_a_storage_that_fails_at_any_moment(spark: Any, tmp_path: Path, mode: str) -> None:
+def test_a_storage_that_fails_at_any_moment(
+    spark: Any, tmp_path: Path, mode: str, moments: DrawnMoments
+) -> None:
     """A full disk, say: no row is ever seen twice, and the same sink goes on when it can."""
     columns = "value int, sensor string"
     first, second = (
         frame(spark, ("a", 1), ("b", 2)).cache(),
         frame(spark, ("a", 3), ("c", 4)).cache(),
     )
-    for fatal in count(1):
+    for fatal in moments(mode == "append", every=2):
         folder = tmp_path / str(fatal) / "out"
         file_sink(spark, folder, mode=mode, partition_by=("sensor",)).write(first, identity(0))
-        moments = Moments(fatal, raise_error)
+        counted = Moments(fatal, raise_error)
         ready = file_sink(spark, folder, mode=mode, partition_by=("sensor",))
-        output = FileOutput(parse_location(str(folder)), StorageSettings(), moments.opener())
+        output = FileOutput(parse_location(str(folder)), StorageSettings(), counted.opener())
         sink = FileBatchSink(spark, ready._sink, output)
         try:
             sink.write(second, identity(1))
@@ -285,7 +287,7 @@ def test_a_storage_that_fails_at_any_moment(spark: Any, tmp_path: Path, mode: st
         sink.write(second, identity(1))
         assert read(spark, folder, schema=columns) == after
         assert staged(folder) == []
-        if moments.survived:
+        if counted.survived:
             assert fatal > 8, "too few moments were counted"
             return
 

@@ -21,6 +21,7 @@ from holdfast.spark.sinks.database.dialects.jdbc.tables import JdbcTables
 from holdfast.spark.sinks.database.ledger import DatabaseLedger
 from holdfast.spark.sinks.database.staging import prefix_of
 from tests.drawing import draw
+from tests.parts.classarchive import quick_environment
 from tests.parts.ports import free_port
 from tests.spark.sinks.database.jdbcplaces import Place, h2_place, postgres_place
 from tests.spark.sinks.deliveries import AT, QUERY, identity
@@ -292,7 +293,10 @@ def test_a_retried_task_whose_first_attempt_had_committed(place: Place, tmp_path
     script.write_text(RETRIED, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(script), place.url],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))},
+        env={
+            **quick_environment(),
+            "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src"))),
+        },
         capture_output=True,
         text=True,
         timeout=240,
