@@ -100,7 +100,7 @@ def show_change(healthy: NextStart, answer: Answer[Inspection], console: Console
     rows.add_row("before", f"{healthy.action.value} of batch {healthy.batch_id}")
     rows.add_row("now", f"{start.action.value}: {start.reason}")
     if start.sink_touched:
-        rows.add_row("", f"Batch {start.batch_id} reaches the sink before that.")
+        rows.add_row("", f"Batch {start.batch_id} is written to the sink before that.")
     if start.differs:
         releases = ", ".join(other.spark for other in start.differs)
         rows.add_row("but", f"{start.differs[0].action.value} with Spark {releases}")

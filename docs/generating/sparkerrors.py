@@ -10,7 +10,7 @@ FOLDER = "spark-errors"
 FILES = {
     "The logs of a checkpoint": ("logs", "Offset log, commit log and source logs"),
     "The query id and an empty checkpoint": ("metadata", "The metadata file and the query id"),
-    "Where the checkpoint lies": ("checkpoint-location", "Checkpoint location"),
+    "Where the checkpoint is": ("checkpoint-location", "Checkpoint location"),
     "Two writers": ("concurrency", "Concurrent queries"),
     "Loading and storing state": ("state-store", "Loading and storing state"),
     "RocksDB state": ("rocksdb", "RocksDB state store"),

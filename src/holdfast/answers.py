@@ -22,7 +22,7 @@ FINDINGS_STATUS = 3
 """Exit status of a command that found something of warning or worse."""
 
 _SHORT = 80
-"""How long a text in a `repr` may be."""
+"""Maximum length of a string in a `repr`."""
 
 Result = TypeVar("Result")
 Answered = TypeVar("Answered", bound="Answer[Any]")
@@ -98,7 +98,7 @@ class Answer(Generic[Result]):
         return dataclasses.replace(self, findings=findings, next_steps=change(self.next_steps))
 
     def document(self, version: str) -> dict[str, object]:
-        """Give the JSON document of this answer, without secrets."""
+        """Return the JSON document of this answer, without secrets."""
         return {
             **_head(self.command, version, self.status),
             "result": redact_value(plain(self.result)),
@@ -108,7 +108,7 @@ class Answer(Generic[Result]):
         }
 
     def redacted(self) -> Answer[Result]:
-        """Give the same answer without secrets, for a face that draws from the typed result."""
+        """Return the same answer without secrets, for a face that draws from the typed result."""
         clean: Answer[Result] = _redacted(self)  # type: ignore[assignment]
         return clean
 
@@ -134,7 +134,7 @@ class OneLine:
 
 
 def _short(value: object) -> str:
-    """Return a value in few words: a text without secrets and not too long, a tuple's length."""
+    """Return a value in few words: a string without secrets and not too long, a tuple's length."""
     if isinstance(value, (tuple, Mapping)):
         return str(len(value))
     return repr(excerpt(text, _SHORT)) if isinstance(text := plain(value), str) else repr(text)
@@ -172,7 +172,7 @@ def in_python(function: Callable[Arguments, Given]) -> Callable[Arguments, Given
 
 
 def error_document(command: str, version: str, error: HoldfastError) -> dict[str, object]:
-    """Give the JSON document of a command that an error stopped, without secrets."""
+    """Return the JSON document of a command that an error stopped, without secrets."""
     return {
         **_head(command, version, "error"),
         "result": None,
@@ -189,7 +189,7 @@ def error_document(command: str, version: str, error: HoldfastError) -> dict[str
 
 
 def finding_document(finding: Finding, location: str) -> dict[str, object]:
-    """Give a finding's JSON, without secrets."""
+    """Return a finding's JSON, without secrets."""
     return {
         "code": finding.code,
         "severity": finding.severity.value,

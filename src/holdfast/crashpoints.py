@@ -13,35 +13,35 @@ from collections import Counter
 VARIABLE = "HOLDFAST_CRASH_AT"
 
 POINTS: dict[str, str] = {
-    "batch.entered": "Spark planned the batch and called; nothing of it is kept yet",
+    "batch.entered": "Spark planned the batch and called the sink; nothing of it is kept yet",
     "batch.offsets-kept": "the copy of its offsets is kept; the sink was not called",
     "sink.before-commit": "the sink was about to commit the batch",
     "sink.after-commit": "the sink committed the batch; Spark did not",
     "files.staged": "all files of the batch are staged; they may not be on the disk yet",
-    "files.flushed": "the staged files are on the disk; no manifest names them",
-    "files.moved-away": "mode complete: the old output is away, and the new one not in its place",
+    "files.flushed": "the staged files are on the disk; no manifest lists them",
+    "files.moved-away": "mode complete: the old output is gone, the new one not in place yet",
     "files.published-one": "the batch is committed, and one more of its files is published",
-    "files.published": "every file of the batch is published, and no mark says so",
-    "files.marked": "the batch is marked as published; leftovers may lie in staging",
+    "files.published": "every file of the batch is published, but not marked as published",
+    "files.marked": "the batch is marked as published; leftovers may be in staging",
     "files.cleaned": "leftovers are removed; the sink is about to return",
-    "files.fenced": "taking back: the batches are void; every file of them is still there",
-    "files.staging-taken-back": "taking back: nothing that is staged can be published any more",
-    "files.files-taken-back": "taking back: the files are gone; their manifests are still there",
-    "custom.written": "the function wrote the batch; its ledger does not hold it yet",
-    "postgres.staging-made": "an empty staging table is there; no row is loaded",
-    "postgres.staged": "every row of the batch is in the staging table; no transaction is begun",
-    "postgres.claimed": "in the transaction: the batch's ledger row is in, its rows are not",
-    "postgres.moved": "in the transaction: the rows are in, and how many is not in the ledger yet",
+    "files.fenced": "rewind: the batches are void; all their files still exist",
+    "files.staging-taken-back": "rewind: nothing that is staged can be published any more",
+    "files.files-taken-back": "rewind: the files are removed; their manifests still exist",
+    "custom.written": "the function wrote the batch; it is not in the ledger yet",
+    "postgres.staging-made": "an empty staging table exists; no row is loaded",
+    "postgres.staged": "every row of the batch is in the staging table; no transaction has begun",
+    "postgres.claimed": "in the transaction: the batch's ledger row is written, its rows are not",
+    "postgres.moved": "in the transaction: the rows are written, their count is not yet",
     "postgres.tidied": "the batch is committed and its staging table dropped",
-    "delta.before-check": "the table was not asked yet whether it holds the batch",
-    "delta.conflict": "somebody else's commit came between; nothing of the batch is committed",
-    "delta.closed": "taking back: the query's name is closed; every row is still there",
-    "delta.taken-back": "taking back: the rows are gone; no new name is open",
-    "delta.fenced": "taking back: older generations are shut out; no new name is open",
-    "jdbc.staging-made": "table, ledger and an empty staging table are there; no row is loaded",
-    "jdbc.staged": "every row of the batch is in the staging table; no transaction is begun",
-    "jdbc.claimed": "in the transaction: the batch's ledger row is in, its rows are not",
-    "jdbc.moved": "in the transaction: the rows are in, and how many is not in the ledger yet",
+    "delta.before-check": "the sink has not checked yet whether the batch is in the table",
+    "delta.conflict": "another writer's commit came first; nothing of the batch is committed",
+    "delta.closed": "rewind: the query's name is closed; every row still exists",
+    "delta.taken-back": "rewind: the rows are removed; no new name is open",
+    "delta.fenced": "rewind: older generations are locked out; no new name is open",
+    "jdbc.staging-made": "table, ledger and an empty staging table exist; no row is loaded",
+    "jdbc.staged": "every row of the batch is in the staging table; no transaction has begun",
+    "jdbc.claimed": "in the transaction: the batch's ledger row is written, its rows are not",
+    "jdbc.moved": "in the transaction: the rows are written, their count is not yet",
     "jdbc.tidied": "the batch is committed and its staging table dropped",
     "batch.left": "the sink is done; Spark is about to commit",
 }
@@ -57,7 +57,7 @@ def reach(point: str) -> None:
         _reached[point] += 1
         if _reached[point] == int(_time or 1):
             # Whoever asked for it can tell this end from any other.
-            os.write(2, f"killed at {point}, as {VARIABLE} asks\n".encode())
+            os.write(2, f"killed at {point}, as requested by {VARIABLE}\n".encode())
             _die()
 
 

@@ -1,21 +1,21 @@
 """The one tree of errors that Holdfast raises; anything else that escapes is a bug.
 
 HoldfastError
-├── UsageError            HF10xx  the command line asks for something that can't be
+├── UsageError            HF10xx  the command line cannot be executed
 ├── ProjectError          HF11xx  holdfast.yaml: unreadable, unknown key, wrong value, no secret
-├── CheckpointError       HF20xx  the place holds no checkpoint, or one that can't be read
-│   │                     HF25xx  evidence can't be bundled
-│   │                     HF45xx  a backup or restore that can't or mustn't be done
+├── CheckpointError       HF20xx  no checkpoint at this location, or an unreadable one
+│   │                     HF25xx  evidence cannot be bundled
+│   │                     HF45xx  a backup or restore that cannot or must not be done
 │   └── DecodeError       HF21xx  bytes that are not what Spark writes; knows line and byte
-├── LeaseError            HF26xx  somebody else holds the checkpoint, or took it over
-├── RefusedError          HF30xx  a start that would lose or double rows
-├── SinkError             HF50xx  the sink can't or mustn't be written
-├── SourceError           HF51xx  a source can't be loaded, a transform not be applied
-├── SparkStartError       HF52xx  Spark can't start: Java, pyspark, jars, the session
+├── LeaseError            HF26xx  another process holds the checkpoint, or took it over
+├── RefusedError          HF30xx  a start that would lose or duplicate rows
+├── SinkError             HF50xx  the sink cannot or must not be written
+├── SourceError           HF51xx  a source cannot be loaded, a transform not be applied
+├── SparkStartError       HF52xx  Spark cannot start: Java, pyspark, jars, the session
 ├── RunError              HF53xx  a job failed while it ran
 │   └── JvmDiedError      HF5304  Spark's JVM ended under the jobs (HF5305, HF5306: out of memory)
-└── StorageError          HF70xx  the place can't be reached, listed, read or written
-    └── NotFoundError     HF7001  nothing is there (any more)
+└── StorageError          HF70xx  the storage cannot be reached, listed, read or written
+    └── NotFoundError     HF7001  it does not exist (any more)
 
 HF22xx to HF24xx are findings only: nothing is raised with them.
 
@@ -60,7 +60,7 @@ class HoldfastError(Exception):
         self.why = self.code.why if why is None else why
         self.next_steps = self.code.next_steps if next_steps is None else next_steps
         self.trace = trace
-        """The whole story as Python or Java told it, without secrets; shown only when asked for."""
+        """The full stack trace of Python or Java, without secrets; shown only on request."""
         self.unrecorded: HoldfastError | None = None
         """Why the attempt to start that this error ended could not be recorded."""
         self.job: str | None = None
@@ -91,7 +91,7 @@ class HoldfastError(Exception):
 
 
 class UsageError(HoldfastError):
-    """The command line asks for something that can't be."""
+    """The command line cannot be executed."""
 
 
 class ProjectError(HoldfastError):
@@ -99,7 +99,7 @@ class ProjectError(HoldfastError):
 
 
 class CheckpointError(HoldfastError):
-    """The place holds no checkpoint, or one that can't be read."""
+    """There is no checkpoint at this location, or it cannot be read."""
 
 
 class DecodeError(CheckpointError):
@@ -127,19 +127,19 @@ class LeaseError(HoldfastError):
 
 
 class RefusedError(HoldfastError):
-    """A start that would lose or double rows, or of which nobody can say that it would not."""
+    """A start that would lose or duplicate rows, or for which this cannot be ruled out."""
 
 
 class SinkError(HoldfastError):
-    """The sink can't be written, or must not be."""
+    """The sink cannot be written, or must not be."""
 
 
 class SourceError(HoldfastError):
-    """A source can't be loaded, or the user's transform can't be applied to it."""
+    """A source cannot be loaded, or the user's transform cannot be applied to it."""
 
 
 class SparkStartError(HoldfastError):
-    """Spark can't start here."""
+    """Spark cannot start here."""
 
 
 class RunError(HoldfastError):
@@ -151,7 +151,7 @@ class JvmDiedError(RunError):
 
 
 class StorageError(HoldfastError):
-    """The place where bytes live can't be reached, listed or read."""
+    """The storage cannot be reached, listed or read."""
 
 
 class NotFoundError(StorageError):

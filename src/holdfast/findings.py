@@ -32,7 +32,7 @@ class Place:
     line: int | None = None
     byte: int | None = None
     root: str | None = None
-    """What the file lies below, where that is not the checkpoint that was asked about."""
+    """The root of the file, if that is not the examined checkpoint."""
 
     def within(self, location: str) -> str:
         """Spell the place out for people, below its root or else the checkpoint's location."""
@@ -73,7 +73,7 @@ def named(finding: Finding, target: str | None, job: str | None = None) -> Findi
 
 
 def rooted(finding: Finding, root: str) -> Finding:
-    """Let a finding know its own checkpoint, among those of others."""
+    """Return a finding with its own checkpoint, among those of others."""
     if finding.place.root is not None:
         return finding
     return replace(finding, place=replace(finding.place, root=root))
@@ -106,5 +106,5 @@ def _file_of(finding: Finding) -> Place:
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:
-    """Give the worst severity among the findings, None when there are none."""
+    """Return the worst severity among the findings, None when there are none."""
     return max((finding.severity for finding in findings), key=lambda s: s.rank, default=None)

@@ -114,7 +114,7 @@ def test_the_command_line_shows_the_mark(root: Path) -> None:
     assert "damaged" in holdfast("backups", str(root)).out
     again = holdfast("restore", f"{root}@newest", "--file", "offsets/1", "--yes")
     assert again.status == 3
-    assert "everything is there already" not in again.out
+    assert "all files are already in place" not in again.out
     assert "checksum" in again.out
 
 

@@ -169,7 +169,7 @@ def test_an_older_backup_may_go_to_another_place(
 
 
 def other_offsets(root: Path, path: str = "offsets/3") -> None:
-    """Plan the batch with other offsets, as after a deletion of the entry, checksum and all."""
+    """Plan the batch with different offsets, as after a deletion of the entry, checksum and all."""
     content = (root / path).read_bytes().replace(b'"logOffset":3', b'"logOffset":2')
     assert content != (root / path).read_bytes()
     (root / path).write_bytes(content)
@@ -455,7 +455,7 @@ def test_a_query_with_a_slow_trigger_is_noticed(root: Path, records: Records, ba
     with pytest.raises(HoldfastError) as caught:
         restore_now(records, backup, now_ms=LATER)
     assert (caught.value.code.number, caught.value.exit_status) == ("HF4505", 22)
-    assert "offsets/3 changed 50 s ago, and batches come about every 60 s" in caught.value.message
+    assert "offsets/3 changed 50 s ago, and batches run about every 60 s" in caught.value.message
     assert "180 s (in 130 s)" in caught.value.next_steps[0]
     assert tree_of(root) == tree
     assert restore_now(records, backup, now_ms=LATER + 131_000).result.act is RestoreAct.RESTORED

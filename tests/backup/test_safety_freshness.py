@@ -71,7 +71,7 @@ def test_without_the_trigger_seconds_are_enough() -> None:
 
 def test_it_says_what_was_seen_and_how_long_to_wait() -> None:
     found = seen(batches(42_000, MINUTE, MINUTE))
-    assert found.words.startswith("offsets/2 changed 42 s ago, and batches come about every 60 s")
+    assert found.words.startswith("offsets/2 changed 42 s ago, and batches run about every 60 s")
     assert found.advice.endswith("when nothing has changed for 180 s (in 138 s)")
     assert "every" not in seen(batches(4_000)).words
 

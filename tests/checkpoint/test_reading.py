@@ -171,7 +171,7 @@ def test_a_root_that_is_missing_is_not_found() -> None:
 
     class NowhereReader(MemoryReader):
         def list(self) -> Listing:
-            raise NotFoundError("HF7001", "nothing is there")
+            raise NotFoundError("HF7001", "it does not exist")
 
     with pytest.raises(NotFoundError):
         read_picture(NowhereReader({}))

@@ -42,14 +42,14 @@ def test_from_a_backup_to_a_restore(root: Path) -> None:
 
 
 def test_the_pages_are_drawn(root: Path) -> None:
-    assert "none yet" in holdfast("backups", str(root)).out
+    assert "no backups yet" in holdfast("backups", str(root)).out
     assert "0 new files, 0 B copied" not in holdfast("backup", str(root)).out
     again = holdfast("backup", str(root)).out
     assert "0 new files, 0 B copied; 20 copies verified" in again
     assert re.search(r"2 backups in [\d.]+ kB", holdfast("backups", str(root)).out)
-    assert "Every copy is whole" in holdfast("backup", "--verify", str(root)).out
-    assert "everything is there already" in holdfast("restore", f"{root}@newest", "--yes").out
-    assert "No restore was interrupted" in holdfast("restore", "--undo", str(root), "--yes").out
+    assert "Every copy is intact" in holdfast("backup", "--verify", str(root)).out
+    assert "all files are already in place" in holdfast("restore", f"{root}@newest", "--yes").out
+    assert "No interrupted restore" in holdfast("restore", "--undo", str(root), "--yes").out
 
 
 def test_a_flipped_byte_gives_status_three(root: Path) -> None:

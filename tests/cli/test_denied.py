@@ -89,7 +89,7 @@ def test_a_file_that_may_not_be_read(project: Path) -> None:
     assert "The next start is unknown" in text
     assert "HF7002" in text
     status, text = _bound_by_modes("evidence", "orders")
-    assert "offsets/5 can't be read: access was denied" in " ".join(text.split())
+    assert "offsets/5 cannot be read: access was denied" in " ".join(text.split())
 
 
 def test_a_sink_that_may_not_be_listed(project: Path) -> None:

@@ -24,7 +24,7 @@ def test_a_copy_is_identical(tmp_path: Path) -> None:
     assert answered.status == 0
     assert answered.document["schema"] == "holdfast.diff/1"
     assert answered.document["result"]["identical"] is True
-    assert "The logs are the same" in holdfast("diff", str(left), str(right)).out
+    assert "The logs are identical" in holdfast("diff", str(left), str(right)).out
 
 
 def test_a_copy_that_fell_behind(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_two_checkpoints_are_compared_with_their_states(tmp_path: Path) -> None:
     same = holdfast("diff", str(left), str(right), "--json").document["result"]
     assert same["identical"] is True
     assert [store["left_rows"] for store in same["stores"]] == [4]
-    assert "The logs and the state are the same" in holdfast("diff", str(left), str(right)).out
+    assert "The logs and the state are identical" in holdfast("diff", str(left), str(right)).out
     older = holdfast("diff", str(left), str(right), "--from", "2", "--json").document["result"]
     assert older["identical"] is False
     assert (older["left"]["batch_id"], older["right"]["batch_id"]) == (2, 8)
@@ -162,8 +162,8 @@ def test_stores_of_other_columns_are_not_compared(tmp_path: Path) -> None:
     assert store["not_compared"] == "the columns of its rows differ"
     stores = holdfast("diff", str(left), str(right), "--json").document["result"]["stores"]
     told = {store["store"]: store["not_compared"] for store in stores}
-    assert told["default"] == "only the left has it"
-    assert told["left-keyToNumValues"] == "only the right has it"
+    assert told["default"] == "it exists only on the left"
+    assert told["left-keyToNumValues"] == "it exists only on the right"
 
 
 def test_state_that_can_not_be_loaded_is_told_and_the_logs_are_compared(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_findings_set_the_exit_status_and_name_wrong_fixes(tmp_path: Path) -> No
     shown = holdfast("doctor", str(root), "--sink", str(tmp_path / "output"))
     text = " ".join(shown.out.split())
     assert shown.status == 3
-    assert "fatal HF2402: the sink knows batches up to 3, the checkpoint only up to 2" in text
+    assert "fatal HF2402: the sink has batches up to 3, the checkpoint only up to 2" in text
     assert "not deleting _spark_metadata: readers then see files of failed attempts" in text
     assert holdfast("doctor", str(root)).status == 0
     ignored = holdfast("doctor", str(root), "--sink", str(tmp_path / "output"),
@@ -163,7 +163,7 @@ def test_unknown_codes_and_watching_for_a_document_are_wrong_usage(
     root = str(sample("stateless", "4.3.0").extract(tmp_path))
     unknown = holdfast("doctor", root, "--only", "HF2410")
     assert unknown.status == 2
-    assert "HF2410 is no code of Holdfast; the nearest is" in unknown.err
+    assert "HF2410 is not a Holdfast code; the nearest is" in unknown.err
     assert holdfast("doctor", root, "--watch", "--json").status == 2
     twice = holdfast("doctor", root, str(tmp_path / "other"), "--sink", root)
     assert (twice.status, "a sink belongs to one checkpoint" in twice.err) == (2, True)
@@ -267,7 +267,9 @@ def test_the_next_start_is_judged_with_the_release_that_is_asked(tmp_path: Path)
 def test_a_release_that_is_not_known_is_refused(ask: Callable[..., object], tmp_path: Path) -> None:
     """From Python too, with the ones that are."""
     root = sample("stateless", "4.3.0").extract(tmp_path)
-    with pytest.raises(UsageError, match=r"9\.9 is not a known Spark release; known are 3\.5"):
+    with pytest.raises(
+        UsageError, match=r"9\.9 is not a known Spark release; known releases: 3\.5"
+    ):
         ask(root, spark="9.9")
 
 
@@ -285,7 +287,7 @@ def test_a_moved_checkpoint_whose_old_schema_is_gone_is_fatal(tmp_path: Path) ->
     moved = root.rename(tmp_path / "moved")
     (finding,) = _of_code(holdfast("doctor", str(moved), "--json").document, "HF2225")
     assert (finding["severity"], finding["evidence"]["exists"]) == ("fatal", False)
-    assert "does not exist any more" in finding["message"]
+    assert "no longer exists" in finding["message"]
 
 
 def _of_code(document: dict[str, Any], code: str) -> list[dict[str, Any]]:

@@ -45,7 +45,7 @@ def test_a_pending_batch_is_told_in_plain_words(tmp_path: Path) -> None:
     text = " ".join(holdfast("inspect", str(root)).out.split())
     assert "The next start runs batch 2 again" in text
     assert "batch 2 was planned but not committed" in text
-    assert "with exactly these offsets; the sink may already hold it" in text
+    assert "with exactly these offsets; it may already be in the sink" in text
 
 
 def test_the_forecast_says_which_state_files_were_not_read(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ def test_names_that_are_not_text_can_be_printed(tmp_path: Path) -> None:
 
 
 def test_a_library_that_fails_while_it_tidies_up_is_not_heard() -> None:
-    """fsspec's FTP storage raises when it is thrown away unconnected."""
+    """fsspec's FTP storage raises when it is discarded unconnected."""
     done = subprocess.run(
         [sys.executable, "-m", "holdfast", "inspect", "ftp://localhost:9/x", "--timeout", "5"],
         capture_output=True,

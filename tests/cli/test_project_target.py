@@ -113,7 +113,7 @@ def test_a_directory_stands_for_the_project_file_in_it(
     assert holdfast("status", "--project", str(project)).status == 0
     refused = holdfast("status", "--project", str(elsewhere))
     assert refused.status == 10
-    assert f"the directory {elsewhere} holds no holdfast.yaml" in refused.err
+    assert f"the directory {elsewhere} contains no holdfast.yaml" in refused.err
 
 
 @pytest.mark.parametrize("command", ["inspect", "doctor", "status", "evidence", "state", "backup"])

@@ -122,7 +122,7 @@ def test_events_are_written_also_for_a_refusal(project: Path) -> None:
 def test_a_job_that_there_is_not(project: Path) -> None:
     """A usage error with the nearest name."""
     shown = holdfast("run", "order")
-    assert shown.status == 2 and "is orders meant?" in shown.err
+    assert shown.status == 2 and "did you mean orders?" in shown.err
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_what_the_sink_promises_is_said_at_the_start(
     with LiveRun(silent=False, no_color=True) as live, EventLines(tmp_path / "events") as lines:
         live.show(EVENTS["started"])
         lines.write(EVENTS["started"])
-    assert written.getvalue().splitlines()[-1] == "orders: sink: once, or so"
+    assert written.getvalue().splitlines()[-1] == "orders: delivery: once, or so"
     assert json.loads((tmp_path / "events").read_text())["promise"] == "once, or so"
 
 

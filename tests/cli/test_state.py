@@ -124,7 +124,7 @@ def test_the_summary_has_a_bar_for_each_partition(tmp_path: Path) -> None:
     out = holdfast("state", str(root), "--summary").out
     assert f"0  {'█' * 30}  6 keys" in out
     assert f"1  {'█' * 10}  " in out
-    assert "the largest partition holds 1.5 times the average" in out
+    assert "the largest partition is 1.5 times the average" in out
     assert "4 keys after batch 0, 8 now" in out
     summary = holdfast("state", str(root), "--summary", "--json").document["result"]["summary"]
     assert summary["keys"] == 8
@@ -156,10 +156,10 @@ def test_a_file_is_replaced_only_with_force(place: str, tmp_path: Path) -> None:
     [
         (["--where", "count >"], "HF2771", "character 8"),
         (["--where", "nobody = 1"], "HF2772", "there is no column nobody"),
-        (["--output", "rows.txt"], "HF2773", ".txt is no format of rows"),
+        (["--output", "rows.txt"], "HF2773", ".txt is not a supported format"),
         (["--output", "nowhere/rows.csv"], "HF1006", "does not exist"),
         (["--output", "/proc/rows.csv"], "HF1006", "cannot be created"),
-        (["--key", "{"], "HF2776", "no JSON object"),
+        (["--key", "{"], "HF2776", "not a JSON object"),
         (["--summary", "--limit", "3"], "HF1001", "of all rows"),
         (["--limit", "0"], "HF1001", "0 is not in the range"),
         (["--memory", "1"], "HF1001", "1 is not in the range"),
@@ -183,7 +183,7 @@ def test_what_can_not_be_is_refused(place: str, words: list[str], code: str, sai
     [
         (["--operator", "7"], "there is no stateful operator 7"),
         (["--store", "nobody"], "has no store 'nobody'"),
-        (["--batch", "77"], "batch 77 is not among the committed ones: 0 to 5"),
+        (["--batch", "77"], "batch 77 is not committed; committed batches: 0 to 5"),
         (["--partition", "5"], "there is no partition 5"),
         (["--key", '{"nobody": 1}'], "there is no key column 'nobody'"),
         (["--key", '{"key": 5}'], "is of type string, and 5 is none"),
@@ -200,7 +200,7 @@ def test_a_key_that_is_not_there_is_a_finding(place: str) -> None:
     """Status 3, so that a script notices."""
     shown = holdfast("state", place, "--key", '{"key": "nobody"}')
     assert shown.status == 3
-    assert "No row." in shown.out
+    assert "No rows." in shown.out
     assert "warning HF2775" in shown.out
 
 
@@ -220,7 +220,7 @@ def test_rows_of_a_file_that_does_not_match_its_checksum_are_an_error(place: str
 def test_no_state_and_no_checkpoint(tmp_path: Path) -> None:
     """Each is told for what it is."""
     root = sample("stateless", "4.3.0").extract(tmp_path)
-    assert "holds no state" in holdfast("state", str(root)).err
+    assert "has no state" in holdfast("state", str(root)).err
     assert holdfast("state", str(tmp_path / "nowhere")).status == 21
 
 

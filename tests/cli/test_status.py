@@ -107,7 +107,9 @@ def test_named_jobs_alone_are_told(project: Path) -> None:
 def test_a_name_that_is_no_job_is_an_error_with_the_nearest(project: Path) -> None:
     shown = holdfast("status", "sensor-merge-gld")
     assert shown.status == 2
-    assert "HF1002" in shown.err and "is sensor-merge-gold meant?" in " ".join(shown.err.split())
+    assert "HF1002" in shown.err and "did you mean sensor-merge-gold?" in " ".join(
+        shown.err.split()
+    )
 
 
 def test_a_secret_in_a_failure_is_not_shown(project: Path) -> None:

@@ -1,13 +1,21 @@
-"""Pages written by hand use the field's words: retired expressions stay out of their prose."""
+"""What users read uses the field's words: retired expressions stay out of pages and messages."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+import holdfast
 from docs.generate import WRITTEN_BY_HAND
+from holdfast.codes import CODES
+from holdfast.diagnosis.explain.pages.catalogue import PAGES
+from tests.advice.raised import raised_steps
 from tests.docs.pages import REPOSITORY, name_of, pages
 
 RETIRED = {
@@ -24,7 +32,7 @@ RETIRED = {
     r"for ever": "always, or permanently",
     r"no word of|sign of life": "no final record, still alive",
     r"nobody (can say|foresaw|knows|has to)": "cannot be determined",
-    r"(?<!there )is no(?! (longer|more)\b)": "is not a, does not",
+    r"(?<!there )is no (?!(longer|more|such)\b)\w+": "is not a, does not",
     r"(is|are) meant(?! (to|for)\b)": "did you mean, or is intended",
     r"goes? on": "continues",
     r"(rows?|lost or|and) doubled|doubles? rows": "duplicated",
@@ -46,6 +54,22 @@ _PATTERNS = {
 _FENCED = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`|\]\([^)]*\)")
 _WRITTEN_FOR_CONTRIBUTORS = ("ARCHITECTURE.md", "docs/reports/", "docs/benchmarks.md")
+
+
+SOURCES = REPOSITORY / "src/holdfast"
+NOT_YET = frozenset({"running/guard.py", "spark/planfacts.py", "spark/preflight.py"})
+KEPT = (
+    "checkpoint/releases.py",
+    "diagnosis/doctor/wrongfixes.py",
+    "diagnosis/inspection/sink/facts.py",
+    "jobs/target.py",
+    "ledgers/",
+    "spark/jvm.py",
+    "spark/sinks/database/dialects/jdbc/dialect.py",
+    "spark/sinks/files.py",
+    "spark/sinks/native.py",
+)
+"""Where texts are kept that scripts or records know: the basis of an answer, and wrong fixes."""
 
 
 def by_hand() -> list[Path]:
@@ -75,6 +99,88 @@ def retired_in(text: str) -> list[str]:
 @pytest.mark.parametrize("page", by_hand(), ids=name_of)
 def test_the_prose_is_plain_english(page: Path) -> None:
     assert retired_in(page.read_text(encoding="utf-8")) == []
+
+
+def sources() -> list[Path]:
+    """Return the modules whose texts reach users."""
+    found = sorted(SOURCES.rglob("*.py"))
+    names = {path: path.relative_to(SOURCES).as_posix() for path in found}
+    return [path for path in found if names[path] not in NOT_YET]
+
+
+def messages_in(source: str) -> Iterator[str]:
+    """Yield the string literals of a module with a blank in them, without its docstrings.
+
+    What is filled in at run time is shown as `…`.
+    """
+    tree = ast.parse(source)
+    statements = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+    pieces: set[int] = set()
+    for one in ast.walk(tree):
+        if isinstance(one, ast.JoinedStr):
+            pieces |= {id(inner) for inner in ast.walk(one) if inner is not one}
+    for one in ast.walk(tree):
+        if id(one) in statements | pieces:
+            continue
+        text = _text(one)
+        if text is not None and " " in text.strip():
+            yield text
+
+
+def _text(node: ast.AST) -> str | None:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values
+        )
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+@cache
+def literal_texts() -> frozenset[str]:
+    """Return next steps, which are executed as they are, and parts of Spark's own messages."""
+    steps = {one.step for one in raised_steps()} | {
+        step for one in CODES for step in one.next_steps
+    }
+    pages = {text for page in PAGES for text in (*page.steps, *page.fragments)}
+    return frozenset(steps | pages)
+
+
+def public_docstrings() -> Iterator[tuple[str, str]]:
+    """Yield every public name with its docstring, and the public methods of public classes."""
+    for name in holdfast.__all__:
+        thing = getattr(holdfast, name)
+        if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+            continue
+        yield name, thing.__doc__ or ""
+        for method, value in vars(thing).items() if inspect.isclass(thing) else ():
+            if not method.startswith("_") and value.__doc__ and inspect.isfunction(value):
+                yield f"{name}.{method}", value.__doc__
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda one: one.relative_to(SOURCES).as_posix())
+def test_messages_are_plain_english(path: Path) -> None:
+    name = path.relative_to(SOURCES).as_posix()
+    if name.startswith(KEPT):
+        pytest.skip("its texts are kept")
+    shown = (one for one in messages_in(path.read_text("utf-8")) if one not in literal_texts())
+    told = [re.sub(r"\{\w*\}", "…", one) for one in shown]
+    assert [found for one in told for found in retired_in(one)] == []
+
+
+@pytest.mark.parametrize(("name", "text"), public_docstrings())
+def test_public_docstrings_are_plain_english(name: str, text: str) -> None:
+    prose = text.partition(">>>")[0]
+    assert retired_in(prose) == [], name
+    assert not prose.startswith(("Give ", "Tell ")), f"{name}: write Return, Raise or Yield"
+
+
+def test_messages_are_found_and_docstrings_are_not() -> None:
+    source = '''"""A module, anew."""
+def told(name):
+    """Do it anew."""
+    raise ValueError(f"{name} is planned anew", "one " "text")
+'''
+    assert sorted(messages_in(source)) == ["one text", "… is planned anew"]
 
 
 @pytest.mark.parametrize(

@@ -100,28 +100,28 @@ def test_it_knows_the_users_line() -> None:
 
 
 BAD: dict[str, tuple[dict[str, Any], str, str]] = {
-    "no source": ({"source": None}, "HF1105", "jobs.orders: it lacks source"),
-    "no transform": ({"sql": None}, "HF1105", "it lacks transform"),
+    "no source": ({"source": None}, "HF1105", "jobs.orders: source is required"),
+    "no transform": ({"sql": None}, "HF1105", "transform (module:function)"),
     "both": ({"transform": clean}, "HF1104", "transform and sql exclude each other"),
     "two sources": ({"sources": {"a": RATE}}, "HF1104", "source and sources"),
-    "unknown key": ({"sink": {"format": "console", "tabel": "x"}}, "HF1103", "is table meant"),
+    "unknown key": ({"sink": {"format": "console", "tabel": "x"}}, "HF1103", "did you mean table"),
     "unknown format": ({"sink": {"format": "oracle"}}, "HF1104", "jobs.orders.sink.format"),
-    "no path": ({"sink": {"format": "delta"}}, "HF1105", "a delta sink needs path"),
-    "not a mapping": ({"sink": "console"}, "HF1104", "jobs.orders.sink needs a mapping"),
-    "an object": ({"source": object()}, "HF1104", "jobs.orders.source needs a mapping"),
+    "does not take path": ({"sink": {"format": "delta"}}, "HF1105", "a delta sink requires path"),
+    "not a mapping": ({"sink": "console"}, "HF1104", "jobs.orders.sink must be a mapping"),
+    "an object": ({"source": object()}, "HF1104", "jobs.orders.source must be a mapping"),
     "a text for a list": (
         {"sink": {"format": "delta", "path": "x", "mode": "upsert", "key": "id"}},
         "HF1104",
-        "jobs.orders.sink.key needs a list",
+        "jobs.orders.sink.key must be a list",
     ),
     "output mode": ({"output_mode": "upsert"}, "HF1104", "one of append, update, complete"),
-    "trigger": ({"trigger": {"continuous": "1 second"}}, "HF1103", "has no key continuous"),
+    "trigger": ({"trigger": {"continuous": "1 second"}}, "HF1103", "unknown key continuous"),
     "interval": ({"trigger": {"processing_time": 10}}, "HF1104", "interval"),
     "setting": ({"conf": {"spark.master": "local"}}, "HF1110", "spark.master"),
     "name": ({"name": "My Job"}, "HF1104", "'My Job'"),
-    "reference": ({"checkpoint": "/c/${env:RUN}"}, "HF1108", "could move"),
+    "reference": ({"checkpoint": "/c/${env:RUN}"}, "HF1108", "could change"),
     "date": ({"checkpoint": "/c/2026-11-16"}, "HF1115", "a date"),
-    "temporary": ({"checkpoint": "/tmp/c"}, "HF1115", "a temporary folder"),
+    "temporary": ({"checkpoint": "/tmp/c"}, "HF1115", "a temporary directory"),
 }
 
 
@@ -183,7 +183,7 @@ def test_storage_settings_are_given_as_in_the_file() -> None:
     storage = {"s3": {"region": "eu-west-1", "path_style": True}}
     job = declare(checkpoint="s3a://lake/c/orders", storage=storage).ready()
     assert job.settings.for_scheme("s3") == {"region": "eu-west-1", "path_style": True}
-    with pytest.raises(HoldfastError, match="is endpoint meant"):
+    with pytest.raises(HoldfastError, match="did you mean endpoint"):
         declare(storage={"s3": {"endpont": "x"}})
 
 
@@ -207,7 +207,7 @@ def test_a_program_with_its_own_rows_needs_no_source() -> None:
     assert (job.sources, job.sql, job.transform) == ((), None, None)
     assert (job.output_mode, job.checkpoint.url) == ("append", PLACE)
     assert job.at.endswith(f"test_built.py:{line}")
-    with pytest.raises(ProjectError, match="needs path"):
+    with pytest.raises(ProjectError, match="requires path"):
         job_of_program("orders", checkpoint=PLACE, sink={"format": "delta"})
 
 

@@ -26,12 +26,12 @@ CHANGING: dict[str, tuple[str, ...]] = {
         "/c/year=2026/month=11/day=16",
         "2026-11-16",
     ),
-    "a moment in seconds": ("/c/orders-1763269200", "/c/1763269200123", "s3a://b/1763269200"),
+    "a timestamp in seconds": ("/c/orders-1763269200", "/c/1763269200123", "s3a://b/1763269200"),
     "a UUID": (
         "/c/7b0dd1a2-9a3c-4c7e-9f5b-0d5b2f6c1a11",
         "/c/temporary-7B0DD1A2-9A3C-4C7E-9F5B-0D5B2F6C1A11/x",
     ),
-    "the id of a run": (
+    "a run id": (
         "/c/application_1763269200123_0042",
         "/c/app-20261116050000-0001/x",
         "/c/run-1234abcd",
@@ -40,7 +40,7 @@ CHANGING: dict[str, tuple[str, ...]] = {
         "/c/local-1763269200123",
     ),
     "a digest": ("/c/9e107d9d372bb6826bd81d3542a419d6", "/c/" + "0a" * 20),
-    "a temporary folder": (
+    "a temporary directory": (
         "/tmp/orders",
         "/tmp",
         "file:/tmp/orders",
@@ -167,6 +167,6 @@ def test_a_fixed_path_needs_nothing() -> None:
 
 
 def test_an_unknown_name_is_told() -> None:
-    with pytest.raises(UsageError, match="is dated-path meant") as raised:
+    with pytest.raises(UsageError, match="did you mean dated-path") as raised:
         accept_changing("/c/orders", ("date-path",), interactive=True)
     assert raised.value.code.number == "HF1001"

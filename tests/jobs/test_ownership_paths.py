@@ -23,7 +23,7 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         ),
         "HF1111",
         10,
-        "jobs.b writes at the same place as the output of jobs.a",
+        "jobs.b writes at the same path as the output of jobs.a",
     ),
     "one output through a link": (
         (
@@ -32,7 +32,7 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         ),
         "HF1111",
         10,
-        "the same place",
+        "the same path",
     ),
     "one output by URL": (
         (
@@ -41,7 +41,7 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         ),
         "HF1111",
         10,
-        "the same place",
+        "the same path",
     ),
     "one output behind one reference": (
         (
@@ -50,7 +50,7 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         ),
         "HF1111",
         10,
-        "the same place",
+        "the same path",
     ),
     "an output inside of another": (
         (
@@ -59,7 +59,7 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         ),
         "HF1111",
         10,
-        "jobs.b writes inside of the output of jobs.a",
+        "jobs.b writes inside the output of jobs.a",
     ),
     "an output around another": (
         (
@@ -101,7 +101,7 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         (job_text("a", "{format: delta, path: ./x}", "{format: delta, path: 'x/'}"),),
         "HF1112",
         6,
-        "source meets its sink",
+        "source overlaps with its sink",
     ),
     "reads the topic that it writes": (
         (
@@ -113,7 +113,7 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         ),
         "HF1112",
         6,
-        "source meets its sink",
+        "source overlaps with its sink",
     ),
     "reads all below": (
         (
@@ -125,19 +125,19 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         ),
         "HF1112",
         6,
-        "meets",
+        "overlaps",
     ),
     "reads a part of what it writes": (
         (job_text("a", "{format: parquet, path: ./x/*.parquet}", "{format: delta, path: ./x}"),),
         "HF1112",
         6,
-        "meets",
+        "overlaps",
     ),
     "checkpoint inside of another": (
         (job_text("a"), job_text("b", more="checkpoint: ./checkpoints/a/b")),
         "HF1113",
         11,
-        "the checkpoint of jobs.b lies inside of the checkpoint of jobs.a",
+        "the checkpoint of jobs.b is inside the checkpoint of jobs.a",
     ),
     "checkpoint around another": (
         (job_text("a"), job_text("b", more="checkpoint: ./checkpoints")),
@@ -149,9 +149,9 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         (job_text("a", sink="{format: delta, path: ./checkpoints}"),),
         "HF1113",
         3,
-        "the checkpoint of jobs.a lies inside of the output of jobs.a",
+        "the checkpoint of jobs.a is inside the output of jobs.a",
     ),
-    "output inside of the checkpoint": (
+    "output inside the checkpoint": (
         (job_text("a", sink="{format: delta, path: ./checkpoints/a/out}"),),
         "HF1113",
         3,
@@ -161,7 +161,7 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         (job_text("a", "{format: json, path: 'checkpoints/a'}"),),
         "HF1113",
         3,
-        "at the same place as the source source",
+        "at the same path as the source source",
     ),
     "checkpoint inside of another job's source": (
         (job_text("a"), job_text("b", "{format: json, path: ./checkpoints}")),
@@ -173,25 +173,25 @@ BAD: dict[str, tuple[tuple[str, ...], str, int, str]] = {
         (job_text("a", "{format: json, path: './*'}"),),
         "HF1113",
         3,
-        "inside of",
+        "inside",
     ),
     "new checkpoint in a hidden folder of the table": (
         (job_text("a", sink="{format: delta, path: ./lake}"),),
         "HF1113",
         3,
-        "inside of",
+        "inside",
     ),
     "adopted checkpoint in the table's log": (
         (job_text("a", sink="{format: delta, path: ./x}", more="checkpoint: ./x/_delta_log/_c/a"),),
         "HF1113",
         7,
-        "inside of",
+        "inside",
     ),
     "adopted checkpoint in a hidden folder of files": (
         (job_text("a", sink="{format: json, path: ./x}", more="checkpoint: ./x/_checkpoints/a"),),
         "HF1113",
         7,
-        "inside of",
+        "inside",
     ),
 }
 HEADS = {"new checkpoint in a hidden folder of the table": "checkpoints: ./lake/_checkpoints\n"}

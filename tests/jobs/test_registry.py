@@ -150,9 +150,9 @@ def test_a_lock_of_another_user_is_enough(tmp_path: Path, monkeypatch: pytest.Mo
     [
         ("", "not JSON"),
         ("{", "not JSON"),
-        ("[]", "lacks checkpoints"),
-        ('{"version": 1}', "lacks checkpoints"),
-        ('{"version": 1, "checkpoints": []}', "lacks checkpoints"),
+        ("[]", "checkpoints, a mapping of jobs, is missing"),
+        ('{"version": 1}', "checkpoints, a mapping of jobs, is missing"),
+        ('{"version": 1, "checkpoints": []}', "checkpoints, a mapping of jobs, is missing"),
         ('{"version": 3, "checkpoints": {}}', "version"),
         ('{"version": 1, "checkpoints": {"a": "x"}}', "the entry of a"),
         ('{"version": 1, "checkpoints": {"a": {}}}', "the entry of a"),
@@ -177,6 +177,6 @@ def test_a_broken_list_is_told_and_left_alone(text: str, word: str, tmp_path: Pa
 
 def test_a_list_that_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / LIST).mkdir(parents=True)
-    with pytest.raises(ProjectError, match="can't be read") as raised:
+    with pytest.raises(ProjectError, match="cannot be read") as raised:
         remembered_checkpoint(tmp_path, "a")
     assert raised.value.code.number == "HF1116"

@@ -101,7 +101,7 @@ def test_the_next_step_leads_into_the_folder(
 def test_where_a_file_is_there_nothing_is_written(file: str, tmp_path: Path) -> None:
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text("mine")
-    with pytest.raises(ProjectError, match=f"already there: {file}") as raised:
+    with pytest.raises(ProjectError, match=f"already exists: {file}") as raised:
         write_project(tmp_path)
     assert raised.value.code.number == "HF1119"
     assert files_in(tmp_path) == {file}
@@ -124,7 +124,7 @@ def test_a_gitignore_is_kept(tmp_path: Path) -> None:
 
 def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
-    with pytest.raises(ProjectError, match="a file, not a folder") as raised:
+    with pytest.raises(ProjectError, match="a file, not a directory") as raised:
         write_project(tmp_path / "x")
     assert raised.value.code.number == "HF1119"
 
@@ -159,7 +159,7 @@ def test_a_file_that_appears_meanwhile_is_left_alone(
         return create(writer, path, chunks)
 
     monkeypatch.setattr(LocalWriter, "create", racing)
-    with pytest.raises(ProjectError, match=r"already there: pipeline\.py"):
+    with pytest.raises(ProjectError, match=r"already exists: pipeline\.py"):
         write_project(tmp_path)
     assert files_in(tmp_path) == {"pipeline.py"}
     assert (tmp_path / "pipeline.py").read_text() == "theirs"

@@ -122,7 +122,7 @@ def test_neither_a_job_nor_a_folder(
     with pytest.raises(UsageError) as raised:
         resolve("order", project)
     assert raised.value.code.number == "HF1002"
-    assert "is orders meant?" in raised.value.message
+    assert "did you mean orders?" in raised.value.message
     assert "adopted, orders" in raised.value.next_steps[0]
     with pytest.raises(UsageError) as raised:
         resolve("order", tmp_path_factory.mktemp("bare"))

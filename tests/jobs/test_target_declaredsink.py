@@ -106,5 +106,5 @@ def test_a_remote_sink_of_a_local_target_finds_the_project(tmp_path: Path) -> No
 def test_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
     """With the reason."""
     target = resolve_target("./here", working_folder=tmp_path)
-    with pytest.raises(StorageError, match="inside of Databricks"):
+    with pytest.raises(StorageError, match="inside Databricks"):
         resolve_place("dbfs:/x", target, storage_options=(), relative_to=tmp_path)

@@ -82,7 +82,7 @@ CASES = (
          files={5: FIVE, 6: SIX}),
     Case("7 is lost and was delivered as kept", {7: SEVEN},
          {7: ranged(7, SIX, SEVEN)}, PutBack.ALLOWED, files={5: FIVE, 6: SIX}),
-    Case("7 is lost and was delivered with other offsets", {7: SEVEN},
+    Case("7 is lost and was delivered with different offsets", {7: SEVEN},
          {7: ranged(7, SIX, OTHER_SEVEN)}, PutBack.FORBIDDEN, 7, {5: FIVE, 6: SIX}),
     Case("7 is lost, 6 differs and was delivered as it is now", {6: OTHER_SIX, 7: SEVEN},
          AS_IT_IS, PutBack.FORBIDDEN, 6, {5: FIVE, 6: SIX}),

@@ -109,7 +109,7 @@ def test_a_host_without_a_port_is_a_mistake(
     (tmp_path / "holdfast.yaml").write_text(PROJECT)
     monkeypatch.chdir(tmp_path)
     refused = holdfast("run", "--metrics-host", "0.0.0.0")
-    assert refused.status == 2 and "needs a metrics port" in refused.err
+    assert refused.status == 2 and "requires a metrics port" in refused.err
 
 
 def test_without_prometheus_client_the_line_to_install_is_named(

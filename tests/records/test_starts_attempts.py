@@ -159,7 +159,7 @@ def test_damaged_and_foreign_documents_are_reported_and_the_rest_given(tmp_path:
     foreign.write_bytes(oldest.read_bytes())
     assert attempts.since() == (some_attempt(1),)
     assert [one.code.number for one in attempts.damages] == ["HF2603", "HF2603"]
-    assert "is another one's" in attempts.damages[1].message
+    assert "belongs to another start" in attempts.damages[1].message
 
 
 def test_no_secret_is_written_and_a_long_message_is_bounded(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ class Truth:
     called: tuple[int, ...]
     """Every batch that the sink was called for, in order."""
     delivered: tuple[int, ...]
-    """The batches whose rows the sink got; a state that can't be loaded fails in between."""
+    """The batches whose rows the sink got; a state that cannot be loaded fails in between."""
     failed_at: str | None
     """start, run or hang; none where the run went well."""
     notes: str

@@ -124,7 +124,7 @@ def test_an_answer_that_is_no_success_is_a_warning(tmp_path: Path, status: int) 
     with server(status) as (url, posted):
         hook = FailureHook("holdfast.yaml:12", webhook=url)
         told = words(call_hook(with_hook(tmp_path, hook), DOCUMENT))
-    assert f"answered with status {status}" in told and "token-8f3a" not in told
+    assert f"responded with status {status}" in told and "token-8f3a" not in told
     assert len(posted) == 1
 
 

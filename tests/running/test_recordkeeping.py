@@ -71,6 +71,6 @@ def test_a_last_record_that_is_not_written_says_that_the_rows_are_delivered(tmp_
     (finding,) = keeping.findings()
     assert (finding.code, finding.severity) == ("HF2612", Severity.WARNING)
     assert finding.message == (
-        "orders finished (3 batches, 1,200 rows), but the record of the run does not say so: "
+        "orders finished (3 batches, 1,200 rows), but this could not be written to its run record: "
         "no space left"
     )

@@ -43,14 +43,14 @@ ROWS: dict[str, tuple[HoldfastError, ...]] = {
         *coded("HF5041", message="connection refused"),
         *coded("HF5071", message="Connection is broken"),
     ),
-    "other writers were in the way": coded("HF5010"),
-    "staged rows were lost with the database": coded("HF5045", "HF5073"),
+    "conflict with other writers": coded("HF5010"),
+    "the database lost the staged rows": coded("HF5045", "HF5073"),
     "the storage is unreachable, slow or throttled": coded("HF7007", "HF7011", "HF7012"),
     "access was denied": (
         spark(f"{KAFKA}.SaslAuthenticationException: Authentication failed"),
         spark(f"{KAFKA}.TopicAuthorizationException: Not authorized"),
         spark(f"java.nio.file.AccessDeniedException: s3a://lake: {S3}: (Status Code: 403)"),
-        SourceError("HF5107", "source: it can't be read: /in: Permission denied"),
+        SourceError("HF5107", "source: it cannot be read: /in: Permission denied"),
         # An S3 client reports a rejected key inside of an error that it also uses for the network.
         spark(f"org.apache.hadoop.fs.s3a.AWSClientIOException: {S3}: InvalidAccessKeyId"),
     ),
@@ -84,7 +84,7 @@ ROWS: dict[str, tuple[HoldfastError, ...]] = {
         spark("org.apache.spark.rpc.RpcTimeoutException: Futures timed out after [120 seconds]"),
         spark("java.util.concurrent.TimeoutException: Futures timed out after [100000 ms]"),
     ),
-    "a Delta commit met another one": (
+    "conflict with another Delta commit": (
         spark("io.delta.exceptions.ConcurrentAppendException: [DELTA_CONCURRENT_APPEND] Files"),
     ),
 }  # fmt: skip

@@ -36,7 +36,7 @@ from holdfast.storage.location import parse_location
 from tests.spark.readyjobs import job as ready_job
 
 NOTE = BatchNote(0, 5, "2026-11-16T05:00:00.000Z", 0.1)
-UNREACHABLE = SinkError("HF5041", "the database can't be reached: connection refused")
+UNREACHABLE = SinkError("HF5041", "the database is unreachable: connection refused")
 DIED = JvmDiedError("HF5304", "Spark's JVM (process 7) was killed by signal 9 (SIGKILL)")
 USER_CODE = RunError("HF5301", "orders failed in your code: ZeroDivisionError")
 
@@ -364,7 +364,7 @@ def test_a_passing_failure_is_restarted_with_a_growing_pause(tmp_path: Path) -> 
     assert codes(outcomes["orders"]) == ["HF5312"] and codes(outcomes["clicks"]) == []
     (note,) = outcomes["orders"].findings
     assert note.severity is Severity.INFO and "orders was restarted 3 times" in note.message
-    assert note.message.endswith(", last after HF5041: the database can't be reached: connection "
+    assert note.message.endswith(", last after HF5041: the database is unreachable: connection "
                                  "refused")  # fmt: skip
     failures = cast(Any, note.evidence["failures"])
     assert [one["code"] for one in failures] == ["HF5041"] * 3

@@ -51,7 +51,7 @@ class SimulatedReader:
         file = self._world.tree.files.get(full)
         if file is None:
             if self._world.tree.is_folder(full):
-                message = "a folder stands where a file was looked for"
+                message = "a directory is where a file was expected"
                 raise StorageError("HF7013", message, at=self._at(path))
             raise NotFoundError("HF7001", f"there is no file {path}", at=self._at(path))
         return file.content[start:] if length is None else file.content[start : start + length]
@@ -72,7 +72,7 @@ class SimulatedReader:
         full = f"{self._root}/{folder}" if folder else self._root
         if full not in tree.folders:
             if not folder:
-                raise NotFoundError("HF7001", "nothing is there", at=self._location)
+                raise NotFoundError("HF7001", "it does not exist", at=self._location)
             return
         found: builtins.list[tuple[str, File | None]] = []
         for name in sorted(tree.children(full)):
@@ -95,7 +95,7 @@ class SimulatedReader:
                 add_parents(path, folders)
                 items.append(Listed(path, FileKind.FILE, len(file.content), file.modified_ms))
         if not items:
-            raise NotFoundError("HF7001", "nothing is there", at=self._location)
+            raise NotFoundError("HF7001", "it does not exist", at=self._location)
         items.extend(Listed(folder, FileKind.FOLDER, 0) for folder in folders)
         items.sort(key=order_of)
         return Listing(tuple(items), {})
@@ -175,21 +175,21 @@ class SimulatedWriter:
             self._make(new)
             with self._request("move", new):
                 if not self._world.tree.rename(old, new):
-                    raise NotFoundError("HF7001", "nothing is there", at=self._at(source))
+                    raise NotFoundError("HF7001", "it does not exist", at=self._at(source))
             self._remember(old)
             self._remember(new)
             return
         with self._request("copy", new):
             file = self._world.tree.files.get(old)
             if file is None:
-                raise NotFoundError("HF7001", "nothing is there", at=self._at(source))
+                raise NotFoundError("HF7001", "it does not exist", at=self._at(source))
             self._put(new, file.content)
         self.remove(source)
 
     def move_folder(self, source: str, target: str) -> None:
         """Give a folder another name; storages without folders refuse."""
         if not self._semantics.has_folders:
-            message = f"this storage has no folders that could be renamed to {target}"
+            message = f"this storage has no directories that could be renamed to {target}"
             raise StorageError("HF7015", message, at=self._at(source))
         old, new = self._full(source), self._full(target)
         self._make(new)
@@ -197,7 +197,7 @@ class SimulatedWriter:
             if self._world.tree.is_folder(new) and any(self._world.tree.children(new)):
                 raise StorageError("HF7015", "the name is taken", at=self._at(target))
             if not self._world.tree.rename_folder(old, new):
-                raise NotFoundError("HF7001", "nothing is there", at=self._at(source))
+                raise NotFoundError("HF7001", "it does not exist", at=self._at(source))
         self._remember(old)
         self._remember(new)
 
@@ -208,7 +208,7 @@ class SimulatedWriter:
         full = self._full(path)
         with self._request("flush", full):
             if not self._world.tree.flush(full):
-                raise NotFoundError("HF7001", "nothing is there", at=self._at(path))
+                raise NotFoundError("HF7001", "it does not exist", at=self._at(path))
         while len(full) > len(self._root):
             self._remember(full)
             full = full.rpartition("/")[0]

@@ -113,7 +113,7 @@ def test_sql_that_is_refused(spark: Any, tmp_path: Path, sql: str, word: str) ->
     ("body", "words"),
     [
         ("df.select('value'); return None", "None"),
-        ("return df.sparkSession.range(3)", "not made from its sources"),
+        ("return df.sparkSession.range(3)", "not derived from its sources"),
         ("return df.writeStream", "a writer"),
         ("return 7", "int"),
     ],

@@ -118,7 +118,7 @@ def test_an_error_of_holdfast_comes_out_as_itself(
     spark: Any, tmp_path: Path, rows: ReadySource
 ) -> None:
     """Though it travelled through the JVM as text."""
-    own = SinkError("HF5001", "the table holds this batch with other offsets")
+    own = SinkError("HF5001", "the table holds this batch with different offsets")
 
     def deliver(batch: Any, batch_id: int) -> None:
         raise own

@@ -163,7 +163,7 @@ def test_a_lost_lease_stops_before_the_sink(around: Around) -> None:
 
 
 def test_a_batch_planned_anew_is_refused(around: Around) -> None:
-    """The same id with other offsets never reaches the sink."""
+    """The same id with different offsets never reaches the sink."""
     around.gate(None, around.batch_id)  # type: ignore[arg-type]
     around.file().write_bytes(around.entry() + b" ")
     assert around.refused() == "HF2604"

@@ -46,7 +46,7 @@ Caused by: java.net.BindException: Address already in use
         (NESTED, "java.net.BindException: Address already in use"),
         ("Error: Missing application resource.\n", "Missing application resource."),
         ("line 7: exec: java: not found\n\tat nothing\n", "line 7: exec: java: not found"),
-        ("", "Java ended without a word"),
+        ("", "Java ended without any output"),
     ],
 )
 def test_the_line_that_tells_most(said: str, cause: str) -> None:

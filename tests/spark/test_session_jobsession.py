@@ -27,7 +27,7 @@ pytestmark = pytest.mark.spark
         ("acme.speed", "Spark does not know acme.speed, so it cannot be set for one job", None),
         (
             "spark.sql.catalogImplementation",
-            "spark.sql.catalogImplementation can't be changed for one job",
+            "spark.sql.catalogImplementation cannot be changed for one job",
             None,
         ),
     ],

@@ -40,7 +40,7 @@ def test_a_module_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "pipeline.py").write_text("")
     error = refused(tmp_path, "pipline:gold")
     assert (error.code.number, error.at) == ("HF5111", "holdfast.yaml:9")
-    assert "is pipeline meant?" in error.message
+    assert "did you mean pipeline?" in error.message
     assert "meant" not in refused(tmp_path, "json:loads").message
 
 
@@ -91,5 +91,5 @@ def test_a_function_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "has_gold.py").write_text("def gold(df):\n    return df\n\nsilver = 3\n")
     error = refused(tmp_path, "has_gold:golt")
     assert (error.code.number, error.at) == ("HF5113", "holdfast.yaml:9")
-    assert "is gold meant?" in error.message
+    assert "did you mean gold?" in error.message
     assert "is no function" in refused(tmp_path, "has_gold:silver").message

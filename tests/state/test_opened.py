@@ -80,7 +80,7 @@ def test_a_table_has_all_rows_unless_a_limit_is_given(
 def test_what_was_written_or_summed_up_is_no_table(place: Path, tmp_path: Path) -> None:
     """And a library that is missing is named with the line that installs it."""
     for asked in ({"summary": True}, {"output": tmp_path / "rows.csv"}):
-        with pytest.raises(UsageError, match="written to a file, or summed up"):
+        with pytest.raises(UsageError, match="written to a file, or summarized"):
             holdfast.read_state(place, **asked).to_pandas()
 
 
@@ -127,7 +127,7 @@ def test_missing_libraries_are_named(place: Path, monkeypatch: pytest.MonkeyPatc
             ask(place)
         assert failure.value.code.number == "HF2770"
         assert failure.value.message == (
-            "reading state needs pyarrow, xxhash, which are not installed"
+            "reading state requires pyarrow, xxhash, which are not installed"
         )
         assert failure.value.next_steps == ('pip install ".[state]" in a clone of Holdfast',)
 

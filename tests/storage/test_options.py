@@ -47,10 +47,10 @@ def test_options_count_for_the_family_of_the_location() -> None:
 @pytest.mark.parametrize(
     ("family", "key", "message"),
     [
-        ("s3", "endpont", "s3 has no option endpont; is endpoint meant?"),
-        ("s3", "secret_key", "is secret meant?"),
-        ("hdfs", "web_hdfs", "is webhdfs meant?"),
-        ("azure", "account_name", "is account meant?"),
+        ("s3", "endpont", "s3 has no option endpont; did you mean endpoint?"),
+        ("s3", "secret_key", "did you mean secret?"),
+        ("hdfs", "web_hdfs", "did you mean webhdfs?"),
+        ("azure", "account_name", "did you mean account?"),
         ("gcs", "zzzz", "gcs has no option zzzz"),
     ],
 )
@@ -107,7 +107,7 @@ def test_options_of_other_schemes_are_simple_values() -> None:
     assert StorageSettings({"sftp": {"port": 22}}).for_scheme("sftp") == {"port": 22}
     with pytest.raises(StorageError) as caught:
         StorageSettings({"sftp": {"port": ["hush"]}})  # type: ignore[dict-item]
-    assert caught.value.message == "sftp option port needs a text, a number or a truth"
+    assert caught.value.message == "sftp option port must be a string, number or boolean"
 
 
 def test_settings_never_show_values() -> None:

@@ -35,10 +35,10 @@ def test_one_text_needs_no_list() -> None:
 @pytest.mark.parametrize(
     ("scheme", "given", "words"),
     [
-        ("s3", {"endpont": "x"}, "is endpoint meant?"),
-        ("s3", {"s3": {"endpont": "x"}}, "is endpoint meant?"),
+        ("s3", {"endpont": "x"}, "did you mean endpoint?"),
+        ("s3", {"s3": {"endpont": "x"}}, "did you mean endpoint?"),
         ("s3", {"endpoint": "x", "s3": {"region": "x"}}, "by name and by family"),
-        ("s3", {"endpoint": None}, "needs a text"),
+        ("s3", {"endpoint": None}, "must be a non-empty string"),
         ("s3", ["endpoint"], "key=value"),
         ("file", {"endpoint": "x"}, "a local path takes no storage options"),
     ],

@@ -192,7 +192,7 @@ def test_a_folder_is_renamed_where_there_are_folders(place: Place, tmp_path: Pat
     writer, reader = place
     writer.create("from/a/b", [b"rows"])
     if isinstance(writer, FsspecWriter):
-        with pytest.raises(StorageError, match="no folders"):
+        with pytest.raises(StorageError, match="no directories"):
             writer.move_folder("from", "to")
         assert reader.read("from/a/b") == b"rows"
         return
@@ -201,7 +201,7 @@ def test_a_folder_is_renamed_where_there_are_folders(place: Place, tmp_path: Pat
     with pytest.raises(NotFoundError):
         writer.move_folder("from", "to/d")
     writer.create("other/x", [b"newer"])
-    with pytest.raises(StorageError, match="another folder is there") as caught:
+    with pytest.raises(StorageError, match="another directory already exists there") as caught:
         writer.move_folder("to/c", "other")
     assert not isinstance(caught.value, NotFoundError)
     assert (reader.read("to/c/a/b"), reader.names("other")) == (b"rows", frozenset({"x"}))

@@ -49,7 +49,7 @@ def _entered(store: BackupStore, act: str, token: str, generation: int | None) -
     _refuse_busy(store, act, numbers, generation)
     own = max(numbers, default=0) + 1
     if not store.writer.create(mark_path(own), (encode_mark(act, token, generation),)):
-        raise _in_use(store, act, "another one was faster")
+        raise _in_use(store, act, "another process was faster")
     others = [number for number in marked_numbers(store.reader) if number != own]
     try:
         _refuse_busy(store, act, others, generation)
@@ -78,7 +78,7 @@ def _refuse_busy(
 
 
 def _in_use(store: BackupStore, act: str, other: str) -> CheckpointError:
-    message = f"this {act} has to wait for another one: {other}"
+    message = f"this {act} has to wait for another process: {other}"
     return CheckpointError("HF4507", message, at=f"{store.location}/{FOLDER}")
 
 
@@ -156,7 +156,7 @@ def open_store(
 
 
 def reopened(url: str) -> Location:
-    """Give the location of a store that a journal names."""
+    """Return the location of a store that a journal names."""
     if url.startswith("/"):
         return Location(url, "file", url, shown_path(url))
     return parse_location(url)

@@ -76,7 +76,7 @@ def plan_files(root: Root, present: Present, chosen: Iterable[str]) -> FileChang
 
 
 def plan_undo(changes: FileChanges, before: Root | None, *, existed: bool) -> FileChanges:
-    """Give the changes that bring back what was there before."""
+    """Return the changes that bring back what was there before."""
     then: Mapping[str, CopiedFile] = before.by_path if before is not None else {}
     touched = [*(file.path for file in changes.writes), *changes.removes]
     new = [path for path in changes.made_folders if path or not existed]
@@ -107,7 +107,7 @@ def in_safe_order(files: Iterable[CopiedFile], final: Iterable[str]) -> tuple[Co
 
 
 def encode_changes(changes: FileChanges) -> dict[str, Any]:
-    """Give what the journal keeps."""
+    """Return what the journal keeps."""
     return asdict(changes)
 
 
@@ -133,7 +133,7 @@ def _root_of(present: Present) -> tuple[str, ...]:
 
 
 def parents_of(path: str) -> list[str]:
-    """Give the folders around a file, the outermost first."""
+    """Return the folders around a file, the outermost first."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
@@ -218,5 +218,5 @@ def verify_applied(
 
 
 def _unlike(reader: Reader, path: str) -> CheckpointError:
-    message = f"{path} is not as it was left a moment ago: somebody else writes there"
+    message = f"{path} changed again just after it was written: another process is writing there"
     return CheckpointError("HF4512", message, at=f"{reader.location}/{path}")

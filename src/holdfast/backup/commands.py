@@ -131,7 +131,7 @@ def verify(
 
 
 def list_backups(places: Iterable[Records]) -> Answer[BackupList]:
-    """Tell which backups there are; nothing is written."""
+    """Return the backups that exist; nothing is written."""
     findings: list[Finding] = []
     found: list[BackupPlace] = []
     for records in places:
@@ -303,7 +303,7 @@ class Caller:
                 records = self._opened(job)
                 if backup in records.store.snapshot_ids():
                     return job, backup
-        message = f"{backup} does not say which backup"
+        message = f"{backup} does not name a backup"
         raise UsageError("HF4509", message)
 
     def _jobs(self) -> Iterator[Target]:
@@ -342,13 +342,13 @@ class Caller:
         readers = {name: open_reader(place, found.settings) for name, place in places.items()}
         folders = {name: reader for name, reader in readers.items() if reader.names("")}
         if not folders:
-            message = f"neither {' nor '.join(SINK_LOGS)} is there, nor are manifests beside it"
+            message = f"there is no {' or '.join(SINK_LOGS)}, and there are no manifests next to it"
             raise NotFoundError("HF7001", message, at=found.location.shown)
         return SinkLog(canonical(found.location).removeprefix("file://"), folders)
 
 
 def _places_of_logs(sink: Location) -> dict[str, Location]:
-    """Give where a sink's log may be, by what it is called in a backup."""
+    """Return where a sink's log may be, by what it is called in a backup."""
     places = {name: part_of(sink, name) for name in SINK_LOGS}
     try:
         return {**places, COPIED_MANIFESTS: part_of(beside(sink), MANIFESTS)}

@@ -35,7 +35,7 @@ _NEEDED_BATCHES = 2
 
 
 def log_id(path: str) -> int | None:
-    """Give the batch of a file in offsets/ or commits/, or of its checksum; None elsewhere."""
+    """Return the batch of a file in offsets/ or commits/, or of its checksum; None elsewhere."""
     folder, _, name = (checked_name(path) or path).partition("/")
     return int(name) if folder in _LOGS and name.isascii() and name.isdigit() else None
 
@@ -56,7 +56,7 @@ def without_purged(missed: Iterable[str], found: Mapping[str, CopiedFile]) -> di
 
 
 def newest_id(paths: Iterable[str], log: str) -> int | None:
-    """Give the newest batch among the files of one log."""
+    """Return the newest batch among the files of one log."""
     own = (path for path in paths if path.startswith(f"{log}/") and checked_name(path) is None)
     ids = map(log_id, own)
     return max((one for one in ids if one is not None), default=None)
@@ -123,7 +123,9 @@ class Copier:
                 by_path = {file.path: file for file in copy.files}
                 compared = self._comparison.compare(by_path, self.store.chunks)
                 return replace(copy, mismatched=compared)
-        message = f"it was listed {PASSES} times, and each time something was gone when it was read"
+        message = (
+            f"it was listed {PASSES} times, and each time a file disappeared before it was read"
+        )
         raise CheckpointError("HF4512", message, at=source.location)
 
     def _pass(

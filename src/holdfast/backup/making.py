@@ -135,7 +135,7 @@ def _snapshot(
 
 
 def _after_the_newest(store: BackupStore, now_ms: int) -> int:
-    """Give a time after every backup that is there, also where the clock was set back."""
+    """Return a time after every backup that is there, also where the clock was set back."""
     ids = store.snapshot_ids()
     return max(now_ms, moment_ms(ids[-1]) + 1) if ids else now_ms
 
@@ -171,7 +171,7 @@ def _findings(copy: Copy, *, running: bool) -> Iterator[Finding]:
         yield Finding(
             code="HF4515",
             severity=Severity.WARNING,
-            message=f"{len(copy.special)} names are no plain files and were not copied: {shown}",
+            message=f"{len(copy.special)} names are not regular files and were not copied: {shown}",
             place=Place(copy.special[0]),
             evidence={"names": list(copy.special[:100])},
         )
@@ -214,7 +214,7 @@ def verify_snapshots(
 
 
 def catalogue_findings(catalogue: Catalogue) -> Iterator[Finding]:
-    """Tell the snapshots that can't be read."""
+    """Report the snapshots that cannot be read."""
     for snapshot_id, error in catalogue.damaged:
         yield Finding(
             code="HF4511",

@@ -90,7 +90,7 @@ def restore_backup(
         refuse_held(wish.target.folder, KIND)
         asked = _plan(wish, now_ms)
         if not asked.changes.empty and not confirm(_sentence(wish, asked.changes)):
-            raise UsageError("HF4508", "nobody confirmed it", at=wish.target.location)
+            raise UsageError("HF4508", "not confirmed", at=wish.target.location)
     with ExitStack() as held:
         act = held.enter_context(wish.target.acting(KIND))
         if wish.elsewhere:
@@ -175,7 +175,7 @@ def _wanted(wish: RestoreOptions) -> Callable[[str], bool]:
 def _judge(wish: RestoreOptions, present: Present, now_ms: int) -> None:
     for path in wish.files:
         if path not in wish.root.by_path:
-            message = f"backup {wish.snapshot.id} holds no {path}"
+            message = f"backup {wish.snapshot.id} has no {path}"
             raise UsageError("HF4516", message, at=wish.snapshot.location)
     if present.is_plain_folder:
         refuse_overwriting(wish.root, present, wish.files)
@@ -200,7 +200,7 @@ def _refuse_running(target: Records, present: Present, now_ms: int) -> None:
     """Raise HF4505 where a query seems to run that Holdfast did not start: it has no lease."""
     at = present.reader.location
     if present.moved:
-        raise CheckpointError("HF4505", "files changed while they were looked at", at=at)
+        raise CheckpointError("HF4505", "files changed while they were read", at=at)
     freshness = present.freshness(now_ms, by_trigger=not _is_own(target, present))
     if freshness is None or _ended_after(target, present, now_ms - freshness.age_ms):
         return
@@ -248,9 +248,9 @@ def _planned(wish: RestoreOptions, present: Present) -> FileChanges:
 def _sentence(wish: RestoreOptions, changes: FileChanges) -> str:
     size = sum(file.size for file in changes.writes)
     return (
-        f"Restore {wish.snapshot.id} to {wish.target.location}: "
-        f"write {counted(len(changes.writes), 'file')} ({size:,} bytes), "
-        f"remove {len(changes.removes)}; what is there now is backed up first"
+        f"Restore {wish.snapshot.id} to {wish.target.location}: write "
+        f"{counted(len(changes.writes), 'file')} ({size:,} bytes), remove {len(changes.removes)}; "
+        "the current files are backed up first"
     )
 
 
@@ -342,7 +342,7 @@ def restoration(
     safety: str | None,
     verified: int,
 ) -> Restoration:
-    """Give the result of a restore; `now` is the backup that the place is like, if it is."""
+    """Return the result of a restore; `now` is the backup that the place is like, if it is."""
     return Restoration(
         location=location,
         act=act,

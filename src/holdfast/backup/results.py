@@ -107,7 +107,7 @@ class BackupList(OneLine):
     COMMAND: ClassVar = "backups"
 
     places: tuple[BackupPlace, ...]
-    """One for each checkpoint that was asked about."""
+    """One for each requested checkpoint."""
 
 
 class RestoreAct(str, Enum):
@@ -159,7 +159,7 @@ class Restoration(OneLine):
 
 
 def summary_of(snapshot: Snapshot) -> BackupSummary:
-    """Give a backup in a few figures."""
+    """Return a backup in a few figures."""
     return BackupSummary(
         id=snapshot.id,
         made_at=rfc3339(snapshot.made_ms),

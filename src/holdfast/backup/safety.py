@@ -52,10 +52,10 @@ class Freshness:
         """Say what was seen."""
         seen = f"{self.path} changed {_seconds(max(self.age_ms, 0))} ago"
         if self.usual_ms is None or self.window_ms <= LEAST_MS:
-            return f"{seen}: a query may be running that holds no lease"
+            return f"{seen}: a query that holds no lease may be running"
         return (
-            f"{seen}, and batches come about every {_seconds(self.usual_ms)}: a query may be "
-            "running that holds no lease"
+            f"{seen}, and batches run about every {_seconds(self.usual_ms)}: a query that holds "
+            "no lease may be running"
         )
 
     @property
@@ -176,7 +176,7 @@ def look(reader: Reader, wanted: Callable[[str], bool], *, any_folder: bool = Fa
             try:
                 files[path] = digested(reader, path, item.size)
             except NotFoundError as error:
-                message = "a file vanished while it was looked at: somebody writes there"
+                message = "a file disappeared while it was read: another process is writing there"
                 raise StorageError("HF4505", message, at=reader.location) from error
     return Present(reader, picture, exists=True, files=files, any_folder=any_folder)
 
@@ -202,12 +202,12 @@ def refuse_older(
     all_others = tuple(others)
     own_others = [other for other in all_others if other.query_id == snapshot.query_id]
     for other in own_others:
-        where = f"backup {other.id} holds"
+        where = f"backup {other.id} has"
         known.append(("planned", other.last_planned, snapshot.last_planned, where))
     for word, newest, own, where in known:
         if newest is not None and newest > _number(own):
             upto = "no batch" if own is None else f"batch {own}"
-            message = f"the backup knows {upto} as the last {word} one, and {where} batch {newest}"
+            message = f"the last {word} batch in the backup is {upto}, and {where} batch {newest}"
             batches = max(_number(one) for kind, one, *_ in known if kind == "planned")
             enough = [
                 one
@@ -235,7 +235,9 @@ def refuse_other_query(snapshot: Snapshot, present: Present) -> None:
     """Raise HF4504 where another query's checkpoint is there."""
     query = present.picture.query if present.picture is not None else None
     if query is not None and snapshot.query_id is not None and query.id != snapshot.query_id:
-        message = f"query {query.id} is there, the backup is of query {snapshot.query_id}"
+        message = (
+            f"the checkpoint is of query {query.id}, the backup is of query {snapshot.query_id}"
+        )
         raise CheckpointError("HF4504", message, at=present.reader.location)
 
 
@@ -282,7 +284,7 @@ def restore_findings(
 def _ending(snapshot: Snapshot, recorded: int | None) -> Finding:
     """Report where the backup ends: runs that nobody recorded may have gone further."""
     planned = snapshot.last_planned
-    ends = "holds no batch" if planned is None else f"ends with batch {planned}"
+    ends = "has no batch" if planned is None else f"ends with batch {planned}"
     severity, more = Severity.WARNING, "nothing here shows whether later batches ran"
     if recorded is not None:
         severity, more = Severity.INFO, f"the last recorded run delivered batch {recorded}"
@@ -303,7 +305,7 @@ def _differing(root: Root, present: Present, paths: Iterable[str]) -> Iterator[s
 
 
 def _differs(path: str, present: Present) -> CheckpointError:
-    message = f"{path} is there and whole, with other content than in the backup"
+    message = f"{path} exists and is intact, with content that differs from the backup"
     return CheckpointError("HF4503", message, at=f"{present.reader.location}/{path}")
 
 

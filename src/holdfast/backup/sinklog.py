@@ -65,11 +65,11 @@ class Occupation:
 
 
 def sink_log_of(snapshot: Snapshot) -> Root:
-    """Give the log of the sink in a backup; raise HF4519 where it holds none."""
+    """Return the log of the sink in a backup; raise HF4519 where it holds none."""
     for root in snapshot.roots:
         if root.name == SINK_LOG:
             return root
-    message = f"backup {snapshot.id} has no copy of the log of the sink"
+    message = f"backup {snapshot.id} has no copy of the sink's log"
     raise UsageError("HF4519", message, at=snapshot.location)
 
 
@@ -88,7 +88,7 @@ def write_sink_log(
     refuse_live(root, wish.snapshot, wish.target)
     for path in wish.files:
         if path not in root.by_path:
-            message = f"the sink's log in backup {wish.snapshot.id} holds no {path}"
+            message = f"the sink's log in backup {wish.snapshot.id} has no {path}"
             raise UsageError("HF4516", message, at=root.location)
     asked = None
     if confirm is not None:
@@ -96,7 +96,7 @@ def write_sink_log(
             refuse_held(one.folder, KIND)
         asked, _ = _plan(wish, root)
         if not asked.empty and not confirm(_sentence(wish, root, asked)):
-            raise UsageError("HF4508", "nobody confirmed it", at=wish.target.location)
+            raise UsageError("HF4508", "not confirmed", at=wish.target.location)
     with ExitStack() as held:
         # Before anything is written to the place, the records of this act included.
         jobs = [held.enter_context(one.acting(f"{KIND} --sink-log-to")) for one in wish.writing]
@@ -145,10 +145,10 @@ def refuse_live(root: Root, snapshot: Snapshot, target: Records) -> None:
     place = target.identity
     for live, what in ((root.location, "the sink"), (snapshot.location, "the checkpoint")):
         if place == live or place.startswith(f"{live}/"):
-            message = f"{target.location} is {what} itself, or lies in it"
+            message = f"{target.location} is {what} itself, or is inside it"
             raise CheckpointError("HF4520", message, at=target.location)
     if FOLDER in place.split("/"):
-        message = f"{target.location} lies in the records of a checkpoint"
+        message = f"{target.location} is inside the records of a checkpoint"
         raise CheckpointError("HF4520", message, at=target.location)
 
 
@@ -166,7 +166,7 @@ def occupied_by(root: Root, reader: Reader) -> Occupation:
         known = root.by_path.get(path)
         same = known is not None and digested(reader, path, item.size).sha256 == known.sha256
         if path not in root.folders and not same:
-            message = f"{path} is there, which is no file of this log"
+            message = f"{path} exists and is not a file of this log"
             raise CheckpointError("HF4521", message, at=f"{reader.location}/{path}")
     return Occupation(True, frozenset(files.keys() - folders), frozenset(folders))
 
@@ -190,7 +190,7 @@ def _sentence(wish: SinkLogOptions, root: Root, changes: FileChanges) -> str:
     size = sum(file.size for file in changes.writes)
     return (
         f"Write {counted(len(changes.writes), 'file')} ({size:,} bytes) of the log of "
-        f"{root.location}, as backup {wish.snapshot.id} holds it, to {wish.target.location}"
+        f"{root.location} from backup {wish.snapshot.id} to {wish.target.location}"
     )
 
 
@@ -217,7 +217,7 @@ def sink_log_answer(
     files: tuple[str, ...],
     verified: int,
 ) -> Answer[Restoration]:
-    """Tell what was done, and what the copy is for."""
+    """Report what was done, and what the copy is for."""
     root = sink_log_of(snapshot)
     result = restoration(
         target.location,
@@ -233,7 +233,7 @@ def sink_log_answer(
     finding = Finding(
         code="HF4522",
         severity=Severity.INFO,
-        message=f"this is a copy of the log of {root.location}, to look at",
+        message=f"this is a copy of the log of {root.location}, for reading only",
         place=Place(""),
         evidence={"sink": root.location, "made_ms": snapshot.made_ms},
     )

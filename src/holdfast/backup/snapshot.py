@@ -75,7 +75,7 @@ class Root:
 
     @cached_property
     def by_path(self) -> Mapping[str, CopiedFile]:
-        """Give the files by their paths."""
+        """Return the files by their paths."""
         return {file.path: file for file in self.files}
 
 
@@ -132,7 +132,7 @@ def moment_text(moment_ms: int) -> str:
 
 
 def moment_ms(snapshot_id: str) -> int:
-    """Give the time that a snapshot's id tells."""
+    """Return the time that a snapshot's id tells."""
     moment = datetime.strptime(snapshot_id[:15], "%Y%m%dT%H%M%S").replace(tzinfo=timezone.utc)
     return (moment - _EPOCH) // timedelta(seconds=1) * 1000 + int(snapshot_id[15:18])
 
@@ -144,7 +144,7 @@ def rfc3339(moment_ms: int) -> str:
 
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
-    """Give the bytes of `snapshots/<id>.json`."""
+    """Return the bytes of `snapshots/<id>.json`."""
     document = {
         **_plain(snapshot),
         "id": snapshot.id,
@@ -163,7 +163,7 @@ def decode_snapshot(data: bytes, at: str) -> Snapshot:
         newer = snapshot.format > FORMAT
         whole = newer or encode_snapshot(snapshot) == data
     except _DAMAGED as error:
-        message = f"it can't be read: {type(error).__name__}"
+        message = f"it cannot be read: {type(error).__name__}"
         raise CheckpointError("HF4511", message, at=at) from error
     if newer:
         message = f"format {snapshot.format} was written by a newer Holdfast"
@@ -190,7 +190,7 @@ def _snapshot(document: Mapping[str, Any]) -> Snapshot:
 
 
 def _plain(snapshot: Snapshot) -> dict[str, Any]:
-    """Give the fields; what a snapshot does not have is spelled as before there was any."""
+    """Return the fields; what a snapshot does not have is spelled as before there was any."""
     plain = asdict(snapshot)
     if not snapshot.mismatched:
         del plain["mismatched"]

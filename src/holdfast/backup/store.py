@@ -60,7 +60,9 @@ class BackupStore:
         at = f"{self.location}/{path}"
         snapshot = decode_snapshot(self.reader.read(path), at)
         if snapshot.id != snapshot_id:
-            raise CheckpointError("HF4511", "it holds another backup than its name says", at=at)
+            raise CheckpointError(
+                "HF4511", "its content is of a different backup than its name", at=at
+            )
         return snapshot
 
     def narrowed(self, files: int | None, folders: int | None) -> BackupStore:
@@ -73,7 +75,7 @@ class BackupStore:
         self.writer.settle()
         if not self.writer.create(path, (content,)) and self.reader.read(path) != content:
             at = f"{self.location}/{path}"
-            raise CheckpointError("HF4511", "another list stands under its name", at=at)
+            raise CheckpointError("HF4511", "a different list has this name", at=at)
         self.writer.settle()
         self.snapshot(snapshot.id)
 
@@ -88,7 +90,7 @@ class BackupStore:
             self.writer.replace(path, checked(chunks(), file))
         if not self.is_whole(file):
             at = f"{self.location}/{path}"
-            raise CheckpointError("HF4510", "what was written can't be read back whole", at=at)
+            raise CheckpointError("HF4510", "what was written does not read back intact", at=at)
         return file.size
 
     def is_whole(self, file: CopiedFile) -> bool:
@@ -179,7 +181,7 @@ def read_catalogue(store: BackupStore) -> Catalogue:
 
 
 def object_sizes(items: Iterable[Listed]) -> dict[str, int]:
-    """Give the size of every object in a listing of the store, by digest."""
+    """Return the size of every object in a listing of the store, by digest."""
     return {
         item.path.rpartition("/")[2]: item.size
         for item in items
@@ -215,19 +217,19 @@ def find_snapshot(store: BackupStore, name: str) -> Snapshot:
 
 
 def _newest(ids: Sequence[str], store: BackupStore) -> Snapshot:
-    """Give the newest that somebody asked for: what a restore set aside is named by its id only."""
+    """Return the newest requested backup: what a restore set aside is named by its id only."""
     for snapshot_id in reversed(ids):
         snapshot = store.snapshot(snapshot_id)
         if snapshot.purpose == BACKUP:
             return snapshot
-    raise UsageError("HF4509", "there is no backup here yet", at=store.location)
+    raise UsageError("HF4509", "there are no backups here yet", at=store.location)
 
 
 def _only(ids: Sequence[str], name: str, store: BackupStore) -> str:
     found = [one for one in ids if one.startswith(name)]
     if len(found) == 1:
         return found[0]
-    several = f"{len(found)} backups begin with {name}" if found else f"no backup {name} is here"
+    several = f"{len(found)} backups begin with {name}" if found else f"there is no backup {name}"
     raise UsageError("HF4509", several, at=store.location)
 
 

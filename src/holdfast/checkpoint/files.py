@@ -38,7 +38,7 @@ def checksum_damage(path: str, pieces: Iterable[bytes], side: bytes) -> list[Dam
     mismatch = _mismatch(checksum, pieces)
     if mismatch is None:
         return []
-    message = f"{path} does not match the checksum that Hadoop wrote beside it"
+    message = f"{path} does not match the checksum that Hadoop wrote next to it"
     return [Damage(path, DecodeError("HF2111", message, byte=mismatch, overlooked=True))]
 
 
@@ -50,7 +50,7 @@ def spark_checksum_damage(path: str, data: bytes, own: bytes) -> list[Damage]:
         return []
     if matches_spark_checksum(checksum, data):
         return []
-    message = f"{path} does not match the checksum that Spark wrote beside it"
+    message = f"{path} does not match the checksum that Spark wrote next to it"
     return [Damage(path, DecodeError("HF2114", message))]
 
 

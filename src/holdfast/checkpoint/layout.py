@@ -101,7 +101,7 @@ class Layout:
         return item is not None and item.kind is FileKind.FILE
 
     def checksum_beside(self, path: str) -> str | None:
-        """Give the Hadoop side file of a file, None where there is none."""
+        """Return the Hadoop side file of a file, None where there is none."""
         candidate = checksum_name(path)
         return candidate if self.has_file(candidate) else None
 

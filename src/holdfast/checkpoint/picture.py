@@ -137,7 +137,7 @@ class Picture:
         return any(one == folder or one.startswith(f"{folder}/") for one in unlisted)
 
     def refused(self, file: str) -> Damage | None:
-        """Give the damage for which Spark refuses a file, None where it would read it."""
+        """Return the damage for which Spark refuses a file, None where it would read it."""
         return self._refused_files.get(file)
 
     @cached_property
@@ -151,7 +151,7 @@ class Picture:
 
 
 def skips_like_async(picture: Picture) -> bool:
-    """Tell whether both logs skip the same ids; a lost offsets file leaves its commit behind."""
+    """Return whether both logs skip the same ids; a lost offsets file leaves its commit behind."""
     return both_skip(picture.layout.offsets.ids, picture.layout.commits.files)
 
 
@@ -170,7 +170,7 @@ def both_skip(ids: tuple[int, ...], commits: Collection[int]) -> bool:
 
 
 def entry_before(picture: Picture, batch_id: int) -> OffsetsEntry | None:
-    """Give the entry in which a batch begins; None where it is missing, or was not read."""
+    """Return the entry in which a batch begins; None where it is missing, or was not read."""
     ids = picture.layout.offsets.ids
     position = bisect_left(ids, batch_id)
     earlier = ids[position - 1] if position else None
@@ -180,7 +180,7 @@ def entry_before(picture: Picture, batch_id: int) -> OffsetsEntry | None:
 
 
 def missing_between(ids: tuple[int, ...]) -> list[int]:
-    """Give the ids that are missing between the first and the last, at most 10 000 of them."""
+    """Return the ids that are missing between the first and the last, at most 10 000 of them."""
     missing: list[int] = []
     if not ids or ids[-1] - ids[0] == len(ids) - 1:
         return missing

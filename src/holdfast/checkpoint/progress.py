@@ -153,7 +153,7 @@ class Batch:
 
 
 def timeline(picture: Picture, formats: Formats, most: int) -> tuple[Batch, ...]:
-    """Give the newest batches, oldest first."""
+    """Return the newest batches, oldest first."""
     planned, committed = picture.layout.offsets.files, picture.layout.commits.files
     ids = sorted({*planned, *committed})[-most:]
     return tuple(_batch(picture, formats, batch_id) for batch_id in ids)

@@ -186,7 +186,7 @@ def _refuse_foreign_folder(reader: Reader, layout: Layout) -> None:
     if not layout.items or not layout.empty:
         return
     inside = checkpoints_inside(layout)
-    hint = f"; there are checkpoints inside: {', '.join(inside[:5])}" if inside else ""
+    hint = f"; checkpoints inside: {', '.join(inside[:5])}" if inside else ""
     raise CheckpointError(
         "HF2001",
         f"no metadata, offsets/ or commits/ among {counted(layout.file_count, 'file')}{hint}",

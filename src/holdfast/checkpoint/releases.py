@@ -13,7 +13,7 @@ RELEASES: tuple[str, ...] = ("3.5", "4.0", "4.1", "4.2", "4.3")
 
 
 def at_least(release: str, other: str) -> bool:
-    """Tell whether a release is the other one or came later."""
+    """Return whether a release is the other one or came later."""
     return RELEASES.index(release) >= RELEASES.index(other)
 
 

@@ -64,7 +64,7 @@ def matching_position(
 
 
 def in_order(entry: OffsetsEntry) -> tuple[int, ...]:
-    """Give the positions of an entry's sources in the order of their ids.
+    """Return the positions of an entry's sources in the order of their ids.
 
     Version 2 writes them in the order of a hash table; numbers count before names.
     """

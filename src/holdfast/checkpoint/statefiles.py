@@ -153,12 +153,12 @@ class StateSorter:
             _take_version_file(files, item, names[0])
 
     def sorted(self) -> StateFiles:
-        """Give what was taken."""
+        """Return what was taken."""
         return StateFiles(self._present, dict(sorted(self._operators.items())), self._any_file)
 
 
 def _store_of(item: Listed, parts: list[str]) -> tuple[str | None, list[str]]:
-    """Tell a store's own folder from the files of the default store."""
+    """Distinguish a store's own directory from the files of the default store."""
     if not parts:
         return None, parts
     head = parts[0]

@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]
 
 
 def verify(reader: Reader, picture: Picture, progress: Progress | None = None) -> Picture:
-    """Give the picture with the damage of every file in it, not only of those that were needed.
+    """Return the picture with the damage of every file in it, not only of those that were needed.
 
     Memory stays bounded: files are read in batches, and one that is too large for a log entry
     only has its bytes compared with its checksum, piece by piece.

@@ -55,9 +55,9 @@ class Output:
 def output_options(function: Function) -> Function:
     """Add --json, --quiet and --no-color."""
     for option in (
-        click.option("--no-color", is_flag=True, help="No colour; NO_COLOR works as well."),
-        click.option("--quiet", is_flag=True, help="No text; the exit status tells."),
-        click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
+        click.option("--no-color", is_flag=True, help="Disable colors (like NO_COLOR)."),
+        click.option("--quiet", is_flag=True, help="Print nothing; use the exit status."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout."),
     ):
         function = option(function)
     return function
@@ -69,7 +69,7 @@ def target_options(function: Function) -> Function:
         "--timeout",
         type=click.FloatRange(min=0, min_open=True),
         metavar="SECONDS",
-        help="Give up when the storage takes longer.",
+        help="Give up if the storage does not answer in this time.",
     )
     return place_options(timeout(function))
 
@@ -81,7 +81,7 @@ def place_options(function: Function) -> Function:
         "storage_options",
         multiple=True,
         metavar="KEY=VALUE",
-        help="A setting of the storage, such as endpoint=…; may be repeated.",
+        help="Storage setting, such as endpoint=…; may be repeated.",
     )
     return project_options(storage_option(function))
 
@@ -107,7 +107,7 @@ def project_options(function: Function) -> Function:
 
 
 def report_error(error: HoldfastError, command: str, *, as_json: bool) -> None:
-    """Tell what went wrong, where, why it matters and what to do next."""
+    """Print what went wrong, where, why it matters and what to do next."""
     if as_json:
         document = error_document(command, __version__, error)
         json.dump(document, sys.stdout, indent=2, ensure_ascii=False)

@@ -93,7 +93,7 @@ class Count:
     @property
     def sentence(self) -> str:
         """Say it in words."""
-        wrong = f"{self.lost} lost, {self.doubled} doubled"
+        wrong = f"{self.lost} lost, {self.doubled} duplicated"
         return f"{self.table}: {counted(self.found, 'row')} for {self.expected:,} expected, {wrong}"
 
 

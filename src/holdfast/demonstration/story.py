@@ -87,7 +87,7 @@ def demonstrate(folder: Path, say: Say, *, seed: int = SEED) -> Demonstration:
     say(f"{FILES} more files arrive")
     first = _kill(project, "sensor-raw-ingest", "sink.before-commit", say)
     second = _kill(project, "sensor-merge-gold", "sink.after-commit", say, _UPSTREAM)
-    say("all jobs are started again")
+    say("all jobs start again")
     skipped = _run(project, say)
     counts = count_lake(project / "lake", sensors.expected)
     for count in counts:
@@ -106,7 +106,7 @@ def demonstrate(folder: Path, say: Say, *, seed: int = SEED) -> Demonstration:
 def _copied(folder: Path) -> Path:
     project = folder / EXAMPLE
     if project.exists():
-        message = f"{project} is there already"
+        message = f"{project} already exists"
         raise UsageError("HF1001", message, next_steps=("give an empty or new directory",))
     try:
         shutil.copytree(_example(), project)
@@ -141,7 +141,7 @@ def _kill(
     """Run a job, after those it reads from, kill it at a point, and look at what is left."""
     before = upstream or {}
     after = f", after {' and '.join(before)}" if before else ""
-    say(f"{job} runs{after}, and is killed where {POINTS[point]}")
+    say(f"{job} runs{after}, and is killed when {POINTS[point]}")
     # Those before it reach the same point once for every batch that they have to deliver.
     wanted = f"{point}:{sum(before.values()) + 1}"
     ended = _holdfast(project, "run", *before, job, environment={VARIABLE: wanted})
@@ -207,7 +207,7 @@ def _broke_off(why: str, ended: subprocess.CompletedProcess[str]) -> HoldfastErr
     if error is not None:
         return HoldfastError(error["code"], error["message"], at=error["at"], why=error["why"])
     told = (ended.stdout + ended.stderr).strip().splitlines()
-    message = f"{why}; its last words: {excerpt(' '.join(told[-8:]), 400)}"
+    message = f"{why}; its last output: {excerpt(' '.join(told[-8:]), 400)}"
     return RunError("HF5311", message)
 
 

@@ -30,7 +30,7 @@ Valid = npt.NDArray[np.bool_]
 def arrow_numbers(
     values: npt.NDArray[Any], kind: pa.DataType | None = None, valid: Valid | None = None
 ) -> pa.Array:
-    """Give numbers as an Arrow array, by default of the type of the same name."""
+    """Return numbers as an Arrow array, by default of the type of the same name."""
     stored = pa.from_numpy_dtype(values.dtype) if kind is None else kind
     bits = None if valid is None else arrow_bits(valid)
     if pa.types.is_boolean(stored):
@@ -40,12 +40,12 @@ def arrow_numbers(
 
 
 def arrow_bits(flags: Valid) -> pa.Buffer:
-    """Give flags as one bit each, as Arrow keeps booleans and what is not null."""
+    """Return flags as one bit each, as Arrow keeps booleans and what is not null."""
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
 def arrow_text(value: str) -> pa.StringArray:
-    """Give one text as an Arrow array."""
+    """Return one text as an Arrow array."""
     data = value.encode("utf-8")
     ends = pa.py_buffer(np.array([0, len(data)], np.int32))
     return pa.Array.from_buffers(pa.string(), 1, [None, ends, pa.py_buffer(data)])
@@ -63,32 +63,32 @@ def numbers_of(array: pa.Array) -> npt.NDArray[Any]:
 
 
 def taken(values: Any, places: pa.Array) -> Any:
-    """Give the values at these places, of an array or of a batch; null where a place is null."""
+    """Return the values at these places, of an array or of a batch; null where a place is null."""
     return call_function("take", [values, places])
 
 
 def cast(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Give the values as those of another type; raise ArrowInvalid where one is none."""
+    """Return the values as those of another type; raise ArrowInvalid where one is none."""
     return call_function("cast", [values], CastOptions.safe(kind))
 
 
 def equal(values: pa.Array, wanted: pa.Scalar) -> pa.BooleanArray:
-    """Tell which values are the wanted one; null where either is."""
+    """Return which values are the wanted one; null where either is."""
     return call_function("equal", [values, wanted])
 
 
 def present(values: pa.Array) -> pa.BooleanArray:
-    """Tell which values are not null."""
+    """Return which values are not null."""
     return call_function("is_valid", [values])
 
 
 def distinct(values: pa.ChunkedArray) -> pa.Array:
-    """Give each value once."""
+    """Return each value once."""
     return call_function("unique", [values])
 
 
 def among(values: pa.Array, known: pa.Array) -> pa.BooleanArray:
-    """Tell which values are known."""
+    """Return which values are known."""
     return call_function("is_in", [values], SetLookupOptions(known, skip_nulls=False))
 
 
@@ -98,5 +98,5 @@ def time_texts(values: pa.Array, form: str) -> pa.StringArray:
 
 
 def replaced(texts: pa.StringArray, pattern: str, by: str) -> pa.StringArray:
-    """Give the texts with every match of a regular expression replaced."""
+    """Return the texts with every match of a regular expression replaced."""
     return call_function("replace_substring_regex", [texts], ReplaceSubstringOptions(pattern, by))

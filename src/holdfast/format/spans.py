@@ -27,12 +27,12 @@ class Spans:
         return len(self.starts)
 
     def at(self, index: int) -> bytes:
-        """Give one string."""
+        """Return one string."""
         start = int(self.starts[index])
         return self.data[start : start + int(self.lengths[index])].tobytes()
 
     def take(self, indices: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Spans:
-        """Give some of the strings, in this order; the buffer is shared."""
+        """Return some of the strings, in this order; the buffer is shared."""
         return Spans(self.data, self.starts[indices], self.lengths[indices])
 
     @staticmethod
@@ -56,5 +56,5 @@ class Changes:
         return len(self.kinds)
 
     def take(self, indices: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Changes:
-        """Give some of the changes, in this order; the buffers are shared."""
+        """Return some of the changes, in this order; the buffers are shared."""
         return Changes(self.kinds[indices], self.keys.take(indices), self.values.take(indices))

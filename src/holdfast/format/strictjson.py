@@ -31,7 +31,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(fields) != len(pairs):
         counts = Counter(key for key, _ in pairs)
         twice = counts.most_common(1)[0][0]
-        raise _RefusedError("HF2116", f"the key {_shown(twice)} stands twice in one JSON object")
+        raise _RefusedError("HF2116", f"duplicate key {_shown(twice)} in a JSON object")
     return fields
 
 
@@ -61,7 +61,7 @@ def decode_json(text: str, *, what: str, line: int | None = None, byte: int = 0)
     except json.JSONDecodeError as error:
         place = byte + len(text[: error.pos].encode("utf-8"))
         if error.msg == "Extra data":
-            message = f"{what}: something follows the JSON, at {_shown(text[error.pos :])}"
+            message = f"{what}: unexpected data after the JSON, at {_shown(text[error.pos :])}"
             # Jackson stops reading where an object ends; a bare number it would refuse.
             overlooked = text.lstrip().startswith("{")
             raise DecodeError(
@@ -88,7 +88,7 @@ def decode_object(
     """Decode one JSON object that fills the text."""
     value = decode_json(text, what=what, line=line, byte=byte)
     if not isinstance(value, dict):
-        message = f"{what}: a JSON object is expected, not {kind_of(value)}"
+        message = f"{what}: expected a JSON object, found {kind_of(value)}"
         raise DecodeError("HF2106", message, line=line, byte=byte)
     return value
 
@@ -126,7 +126,7 @@ def _refuse_odd_values(text: str, value: object) -> None:
         try:
             encode_json(value).encode("utf-8")
         except UnicodeEncodeError as error:
-            raise _RefusedError("HF2105", "an escape stands for half a character") from error
+            raise _RefusedError("HF2105", "an escape is half of a surrogate pair") from error
 
 
 def _is_deep(value: object) -> bool:
@@ -229,7 +229,7 @@ class Fields:
         return Fields(dict(value), f"{self.what}, {name}", self.line, self.byte)
 
     def rest(self) -> Mapping[str, object]:
-        """Give what nobody took: what a later Spark added."""
+        """Return what nobody took: what a later Spark added."""
         return self.left
 
     def error(self, code: str, message: str, overlooked: bool = False) -> DecodeError:

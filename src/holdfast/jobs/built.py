@@ -42,7 +42,7 @@ _OURS = ("holdfast", "holdfast.")
 
 @dataclass(frozen=True)
 class CallerLine:
-    """A line of a program, or of something that is no file (a notebook's cell, a terminal)."""
+    """A line of a program, or of something without a file (a notebook cell, a terminal)."""
 
     file: str
     line: int
@@ -55,13 +55,13 @@ class CallerLine:
 
     @property
     def folder(self) -> Path:
-        """Where the program's own modules are: beside it; here for what is no file."""
+        """Where the program's own modules are: next to it; here for a program without a file."""
         path = Path(self.file)
         return path.absolute().parent if path.is_file() else Path.cwd()
 
 
 def caller_line() -> CallerLine:
-    """Give the innermost line on the stack that is not Holdfast's own."""
+    """Return the innermost line on the stack that is not Holdfast's own."""
     frame = sys._getframe()
     while _is_ours(frame.f_globals.get("__name__", "")) and frame.f_back is not None:
         frame = frame.f_back
@@ -95,7 +95,7 @@ class Job:
     The keywords are the keys of a job in `holdfast.yaml`; `transform` and a custom sink's
     `function` may be functions. `sink` is a typed sink such as `DeltaSink`, a mapping with the keys
     of the project file, or a function of `(batch, batch_id)`. `storage_options` are settings of the
-    storage; `storage` holds what stands under `storage:` in the project file. `accept` names what
+    storage; `storage` has the form of `storage:` in the project file. `accept` names what
     is fine about a checkpoint path that looks like it changes (`dated-path`, `generated-path`,
     `temporary-path`). Raises ProjectError.
 
@@ -150,7 +150,7 @@ class Job:
         self._ready = _built(name, declared, settings, accept, at)
 
     def ready(self) -> ReadyJob:
-        """Give the job as it is run."""
+        """Return the job as it is run."""
         return self._ready
 
     def __repr__(self) -> str:
@@ -169,7 +169,7 @@ def job_of_program(
     storage_options: StorageOptions = (),
     accept: Collection[str] = (),
 ) -> ReadyJob:
-    """Give a job whose rows come from a program's own DataFrame: it has no sources itself."""
+    """Return a job whose rows come from a program's own DataFrame: it has no sources itself."""
     at = caller_line()
     given = {"output_mode": output_mode, "trigger": trigger}
     declared: dict[str, object] = {
@@ -229,7 +229,7 @@ def _path_text(checkpoint: object, at: CallerLine) -> str:
 
 
 def _plain(value: object) -> tree.Plain:
-    """Give what would stand in a project file: numbers as they are written, lists as tuples."""
+    """Return what would stand in a project file: numbers as they are written, lists as tuples."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -244,7 +244,7 @@ def _plain(value: object) -> tree.Plain:
 def _accepted(checkpoint: str, accept: Collection[str], at: CallerLine) -> None:
     """Warn of a path that looks changing where somebody may read it; raise where nobody does."""
     if has_reference(checkpoint):
-        message = "checkpoint holds a reference, so it could move between two starts"
+        message = "checkpoint contains a reference, so it could change between two starts"
         raise ProjectError("HF1108", message, at=str(at))
     try:
         warning = accept_changing(checkpoint, accept, interactive=sys.stderr.isatty())
@@ -258,7 +258,7 @@ _IN_FILE = re.compile(r"in this file: line [0-9, …]*")
 
 
 def _located(error: ProjectError, at: CallerLine) -> ProjectError:
-    """Give the same error at the user's line; what is said of a file does not fit here."""
+    """Return the same error at the user's line; what is said of a file does not fit here."""
     why = error.why.replace("nothing in the file was used", "nothing was started")
     why = _IN_FILE.sub("in this job", why)
     steps = error.next_steps

@@ -32,7 +32,7 @@ _PATTERNS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ),
     (
         GENERATED,
-        "the id of a run",
+        "a run id",
         re.compile(
             r"application_\d+_\d+|(?<![A-Za-z])(?:app|driver)-\d{14}-\d{4}|"
             r"(?<![A-Za-z])local-\d{13}(?!\d)|"
@@ -56,7 +56,7 @@ _PATTERNS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
             rf"(?<!\d){_DAY.format('')}(?:\d\d(?:\d\d(?:\d\d)?)?)?(?!\d)"
         ),
     ),
-    (DATED, "a moment in seconds", re.compile(r"(?<!\d)1\d{9}(?:\d{3}){0,3}(?!\d)")),
+    (DATED, "a timestamp in seconds", re.compile(r"(?<!\d)1\d{9}(?:\d{3}){0,3}(?!\d)")),
 )
 _TEMPORARY_VARIABLE = re.compile(r"\$\{?(?:TMPDIR|TMP|TEMP)\b")
 _TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/var/folders")
@@ -76,19 +76,19 @@ def looks_changing(path: str) -> str | None:
 
 
 def accept_changing(path: str, accepted: Collection[str], *, interactive: bool) -> str | None:
-    """Give the warning for a path that looks changing, None where it does not or is accepted.
+    """Return the warning for a path that looks changing, None where it does not or is accepted.
 
     Without anybody to read a warning it is a ProjectError: the path is fixed or accepted by name.
     """
     for name in accepted:
         if name not in ACCEPTANCES:
             near = nearest(name, ACCEPTANCES)
-            hint = f"is {near} meant?" if near else f"known are {', '.join(ACCEPTANCES)}"
-            raise UsageError("HF1001", f"nothing is accepted by the name {name}; {hint}")
+            hint = f"did you mean {near}?" if near else f"known names: {', '.join(ACCEPTANCES)}"
+            raise UsageError("HF1001", f"{name} cannot be accepted: unknown name; {hint}")
     for sign in _signs(path):
         if sign.accepted_as in accepted:
             continue
-        message = f"the path looks as if it changed from start to start: {sign.reason}"
+        message = f"the path looks like it changes on every start: {sign.reason}"
         step = f"write a fixed path, or accept this one by name: {sign.accepted_as}"
         if interactive:
             return f"{message}; {step}"
@@ -114,14 +114,14 @@ def _is_in(path: str, folder: str) -> bool:
 def _signs(path: str) -> Iterator[_Sign]:
     scheme, within = _split(path)
     if scheme in _LOCAL_TMP_SCHEMES and (folder := _temporary_folder(scheme, within)):
-        yield _Sign(TEMPORARY, f"it lies in a temporary folder ({folder})")
+        yield _Sign(TEMPORARY, f"it is in a temporary directory ({folder})")
     for accepted_as, what, pattern in _PATTERNS:
         if found := pattern.search(within):
-            yield _Sign(accepted_as, f"it holds {what} ({found[0]})")
+            yield _Sign(accepted_as, f"it contains {what} ({found[0]})")
 
 
 def _split(path: str) -> tuple[str, str]:
-    """Give the scheme and what follows the host; '' and the whole text for a plain path."""
+    """Return the scheme and what follows the host; '' and the whole text for a plain path."""
     url = _URL.fullmatch(path)
     return ("", path) if url is None else (url["scheme"].lower(), url["path"])
 

@@ -54,7 +54,7 @@ class ProjectChoice:
         """Read the file that was named, else the nearest one; raise HF1101 without any."""
         file = self.find(working_folder)
         if file is None:
-            message = f"there is no {PROJECT_FILE} in {working_folder} or in a folder above it"
+            message = f"there is no {PROJECT_FILE} in {working_folder} or a parent directory"
             raise ProjectError("HF1101", message, next_steps=("holdfast init", "or --project FILE"))
         return self.load(file, working_folder)
 
@@ -75,7 +75,7 @@ def load_project(
 
     found = file / PROJECT_FILE if file.is_dir() else file
     if found is not file and not found.is_file():
-        message = f"the directory {file} holds no {PROJECT_FILE}"
+        message = f"the directory {file} contains no {PROJECT_FILE}"
         raise ProjectError("HF1101", message, at=str(file))
     return read_project(found, _shown(found, working_folder), profile)
 
@@ -99,7 +99,7 @@ def _file_in(folder: Path) -> Path | None:
         return file if file.is_file() else None
     except OSError as failure:
         reason = (failure.strerror or "unknown reason").lower()
-        message = f"can't look for a project file in {folder}: {reason}"
+        message = f"cannot look for a project file in {folder}: {reason}"
         raise ProjectError("HF1101", message, at=str(file)) from failure
 
 

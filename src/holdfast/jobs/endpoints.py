@@ -41,7 +41,7 @@ def table_identity(url: str, table: str) -> str:
 
 
 def _postgres(url: str) -> str:
-    """Give servers and database; who asks, and how, makes no other table."""
+    """Return servers and database; user and options do not make it a different table."""
     rest = _POSTGRES.sub("", url, count=1)
     split = urlsplit(f"//{rest.rpartition('@')[2] if '@' in rest.partition('?')[0] else rest}")
     query = {key: values[-1] for key, values in parse_qs(split.query).items()}
@@ -66,7 +66,7 @@ def lies_inside(inner: str, outer: str) -> bool:
 
 
 def overlaps(places: Sequence[str]) -> list[tuple[int, int]]:
-    """Give every pair, as positions of the inner and the outer one; equal places pair up once.
+    """Return every pair, as positions of the inner and the outer one; equal places pair up once.
 
     Plain places are looked up by the folders above them, so that hundreds cost next to nothing;
     only patterns are compared one by one.
@@ -94,7 +94,7 @@ def overlaps(places: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def parts_between(inner: str, outer: str) -> tuple[str, ...]:
-    """Give the parts of the path that lead from the outer place down to the inner one."""
+    """Return the parts of the path that lead from the outer place down to the inner one."""
     return _parts(inner)[len(_parts(outer)) :]
 
 
@@ -214,7 +214,7 @@ _ON_CHANGES = ("readChangeFeed", "readChangeData", "skipChangeCommits", "ignoreC
 
 
 def declared_places(name: str, job: Job, checkpoint: str, folder: Path) -> JobPlaces:
-    """Give the places of a job as the project file declares it."""
+    """Return the places of a job as the project file declares it."""
     checkpoint = canonical_text(checkpoint, folder)
     if job.source is not None:
         ((only, source),) = job.named_sources.items()
@@ -227,7 +227,7 @@ def declared_places(name: str, job: Job, checkpoint: str, folder: Path) -> JobPl
 
 
 def ready_places(job: ReadyJob) -> JobPlaces:
-    """Give the places of a job that is ready to run."""
+    """Return the places of a job that is ready to run."""
     reads = tuple(_read(one.name, one, ("sources", one.name), job.folder) for one in job.sources)
     writes = _written(job.sink, job.folder)
     place = canonical(job.checkpoint)

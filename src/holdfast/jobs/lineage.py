@@ -60,7 +60,7 @@ class Lineage:
         return _reached(job, self._neighbours(upward=False))
 
     def order(self) -> tuple[str, ...]:
-        """Give every job after those it reads from, else as declared; a cycle is a ProjectError."""
+        """Return each job after its upstream jobs, else as declared; a cycle is a ProjectError."""
         above = self._neighbours(upward=True)
         left, ordered = list(self.jobs), []
         while left:

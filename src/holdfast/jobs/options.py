@@ -117,7 +117,7 @@ class Topics:
 
 
 def topics_of(options: Mapping[str, str]) -> Topics:
-    """Give the topics that the options of a Kafka source or sink name."""
+    """Return the topics that the options of a Kafka source or sink name."""
     given = {key.lower(): value for key, value in options.items()}
     servers = frozenset(
         one.strip().lower() for one in given.get(_SERVERS, "").split(",") if one.strip()

@@ -48,7 +48,7 @@ def check_place(job: ReadyJob, reader: Reader) -> None:
     # A start that was killed at its first moment leaves Hadoop's hidden temporary files alone.
     names = frozenset(name for name in reader.names("") if not name.startswith("."))
     if not names and job.adopted and job.project is not None:
-        message = "the job adopts a checkpoint, and none is there"
+        message = "the job adopts a checkpoint, but there is none at this path"
         steps = (
             "correct `checkpoint:`: it names one that exists",
             "or, where the job is new, leave it out: its checkpoint is below `checkpoints:`",
@@ -102,7 +102,9 @@ def _spots(number: int, job: JobPlaces) -> Iterator[_Spot]:
 def _reads_what_it_writes(job: JobPlaces) -> Iterator[PathProblem]:
     for read in job.reads:
         if read.meets(job.writes):
-            message = f"jobs.{job.job} reads what it writes: {'.'.join(read.key)} meets its sink"
+            message = (
+                f"jobs.{job.job} reads what it writes: {'.'.join(read.key)} overlaps with its sink"
+            )
             yield PathProblem(job.job, ("sink",), "HF1112", message)
 
 
@@ -136,14 +138,14 @@ def _meeting_of_checkpoint(inner: _Spot, outer: _Spot) -> Iterator[PathProblem]:
         message = f"jobs.{told.job.job} has the same checkpoint as jobs.{other.job.job}"
         yield PathProblem(told.job.job, ("checkpoint",), "HF1109", message)
     elif not _is_hidden(told, other):
-        message = f"{told.named} lies {_how(told, other)} {other.named}"
+        message = f"{told.named} is {_how(told, other)} {other.named}"
         yield PathProblem(told.job.job, ("checkpoint",), "HF1113", message)
 
 
 def _how(spot: _Spot, other: _Spot) -> str:
     if spot.place == other.place:
-        return "at the same place as"
-    return "inside of" if lies_inside(spot.place, other.place) else "around"
+        return "at the same path as"
+    return "inside" if lies_inside(spot.place, other.place) else "around"
 
 
 def _is_hidden(checkpoint: _Spot, other: _Spot) -> bool:

@@ -150,7 +150,7 @@ _WITHOUT_TLS = frozenset({"abfs", "wasb"})
 
 
 def spark_path(location: Location, settings: StorageSettings | None = None) -> str:
-    """Give the path or URL that Spark is to read or write; `settings` know Azure's account."""
+    """Return the path or URL that Spark is to read or write; `settings` know Azure's account."""
     if location.scheme == "s3":
         return "s3a" + location.url.removeprefix("s3")
     if location.scheme == "abfs":
@@ -167,14 +167,14 @@ def place_or_text(text: str, folder: Path) -> Location | str:
 
 
 def _azure(location: Location, settings: StorageSettings) -> str:
-    """Give Hadoop's form, which names the account: `abfss://container@account…/path`."""
+    """Return Hadoop's form, which names the account: `abfss://container@account…/path`."""
     written = location.text.partition(":")[0].lower()
     scheme = "abfs" if written in _WITHOUT_TLS else "abfss"
     host, slash, path = location.url.removeprefix("abfs://").partition("/")
     if "@" not in host:
         account = settings.for_scheme("abfs").get("account")
         if account is None:
-            message = "this location names no storage account, and Spark needs one"
+            message = "this location names no storage account, and Spark requires one"
             step = "write abfss://<container>@<account>.dfs.core.windows.net/<path>"
             raise StorageError("HF7005", message, at=location.shown, next_steps=(step,))
         host = f"{host}@{account}.{_AZURE_HOST}"

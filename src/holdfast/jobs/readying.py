@@ -44,7 +44,7 @@ class Declared:
 
 
 def ready_job(project: Project, name: str) -> ReadyJob:
-    """Give a job of the project file as it is run; a secret that is missing is a ProjectError."""
+    """Return a job of the project file as it is run; a secret that is missing is a ProjectError."""
     folder = project.folder.absolute()
     declared = Declared(
         project=project.project,
@@ -63,7 +63,7 @@ def ready_job(project: Project, name: str) -> ReadyJob:
 
 
 def readied(job: Job, name: str, checkpoint: Location, declared: Declared) -> ReadyJob:
-    """Give a job, in which every secret is filled in, as it is run."""
+    """Return a job, in which every secret is filled in, as it is run."""
     return ReadyJob(
         name=name,
         project=declared.project,
@@ -146,7 +146,7 @@ def _ready_sink(sink: Sink, declared: Declared) -> ReadySink:
 
 
 def _place(text: str, declared: Declared) -> tuple[str, Location | None]:
-    """Give a path as Spark takes it, and where that is for readers without Spark."""
+    """Return a path as Spark takes it, and where that is for readers without Spark."""
     place = place_or_text(text, declared.folder)
     if isinstance(place, str):
         return place, None

@@ -40,7 +40,7 @@ Lists = dict[str | None, Entries]
 
 
 def remembered_checkpoint(folder: Path, job: str, profile: str | None = None) -> str | None:
-    """Give the canonical place of a job's checkpoint at its last start, None before its first."""
+    """Return the canonical place of a job's checkpoint at its last start, None before its first."""
     entry = _read(folder).get(profile, {}).get(job)
     return None if entry is None else _absolute(folder, entry["location"])
 
@@ -133,7 +133,7 @@ def _read(folder: Path) -> Lists:
         return {}
     except OSError as failure:
         reason = (failure.strerror or "unknown reason").lower()
-        raise ProjectError("HF1116", f"it can't be read: {reason}", at=_shown(folder)) from failure
+        raise ProjectError("HF1116", f"it cannot be read: {reason}", at=_shown(folder)) from failure
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as failure:
@@ -144,10 +144,10 @@ def _read(folder: Path) -> Lists:
 def _checked(document: object, folder: Path) -> Lists:
     entries = document.get("checkpoints") if isinstance(document, Mapping) else None
     if not isinstance(document, Mapping) or not isinstance(entries, Mapping):
-        message = "it lacks checkpoints: a mapping of jobs"
+        message = "checkpoints, a mapping of jobs, is missing"
         raise ProjectError("HF1116", message, at=_shown(folder))
     if document.get("version") not in (_VERSION, _VERSION_WITH_PROFILES):
-        message = "its version is not known: a newer Holdfast wrote it"
+        message = "its version is unknown: a newer Holdfast wrote it"
         step = "run the Holdfast that wrote it, or a newer one"
         raise ProjectError("HF1116", message, at=_shown(folder), next_steps=(step,))
     profiles = document.get("profiles", {})
@@ -177,7 +177,7 @@ def _relative(folder: Path, place: str) -> str:
 
 
 def _absolute(folder: Path, written: str) -> str:
-    """Give back the canonical text that `_relative` shortened; a link on the way counts as now."""
+    """Return the canonical text that `_relative` shortened; links are resolved as they are now."""
     if written.startswith("./"):
         return _LOCAL + os.path.realpath(f"{folder}/{written}")
     return _LOCAL + written if written.startswith("/") else written

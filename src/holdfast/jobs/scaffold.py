@@ -32,15 +32,15 @@ class NewProject(OneLine):
     folder: str
     """Where the project is."""
     project: str | None
-    """Its name, made from the folder's; null where only the schema was written."""
+    """Its name, made from the directory's; null if only the schema was written."""
     files: tuple[str, ...]
-    """What was written, relative to the folder."""
+    """What was written, relative to the directory."""
     kept: tuple[str, ...]
     """What was there before and is left as it is: a `.gitignore`."""
 
 
 def write_project(folder: Path) -> Answer[NewProject]:
-    """Write the example into a folder; where one of its files is there, nothing is written."""
+    """Write the example into a directory; if one of its files exists, nothing is written."""
     name = _name_for(folder)
     texts = _example(name)
     kept = (_GITIGNORE,) if (folder / _GITIGNORE).exists() else ()
@@ -66,7 +66,7 @@ def write_schema(folder: Path) -> Answer[NewProject]:
 
 
 def _example(name: str) -> Mapping[str, str]:
-    """Give every file of the example with its text."""
+    """Return every file of the example with its text."""
     texts = {
         file.relative_to(_EXAMPLE).as_posix(): file.read_text(encoding="utf-8")
         for file in _EXAMPLE.rglob("*")
@@ -85,16 +85,16 @@ def _schema() -> str:
 
 
 def _name_for(folder: Path) -> str:
-    """Make a project's name of the folder's."""
+    """Make a project's name from the directory's."""
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
     return name if re.match(r"[a-z]", name) else f"project-{name}".rstrip("-")
 
 
 def _refuse_existing(folder: Path, there: list[str]) -> None:
     if folder.exists() and not folder.is_dir():
-        raise ProjectError("HF1119", "this is a file, not a folder", at=shown_path(str(folder)))
+        raise ProjectError("HF1119", "this is a file, not a directory", at=shown_path(str(folder)))
     if there:
-        message = f"already there: {', '.join(there)}"
+        message = f"already exists: {', '.join(there)}"
         raise ProjectError("HF1119", message, at=shown_path(str(folder)))
 
 
@@ -112,7 +112,7 @@ def _refuse_unwritable(folder: Path) -> None:
 
 
 def _create_all(folder: Path, texts: Mapping[str, str]) -> None:
-    """Create every file; whatever stops that, those that were made are taken back."""
+    """Create every file; if that fails, the created ones are removed."""
     writer = LocalWriter(str(folder))
     made: list[str] = []
     try:

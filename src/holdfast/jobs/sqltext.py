@@ -134,7 +134,7 @@ def _groups(following: Token) -> bool:
 
 
 def _compares(tokens: list[Token], at: int) -> bool:
-    """Tell whether this FROM is the one of IS DISTINCT FROM."""
+    """Return whether this FROM is the one of IS DISTINCT FROM."""
     before = [_keyword(one) for one in tokens[max(0, at - 3) : at]]
     return before[-2:] == ["is", "distinct"] or before == ["is", "not", "distinct"]
 

@@ -69,7 +69,7 @@ def resolve_target(
     looked_for = not location.is_local or project.is_explicit
     file = project.find(working_folder) if looked_for else project.file
     if file is None and project.is_explicit:
-        message = f"there is no project file here that could have the profile {project.profile}"
+        message = f"the profile {project.profile} needs a project file, and there is none here"
         raise UsageError("HF1125", message, next_steps=("give --project FILE, or no --profile",))
     loaded = project.load(file, working_folder) if file else None
     return Target(location, settings_at(location, loaded, storage_options), project=loaded)
@@ -114,7 +114,7 @@ def _load_for_name(text: str, project: ProjectChoice, working_folder: Path) -> P
 
 
 def job_target(name: str, project: Project, options: StorageOptions) -> Target:
-    """Give the checkpoint of a job that the project has."""
+    """Return the checkpoint of a job that the project has."""
     job = project.jobs[name]
     location = project.checkpoint_of(name)
     formats = {source: declared.format for source, declared in job.named_sources.items()}
@@ -124,7 +124,7 @@ def job_target(name: str, project: Project, options: StorageOptions) -> Target:
 def settings_at(
     location: Location, project: Project | None, options: StorageOptions = ()
 ) -> StorageSettings:
-    """Give what counts for the location: Spark's settings, then `storage:`, then the options."""
+    """Return what counts for the location: Spark's settings, then `storage:`, then the options."""
     given = settings_given(location.scheme, options)
     if project is None or location.is_local:
         return given
@@ -134,7 +134,7 @@ def settings_at(
 
 
 def _s3a_settings(project: Project, location: Location) -> dict[str, str]:
-    """Give Spark's settings for S3, filled in; elsewhere their secrets are not even asked for."""
+    """Return Spark's settings for S3, filled in; elsewhere their secrets are not even asked for."""
     if location.scheme != "s3":
         return {}
     return {
@@ -145,7 +145,7 @@ def _s3a_settings(project: Project, location: Location) -> dict[str, str]:
 
 
 def _declared_options(project: Project, location: Location) -> dict[str, dict[str, str | bool]]:
-    """Give what stands under `storage:` for this kind of place, filled in; the rest is not read."""
+    """Return what `storage:` has for this kind of location, filled in; the rest is not read."""
     family = FAMILIES.get(location.scheme)
     if family is None:
         return {}
@@ -160,8 +160,8 @@ def _declared_options(project: Project, location: Location) -> dict[str, dict[st
 def _neither(text: str, project: Project | None) -> UsageError:
     jobs = sorted(project.jobs) if project else []
     near = nearest(text, jobs)
-    message = f"{text} is neither a job nor a folder here"
-    message += f"; is {near} meant?" if near else ""
+    message = f"no job or directory named {text}"
+    message += f"; did you mean {near}?" if near else ""
     if project is None:
         step = "work in the project's folder, give --project FILE, or give a path or URL"
     else:
@@ -186,7 +186,7 @@ class DeclaredSink:
 
 
 def declared_sink(project: Project, job: str) -> DeclaredSink:
-    """Give what the project file says of a job's sink."""
+    """Return what the project file says of a job's sink."""
     declared = project.shown_job(job)
     sink = declared.sink
     return DeclaredSink(

@@ -1,4 +1,4 @@
-"""What makes a batch the same batch, whoever delivers it and how often."""
+"""What makes a batch the same batch, whichever driver delivers it and how often."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class SinkMemory:
         return "delta" if self.delta else "files" if self.files else "none"
 
     def last_committed(self, query_id: str | None) -> LastCommitted:
-        """Give the newest batch that the sink holds of this query; never raises."""
+        """Return the newest batch that the sink holds of this query; never raises."""
         ledger = self.delta or self.files or self.own
         if ledger is not None:
             return ledger.last_committed(query_id)
@@ -117,7 +117,7 @@ def ask_postgres(url: str, table: str, options: Mapping[str, str], at: str | Non
 
 
 def untold(location: str, why: str) -> SinkMemory:
-    """Give the memory of a sink that can't be asked at all, with the reason."""
+    """Return the memory of a sink that cannot be asked at all, with the reason."""
     return SinkMemory(location, nothing=why, is_folder=False)
 
 

@@ -109,7 +109,7 @@ class OwnLedger:
     """Query id to the newest batch."""
 
     def last_committed(self, query_id: str | None) -> LastCommitted:
-        """Give the newest batch of a query."""
+        """Return the newest batch of a query."""
         value = self.newest.get(query_id) if query_id is not None else None
         if value is not None:
             return LastCommitted.batch(value, f"read from {self.named}")

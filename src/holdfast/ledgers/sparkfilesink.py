@@ -55,7 +55,7 @@ class FileSinkLog:
         return sorted(one for one in needed if one not in self.files)
 
     def next_compaction(self) -> int:
-        """Give the batch whose entry is the next compact one."""
+        """Return the batch whose entry is the next compact one."""
         following = 0 if self.newest is None else self.newest + 1
         # Worked out, not counted: damaged names can make the interval long beyond counting.
         return -(-(following + 1) // self.interval) * self.interval - 1

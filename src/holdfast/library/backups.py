@@ -29,7 +29,7 @@ def back_up(
     storage_options: StorageOptions = (),
     progress: Progress | None = None,
 ) -> Answer[BackupReport]:
-    """Copy a checkpoint into its store beside it and verify the copy; with `verify`, only verify.
+    """Copy a checkpoint into the store next to it and verify the copy; `verify`: only verify.
 
     With `verify`, `target` may be `TARGET@ID` for one backup; otherwise all are read again.
 
@@ -91,13 +91,13 @@ def restore(
     progress: Progress | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> Answer[Restoration]:
-    """Put a backup (`TARGET@ID` or `TARGET@newest`) back; what is there is backed up first.
+    """Restore a backup (`TARGET@ID` or `TARGET@newest`); the current files are backed up first.
 
-    With `sink_log_to`, the log of the sink is written out to that empty place, and nothing else is.
-    `confirm` is told what will be done, and nothing is written if it says no; it is asked before
-    the lease is taken, and HF4505 is raised where files changed meanwhile. Raises HF2601 where
-    somebody holds the lease on the checkpoint; `waiting` is called with who that is where it takes
-    up to 30 seconds to find out whether they are alive.
+    With `sink_log_to`, only the log of the sink is written, to that empty location. `confirm` is
+    called with what will be done, before the lease is taken; if it returns False, nothing is
+    written. Raises HF4505 if files changed meanwhile, and HF2601 if another process holds the lease
+    on the checkpoint; `waiting` is called with that holder if it takes up to 30 seconds to find out
+    whether it is alive.
 
     >>> import holdfast
     >>> made = holdfast.back_up("demo/orders")
@@ -133,7 +133,7 @@ def settle_restore(
     progress: Progress | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> Answer[Restoration]:
-    """Finish the restore that was interrupted on a checkpoint, or take it back.
+    """Finish an interrupted restore of a checkpoint, or undo it.
 
     Takes the lease on the checkpoint as `restore` does.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def init_project(folder: str | Path = ".", *, schema_only: bool = False) -> Answer[NewProject]:
-    """Write a new project that runs as it is, all of its files or none; existing ones stay.
+    """Create a new project with a working example: all of its files or none; existing files stay.
 
     With `schema_only`, only the JSON Schema that editors complete `holdfast.yaml` with is written.
 

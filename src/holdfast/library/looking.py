@@ -62,7 +62,7 @@ def inspect(
     timeout: float | None = None,
     progress: Progress | None = None,
 ) -> Answer[Inspection]:
-    """Tell what is in a checkpoint and what the next start will do with it; nothing is written.
+    """Return what is in a checkpoint and what the next start does with it; nothing is written.
 
     `target` is a path, a URL or a job's name in the project. `storage_options` are settings of the
     storage, such as `{"endpoint": …}`. Raises HoldfastError.
@@ -109,7 +109,7 @@ def diff(
     storage_options: StorageOptions = (),
     timeout: float | None = None,
 ) -> Answer[Comparison]:
-    """Tell what differs between two checkpoints, or between two batches of one.
+    """Return the differences between two checkpoints, or between two batches of one.
 
     Without `other`, the state after `from_batch` is compared with that after `to_batch`; with it,
     they are the batches of either side. Of each store `limit` rows of each kind are given. Nothing
@@ -147,10 +147,10 @@ def evidence(
     storage_options: StorageOptions = (),
     timeout: float | None = None,
 ) -> Answer[Evidence]:
-    """Gather the nine facts to have before any advice, each with how it is known.
+    """Return the nine facts a diagnosis needs, each with its source.
 
-    `sink` is the output folder whose log is asked as well; for a job it is taken from the project
-    file. `bundle` is an archive to write the logs and the evidence to, the only thing written.
+    `sink` is the output directory whose log is read too (default for a job: from the project file).
+    `bundle` is an archive to write the logs and the evidence to, the only thing written.
 
     >>> import holdfast
     >>> found = holdfast.evidence("demo/orders").result
@@ -198,10 +198,10 @@ def doctor(
     timeout: float | None = None,
     progress: Progress | None = None,
 ) -> Answer[Examination]:
-    """Tell what is wrong with checkpoints, their sinks and their jobs; nothing is written.
+    """Return what is wrong with checkpoints, their sinks and their jobs; nothing is written.
 
-    A target is a checkpoint, a base folder whose checkpoints are all examined, or a job; without
-    any, all jobs of the project are. `only` and `ignore` are codes. `spark` is the release of the
+    A target is a checkpoint, a directory of checkpoints (all are examined), or a job (default: all
+    jobs of the project). `only` and `ignore` are codes. `spark` is the release of the
     next start; without it, every release that may have written a checkpoint. Raises HoldfastError.
 
     >>> import holdfast
@@ -240,7 +240,7 @@ def watch(
 def _require_release(spark: str) -> None:
     """Raise UsageError for a Spark release that nothing is known about."""
     if spark not in RELEASES:
-        message = f"{spark} is not a known Spark release; known are {', '.join(RELEASES)}"
+        message = f"{spark} is not a known Spark release; known releases: {', '.join(RELEASES)}"
         raise UsageError("HF1001", message)
 
 
@@ -250,4 +250,4 @@ def _known_code(number: str) -> str:
         return number.upper()
     near = nearest(number, sorted(known), 0.6)
     hint = f"; the nearest is {near}" if near else ""
-    raise UsageError("HF1001", f"{number} is no code of Holdfast{hint}")
+    raise UsageError("HF1001", f"{number} is not a Holdfast code{hint}")

@@ -46,7 +46,7 @@ def start(
     triggers of pyspark; `once` runs as `availableNow`. `storage_options` are settings of the
     storage that the checkpoint is on, or the sink where the checkpoint is local.
 
-    The query runs under a lease and leaves records beside the checkpoint. What is returned is used
+    The query runs under a lease and leaves records next to the checkpoint. What is returned is used
     like pyspark's StreamingQuery. Raises HoldfastError.
     """
     from holdfast.jobs.built import at_caller, caller_line

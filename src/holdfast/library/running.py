@@ -44,20 +44,20 @@ def run(
     progress: Progress | None = None,
     raise_on_failure: bool = True,
 ) -> Answer[RunReport]:
-    """Run jobs, each on its own checkpoint, until they end or somebody asks them to stop.
+    """Run jobs, each on its own checkpoint, until they end or are stopped.
 
-    A job is a name in the project file, or one that is declared in Python; without any, all jobs
-    of the project are run. A Spark session that this process has already is used and left open;
-    `keep_settings` names settings of it that stay as they are where others are declared (`*` stands
-    for any text), and HF5212 names those that differ.
-    With `keep_running` a job that failed for a reason that passes is started again; with
-    `fail_fast` all jobs stop when one has failed for good. `stopping` is asked from another thread
-    to stop, `watch` is told what happens. With `metrics_port` metrics are served while the jobs
-    run, on the loopback address unless `metrics_host` is given.
+    A job is a name in the project file or a job declared in Python (default: all jobs of the
+    project). An existing Spark session of this process is used and left open; `keep_settings` names
+    settings of it that stay although others are declared (`*` matches any text), and HF5212 names
+    those that differ.
+    With `keep_running` a job is restarted after a transient failure; with `fail_fast` all jobs stop
+    when one fails permanently. `stopping` stops the run from another thread, `watch` is called with
+    every event. With `metrics_port` metrics are served while the jobs run, on the loopback address
+    unless `metrics_host` is set.
 
-    Raises HoldfastError where a job failed or was refused: the error of the first one in lineage
+    Raises HoldfastError if a job failed or was refused: the error of the first one in lineage
     order, with the reports of all jobs in `error.answer`. With `raise_on_failure=False` that answer
-    is returned, with the errors among its findings, and only what concerns all jobs is raised.
+    is returned, with the errors among its findings; only errors that concern all jobs are raised.
     """
     from holdfast.running.options import requested_jobs
     from holdfast.spark.installation import installed_spark

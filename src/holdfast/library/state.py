@@ -59,7 +59,9 @@ def read_state(
     from holdfast.state.query.question import Question, show_rows, sum_up, write_file
 
     if summary and (output is not None or limit is not None):
-        raise UsageError("HF1001", "a summary is of all rows: it takes neither output nor limit")
+        raise UsageError(
+            "HF1001", "a summary covers all rows: it cannot be combined with output or limit"
+        )
     chosen = ProjectChoice.of(project, profile)
     found, reader = open_target(target, chosen, storage_options, timeout)
     question = Question(operator, store, batch, partition, key, where, memory_bytes)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def require_metrics_extra() -> None:
     """Raise HF1021 if prometheus_client is not installed."""
     if find_spec("prometheus_client") is None:
-        raise UsageError("HF1021", "metrics need prometheus_client, which is not installed")
+        raise UsageError("HF1021", "metrics require prometheus_client, which is not installed")
 
 
 def registry_of(face: Face, figures: Callable[[], Iterable[JobFigures]]) -> CollectorRegistry:

@@ -32,7 +32,7 @@ def reporting_metrics(
     """Serve metrics of a run where a port is given; yield who hears what happens, and the URL."""
     if port is None:
         if host is not None:
-            raise UsageError("HF1001", "a metrics host needs a metrics port")
+            raise UsageError("HF1001", "a metrics host requires a metrics port")
         yield watch, None
         return
     from holdfast.metrics.figures import LiveFigures

@@ -51,7 +51,7 @@ def encode_mark(act: str, token: str, generation: int | None = None) -> bytes:
 
 
 def marked_numbers(backups: Reader) -> list[int]:
-    """Give the numbers of all marks, of living workers and of others."""
+    """Return the numbers of all marks, of living workers and of others."""
     return [int(name) for name in backups.names(FOLDER) if name.isdigit()]
 
 

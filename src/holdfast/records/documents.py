@@ -23,30 +23,30 @@ class UnreadableError(ValueError):
 
 
 def encode_document(document: Mapping[str, object]) -> bytes:
-    """Give the bytes of a document: ASCII, names in order, one line."""
+    """Return the bytes of a document: ASCII, names in order, one line."""
     return json.dumps(document, sort_keys=True, allow_nan=False).encode("ascii") + b"\n"
 
 
 def document_of(record: object) -> dict[str, Any]:
-    """Give a dataclass as plain data."""
+    """Return a dataclass as plain data."""
     plain = _plain(record)
     if not isinstance(plain, dict):
-        raise TypeError(f"{type(record).__name__} is no record")
+        raise TypeError(f"{type(record).__name__} is not a record")
     return plain
 
 
 def decode_document(kind: type[Record], content: bytes) -> Record:
-    """Give the record that the bytes hold; raise UnreadableError where they don't."""
+    """Return the record that the bytes hold; raise UnreadableError where they don't."""
     try:
         document = json.loads(content.decode("utf-8"), parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        raise UnreadableError("this is no JSON") from error
+        raise UnreadableError("this is not JSON") from error
     record: Record = _decoded(kind, document, kind.__name__.lower())
     return record
 
 
 def _refused(constant: str) -> object:
-    raise UnreadableError(f"{constant} is no number")
+    raise UnreadableError(f"{constant} is not a number")
 
 
 def _finite(digits: str) -> float:
@@ -120,11 +120,11 @@ def _member(kind: type[Enum], value: object, name: str) -> Enum:
     try:
         return kind(value)
     except ValueError:
-        raise UnreadableError(f"{name} has a value that is not known") from None
+        raise UnreadableError(f"{name} has an unknown value") from None
 
 
 def _of_kind(kind: type[Any], value: object, name: str) -> Any:
     # A truth value is an int to Python, and none here.
     if type(value) is not kind:
-        raise UnreadableError(f"{name} is not of the kind {kind.__name__}")
+        raise UnreadableError(f"{name} is not of type {kind.__name__}")
     return value

@@ -17,12 +17,12 @@ from holdfast.storage.writing import Writer
 
 
 def records_beside(location: Location) -> Location:
-    """Give the folder of a checkpoint's records."""
+    """Return the folder of a checkpoint's records."""
     return beside(location)
 
 
 def part_of_records(records: Location, part: str) -> Location:
-    """Give a folder of the records, such as `backups`."""
+    """Return a folder of the records, such as `backups`."""
     return part_of(records, part)
 
 
@@ -98,11 +98,11 @@ class RecordsFolder:
         return self.open_reader(part_of_records(self.location, part), self.settings)
 
     def reader(self, part: str) -> PartReader:
-        """Give a part for reading; nothing is asked of the storage yet."""
+        """Return a part for reading; nothing is asked of the storage yet."""
         return PartReader(self._reader, part)
 
     def writer(self, part: str) -> PartWriter:
-        """Give a part for writing; nothing is asked of the storage yet."""
+        """Return a part for writing; nothing is asked of the storage yet."""
         return PartWriter(self._writer, part)
 
     # Connecting to an object store takes half a second: it is done once, and only by who needs it.
@@ -116,7 +116,7 @@ class RecordsFolder:
 
 
 def records_of(checkpoint: Location, settings: StorageSettings) -> RecordsFolder:
-    """Give the records of a checkpoint; every spelling of it has the same."""
+    """Return the records of a checkpoint; every spelling of it has the same."""
     return RecordsFolder(records_beside(checkpoint), settings)
 
 

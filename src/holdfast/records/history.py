@@ -46,7 +46,7 @@ class History:
         self._writer.settle()
 
     def runs(self, newest: int | None = None) -> tuple[Run, ...]:
-        """Give the newest runs, newest first; one that can't be read is told in `damages`."""
+        """Return the newest runs, newest first; one that cannot be read is told in `damages`."""
         damages: list[CheckpointError | StorageError] = []
         found: list[Run] = []
         for run in self._newest_first(damages, newest):
@@ -108,9 +108,9 @@ class History:
         try:
             run = decode_run(content)
         except UnreadableError as error:
-            return CheckpointError("HF2603", f"the record of a run can't be read: {error}", at=at)
+            return CheckpointError("HF2603", f"the run record cannot be read: {error}", at=at)
         if run_name(run.generation) != name:
-            message = f"the record of a run is another one's: generation {run.generation}"
+            message = f"the run record belongs to another run: generation {run.generation}"
             return CheckpointError("HF2603", message, at=at)
         return run
 
@@ -127,6 +127,6 @@ def run_name(generation: int) -> str:
 
 
 def generations_of_runs(names: Iterable[str]) -> tuple[int, ...]:
-    """Give the generation of every record, the newest first."""
+    """Return the generation of every record, the newest first."""
     found = (_NAME.fullmatch(name) for name in names)
     return tuple(sorted((int(match[1]) for match in found if match), reverse=True))

@@ -53,7 +53,7 @@ class Journal:
             "generation": self.generation,
         }
         if not self._write(f"{act.id}/intent.json", document):
-            message = f"another act began under the id {act.id}"
+            message = f"another operation began with the id {act.id}"
             raise CheckpointError("HF4507", message, at=self.reader.location)
 
     def end(self, act: Act, outcome: str) -> None:
@@ -129,7 +129,7 @@ def _looked(journal: Reader, runs: PartReader | None, begun: Iterable[str]) -> I
 
 
 def interrupted(act: Act, location: str) -> Finding:
-    """Tell an act that was killed, and is neither finished nor taken back."""
+    """Report an operation that was killed and is neither finished nor undone."""
     message = f"the {act.kind} {act.id} to {location} was interrupted"
     named = shlex.quote(location)
     steps = tuple(step.replace("TARGET", named) for step in code_of("HF4506").next_steps)
@@ -147,4 +147,4 @@ def _read(journal: Reader, act_id: str) -> Act | None:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         at = f"{journal.location}/{path}"
-        raise CheckpointError("HF4506", "its intent can't be read", at=at) from error
+        raise CheckpointError("HF4506", "its intent cannot be read", at=at) from error

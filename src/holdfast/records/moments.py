@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 
 def moment_now() -> str:
-    """Give this moment, to the millisecond."""
+    """Return this moment, to the millisecond."""
     return _moment(time.time())
 
 
@@ -22,7 +22,7 @@ def moment_after(moment: str, seconds: float) -> str | None:
 
 
 def seconds_since(moment: str) -> float | None:
-    """Give how long ago a moment was by this machine's clock; None where it is no moment."""
+    """Return how long ago a moment was by this machine's clock; None where it is no moment."""
     written = epoch_seconds(moment)
     return None if written is None else time.time() - written
 

@@ -66,7 +66,7 @@ class OffsetCopies:
         return {batch: frozenset(ones) for batch, ones in self._listed(query_id).items()}
 
     def copy_of(self, query_id: str, batch_id: int) -> bytes | None:
-        """Give the bytes kept of a batch, None where there are none; raise HF2603 for damaged."""
+        """Return the bytes kept of a batch, None where there are none; raise HF2603 for damaged."""
         digests = self._listed(query_id).get(batch_id, set())
         if len(digests) > 1:
             raise self._planned_anew(query_id, batch_id, digests)
@@ -84,7 +84,7 @@ class OffsetCopies:
         return frozenset(self._listed(query_id))
 
     def _batches(self, query_id: str) -> dict[int, set[str]]:
-        """Give what is kept of a query; it is listed once, for only we add to it."""
+        """Return what is kept of a query; it is listed once, for only we add to it."""
         if query_id not in self._kept:
             self._writer = self._folder.writer("offsets")
             self._kept[query_id] = self._listed(query_id)
@@ -108,7 +108,9 @@ class OffsetCopies:
                 del kept[batch]
 
     def _planned_anew(self, query_id: str, batch_id: int, digests: set[str]) -> RefusedError:
-        message = f"batch {batch_id} was planned before with other offsets, which are kept"
+        message = (
+            f"batch {batch_id} was planned before with different offsets, of which there is a copy"
+        )
         path = copy_path(query_id, batch_id, min(digests))
         return RefusedError("HF2604", message, at=f"{self._reader.location}/{path}")
 

@@ -60,7 +60,7 @@ def _has_ended(number: int) -> bool:
 
 
 def _status(number: int) -> list[str]:
-    """Give the fields of /proc/N/stat from the state on; none where it can't be read."""
+    """Return the fields of /proc/N/stat from the state on; none where it cannot be read."""
     try:
         content = (_PROCESSES / str(number) / "stat").read_bytes()
     except OSError:

@@ -22,7 +22,7 @@ class Ended(str, Enum):
     """Somebody asked it to stop."""
     FAILED = "failed"
     REFUSED = "refused"
-    """It was not started: something would have been lost or doubled."""
+    """It was not started: rows would have been lost or duplicated."""
     LOST_LEASE = "lost-lease"
     """Another driver took over."""
     SKIPPED = "skipped"
@@ -83,7 +83,7 @@ class PlanFacts:
     """The kind of every source, in Spark's order."""
     operators: tuple[str, ...] | None = ()
     """The name of every stateful operator as its metadata spells it, in the order of their ids;
-    None where that could not be told."""
+    None if they could not be determined."""
     text: str = ""
     """The analysed plan as Spark prints it, bounded."""
     code: Mapping[str, str] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class BatchNote:
     started_at: str
     seconds: float
     skipped: bool = False
-    """The sink held it already."""
+    """It was already in the sink."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ SHARED_SINK = "shared-sink"
 
 @dataclass(frozen=True)
 class Run:
-    """One life of a job. A run without `ended` runs, or was killed: its lease tells which."""
+    """One life of a job. A run without `ended` is running or was killed: its lease shows which."""
 
     job: str
     project: str | None
@@ -188,8 +188,8 @@ class Run:
     first_batch: int | None = None
     last_batch: int | None = None
     delivered_before: int | None = None
-    """The newest batch of this query that earlier runs delivered: their records are not kept for
-    ever, and a run that finds nothing new delivers none."""
+    """The newest batch of this query that earlier runs delivered: their records are not kept
+    permanently, and a run that finds nothing new delivers none."""
     recent: tuple[BatchNote, ...] = ()
     """The newest batches, bounded."""
     measures: Measures | None = None
@@ -218,12 +218,12 @@ LONGEST_MESSAGE = 16 * 1024
 
 
 def encode_run(run: Run) -> bytes:
-    """Give the bytes of a run's record."""
+    """Return the bytes of a run's record."""
     return encode_document(_without_secrets(document_of(_bounded(run))))
 
 
 def decode_run(content: bytes) -> Run:
-    """Give the run that the bytes hold; raise UnreadableError where they hold none."""
+    """Return the run that the bytes hold; raise UnreadableError where they hold none."""
     return decode_document(Run, content)
 
 
@@ -249,5 +249,5 @@ def _without_secrets(document: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)
 def _redacted_once(settings: tuple[tuple[str, str], ...], text: str) -> tuple[object, str]:
-    """Redact what is long and stays the same during a run, not anew for every batch."""
+    """Redact what is long and stays the same during a run, not again for every batch."""
     return redact_value(dict(settings)), redact(text)

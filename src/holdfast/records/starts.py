@@ -135,10 +135,10 @@ class Attempts:
         try:
             attempt = decode_document(Attempt, content)
         except UnreadableError as error:
-            message = f"the record of an attempt can't be read: {error}"
+            message = f"the start record cannot be read: {error}"
             return CheckpointError("HF2603", message, at=at)
         if not name.startswith(f"{_stamp(attempt.at)}-"):
-            message = f"the record of an attempt is another one's: {attempt.at}"
+            message = f"the start record belongs to another start: {attempt.at}"
             return CheckpointError("HF2603", message, at=at)
         return attempt
 
@@ -233,7 +233,7 @@ class Restarts:
         except NotFoundError:
             return None
         except UnreadableError as error:
-            message = f"the note of the next restart cannot be read: {error}"
+            message = f"the record of the next restart cannot be read: {error}"
             raise CheckpointError("HF2603", message, at=f"{reader.location}/{_FILE}") from error
 
 

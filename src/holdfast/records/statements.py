@@ -72,7 +72,7 @@ class Statements:
         except NotFoundError:
             return None
         except UnreadableError as error:
-            message = f"a statement about a batch can't be read: {error}"
+            message = f"a statement about a batch cannot be read: {error}"
             raise CheckpointError("HF2603", message, at=at) from error
         about = (statement.query_id, statement.batch_id, statement.offsets_digest)
         if _path(*about) != path:

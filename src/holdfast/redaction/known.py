@@ -64,7 +64,7 @@ def _can_be_told(part: str) -> bool:
 
 
 def _passwords_in(value: str) -> list[str]:
-    """Give what a client would print alone of a URL: its password and its secret parameters."""
+    """Return what a client would print alone of a URL: its password and its secret parameters."""
     if "://" not in value:
         return []
     try:
@@ -114,7 +114,7 @@ def _bounded(pattern: str, value: str) -> str:
 
 
 def _forms_of(letter: str) -> str:
-    """Give an expression for one letter in every way that URLs and JSON write it."""
+    """Return an expression for one letter in every way that URLs and JSON write it."""
     percent = "".join(
         f"%(?:25){{0,3}}(?i:{byte:02x})" for byte in letter.encode("utf-8", "replace")
     )
@@ -137,7 +137,7 @@ def _forms_of(letter: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _base64_cores(value: str) -> tuple[str, ...]:
-    """Give the letters that this value alone decides, for each place it can have among threes."""
+    """Return the letters that this value alone decides, for each place it can have among threes."""
     data = value.encode("utf-8", "replace")
     cores: list[str] = []
     for shift, undecided in ((0, 0), (1, 2), (2, 3)):

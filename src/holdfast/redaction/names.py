@@ -8,7 +8,7 @@ from functools import cache
 
 
 def expression(source: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
-    """Give a function that gives the compiled expression: most commands never need most of them."""
+    """Return a function that compiles the expression on demand: most commands need few of them."""
     return cache(lambda: re.compile(source, flags))
 
 
@@ -45,14 +45,14 @@ _PACKAGES = ("org.apache.", "java.", "scala.", "com.amazonaws.", "software.amazo
 
 
 def names_secret(name: str) -> bool:
-    """Tell whether a value under this name is to be kept from everybody's eyes."""
+    """Return whether a value under this name is to be kept from everybody's eyes."""
     if name.lower() == "pass":
         return True
     return SECRET_WORD().search(name) is not None and not is_about(name)
 
 
 def is_about(name: str) -> bool:
-    """Tell whether a name with a secret's word in it only speaks about secrets, or is a class."""
+    """Return whether a name with a secret's word in it only speaks about secrets, or is a class."""
     if "$" in name[1:] or name.startswith(_PACKAGES):
         return True
     return bool(_ERROR_NAME().match(name) or _ABOUT().search(name))

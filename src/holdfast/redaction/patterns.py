@@ -68,7 +68,7 @@ def _end_of_name(text: str, position: int) -> int:
 
 
 def _value_of(text: str, word: int, name_end: int) -> tuple[int, int]:
-    """Give where the name's value starts and ends; an empty span when there is nothing to hide."""
+    """Return where the name's value starts and ends; an empty span if there is nothing to hide."""
     name_start = max(0, word - 200) + len(text[max(0, word - 200) : word].rstrip(_IN_NAME))
     name, before = text[name_start:name_end], text[max(0, name_start - 12) : name_start]
     separator = _separator_after(text, name, before, name_end)
@@ -125,7 +125,7 @@ def _matched(pattern: Callable[[], re.Pattern[str]], text: str, start: int) -> t
 
 
 def _end_of_quoted(text: str, quote: re.Match[str]) -> int:
-    """Give where the quoted text ends; inside a JSON string its quotes wear backslashes."""
+    """Return where the quoted text ends; inside a JSON string its quotes wear backslashes."""
     depth, mark = len(quote[1]), quote[2]
     position = quote.end()
     while (found := text.find(mark, position)) >= 0:
@@ -139,7 +139,7 @@ def _end_of_quoted(text: str, quote: re.Match[str]) -> int:
 
 
 def _end_of_nested(text: str, start: int) -> int:
-    """Give where the object or list ends; a torn one counts up to a bound, to be safe."""
+    """Return where the object or list ends; a torn one counts up to a bound, to be safe."""
     depth, quoted, level = 0, False, None
     longest = min(len(text), start + _LONGEST_NESTED)
     for mark in _BRACKET().finditer(text, start, longest):

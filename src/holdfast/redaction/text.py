@@ -59,7 +59,7 @@ def _letter_of(unit: str) -> str:
 
 
 def _encoded_again(redacted: str, plain: str, units: list[str]) -> str:
-    """Give the redacted text with the letters that stayed in the encoding that they had."""
+    """Return the redacted text with the letters that stayed in the encoding that they had."""
     pieces: list[str] = []
     position = 0
     for piece in redacted.split(REDACTED):
@@ -103,7 +103,7 @@ _DEEPEST = 4
 
 
 def redact(text: str) -> str:
-    """Give the text with every secret in it replaced by `[redacted]`."""
+    """Return the text with every secret in it replaced by `[redacted]`."""
     return _redact(text, _DEEPEST)
 
 
@@ -124,13 +124,13 @@ _SEEN = 4096
 
 
 def excerpt(text: str, width: int) -> str:
-    """Give the beginning of a text without secrets, with an ellipsis where something is missing."""
+    """Return the beginning of a text without secrets, with an ellipsis where it was cut."""
     clean = redact(text[:_SEEN])
     return clean if len(clean) <= width else clean[: width - 1].rstrip() + "…"
 
 
 def redact_value(value: object) -> object:
-    """Give the same data without secrets; what stands under a secret's name is replaced whole."""
+    """Return the same data without secrets; what stands under a secret's name is replaced whole."""
     if isinstance(value, str):
         redacted = redact(value)
         return value if redacted == value else redacted
@@ -159,7 +159,7 @@ def _redact_item(key: object, value: object) -> object:
 
 
 def _is_offsets(value: object) -> bool:
-    """Tell whether this is partitions with their offsets: a topic may well be called `tokens`."""
+    """Return whether this is partitions with their offsets: a topic may well be called `tokens`."""
     return isinstance(value, Mapping) and all(
         isinstance(key, str) and key.isdigit() and isinstance(offset, int)
         for key, offset in value.items()

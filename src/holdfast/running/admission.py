@@ -87,7 +87,7 @@ def _record(job: ReadyJob, error: HoldfastError, spark: str | None) -> None:
 def refused_outcome(
     job: ReadyJob, error: HoldfastError, watch: Watcher, seconds: float = 0.0
 ) -> JobOutcome:
-    """Give the outcome of a job that an error kept from starting."""
+    """Return the outcome of a job that an error kept from starting."""
     ended = _ended(error)
     trace = getattr(error, "trace", None)
     watch(JobEnded(job.name, ended, 0, 0, seconds, error.message, trace))
@@ -112,7 +112,7 @@ def _unrecorded(job: ReadyJob, error: HoldfastError) -> Iterator[Finding]:
 
 
 def unstarted_outcome(job: ReadyJob, watch: Watcher, ended: Ended, why: str) -> JobOutcome:
-    """Give the outcome of a job that was not started although nothing is wrong with it."""
+    """Return the outcome of a job that was not started although nothing is wrong with it."""
     watch(JobEnded(job.name, ended, 0, 0, 0.0, why))
     place = job.checkpoint.shown
     return JobOutcome(JobReport(job.name, None, None, None, 0, 0, 0, ended, 0.0, place))
@@ -170,7 +170,7 @@ def refuse_half_changed(job: ReadyJob, records: RecordsFolder) -> None:
     if act is None:
         return
     if is_busy(records.place("backups")):
-        message = f"the {act.kind} {act.id} is at work on the checkpoint"
+        message = f"the {act.kind} {act.id} is running on the checkpoint"
         raise CheckpointError("HF4507", message, at=job.checkpoint.shown)
     act_error = interrupted(act, job.checkpoint.shown)
     raise CheckpointError(

@@ -1,4 +1,4 @@
-"""What happens while jobs run, told to whoever watches: a face, a file, a test."""
+"""What happens while jobs run, reported to its watchers: a face, a file, a test."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ class BatchDone:
     total_rows: int
     rows_per_second: float
     behind: str | None
-    """How much the sources have more than this batch reached; None where they don't tell."""
+    """How much the sources have more than this batch reached; None if unknown."""
     measures: Measures | None = None
     """What Spark measured in this batch."""
 
 
 @dataclass(frozen=True)
 class RecordFailing:
-    """The record of the run cannot be written; the job goes on, and writing is tried again."""
+    """The record of the run cannot be written; the job continues, and writing is retried."""
 
     job: str
     message: str

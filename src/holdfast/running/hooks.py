@@ -69,7 +69,7 @@ class HookCalls:
 def call_hook(
     job: ReadyJob, document: Mapping[str, object], *, seconds: float = HOOK_SECONDS
 ) -> Finding | None:
-    """Give a job's hook the document on its standard input, or as the body of a POST.
+    """Pass the document to a job's hook on standard input, or as the body of a POST.
 
     Return a warning where that failed, None where it was taken or the job has no hook.
     """
@@ -159,7 +159,7 @@ def _post(url: str, body: bytes, seconds: float) -> None:
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        raise HookError(f"the webhook did not answer within {seconds:g} s")
+        raise HookError(f"the webhook did not respond within {seconds:g} s")
     if failures:
         raise failures[0]
 
@@ -174,7 +174,7 @@ def _exchange(url: str, body: bytes, seconds: float, failures: list[HookError]) 
             return
     except urllib.error.HTTPError as error:
         error.close()
-        failures.append(HookError(f"the webhook answered with status {error.code}"))
+        failures.append(HookError(f"the webhook responded with status {error.code}"))
     except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         failures.append(HookError(f"the webhook cannot be reached: {reason}"))

@@ -102,10 +102,10 @@ def requested_jobs(
     names = [job for job in jobs if isinstance(job, str)]
     declared = tuple(job.ready() for job in jobs if not isinstance(job, str))
     if names and declared:
-        message = "jobs of the project file and jobs of a program don't run in one call"
+        message = "jobs of the project file and jobs of a program cannot run in the same call"
         raise UsageError("HF1001", message, next_steps=("run them one after the other",))
     if declared and project.is_explicit:
-        message = "a profile belongs to jobs of the project file, not to jobs of a program"
+        message = "a profile applies to jobs of the project file, not to jobs of a program"
         raise UsageError("HF1001", message)
     if declared:
         declared = with_changed_tables(declared)
@@ -137,9 +137,9 @@ def jobs_of_project(project: Project, names: Sequence[str]) -> tuple[ReadyJob, .
     for name in names:
         if name not in project.jobs:
             near = nearest(name, project.jobs)
-            hint = f"; is {near} meant?" if near else ""
+            hint = f"; did you mean {near}?" if near else ""
             steps = (f"the jobs are {', '.join(project.jobs)}",)
-            raise UsageError("HF1002", f"{name} is no job of the project{hint}", next_steps=steps)
+            raise UsageError("HF1002", f"the project has no job {name}{hint}", next_steps=steps)
     chosen = [name for name in project.jobs if not names or name in names]
     return tuple(ready_job(project, name) for name in chosen)
 
@@ -147,7 +147,7 @@ def jobs_of_project(project: Project, names: Sequence[str]) -> tuple[ReadyJob, .
 def session_of_project(
     project: Project, jobs: Sequence[ReadyJob], *, offline: bool, ui: bool, verbose: bool
 ) -> SessionOptions:
-    """Give the Spark that the project declares, with what these jobs need."""
+    """Return the Spark that the project declares, with what these jobs need."""
     conf, features = project.spark.conf, features_of(jobs)
     # A secret of a storage that no job uses need not be there.
     storage = settings_at(_S3, project) if S3 in features else StorageSettings()
@@ -172,7 +172,7 @@ def session_of_project(
 def session_of_program(
     jobs: Sequence[ReadyJob], folder: Path, *, offline: bool, ui: bool, verbose: bool
 ) -> SessionOptions:
-    """Give a Spark for jobs that a program declares: its own, else all cores of this machine."""
+    """Return a Spark for jobs that a program declares: its own, else all cores of this machine."""
     return SessionOptions(
         name=jobs[0].name,
         any_master=True,

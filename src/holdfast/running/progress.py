@@ -144,7 +144,7 @@ def _moved(
 
 
 def _offset(told: Any) -> str | None:
-    """Give an offset's text; Spark puts one that is JSON into its report as JSON."""
+    """Return an offset's text; Spark puts one that is JSON into its report as JSON."""
     if told is None or isinstance(told, str):
         return told
     return json.dumps(told, separators=(",", ":"))

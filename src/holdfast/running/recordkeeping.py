@@ -70,7 +70,7 @@ class RecordKeeper:
             yield _without_an_end(*self._unwritten)
         elif self._reported is not None:
             error = self._reported
-            message = f"the record of the run was behind for a while: {error.message}"
+            message = f"the run record was behind for a while: {error.message}"
             yield Finding("HF2611", Severity.INFO, message, _place(error))
 
     def _attempt(self, run: Run) -> StorageError | None:
@@ -85,7 +85,8 @@ def _without_an_end(run: Run, error: StorageError) -> Finding:
     ended = "ended" if run.ended is None else run.ended.value
     done = f"{counted(run.batches, 'batch')}, {counted(run.rows, 'row')}"
     message = (
-        f"{run.job} {ended} ({done}), but the record of the run does not say so: {error.message}"
+        f"{run.job} {ended} ({done}), but this could not be written to its run record: "
+        f"{error.message}"
     )
     evidence = {"job": run.job, "generation": run.generation, "ended": ended}
     return Finding("HF2612", Severity.WARNING, message, _place(error), evidence)

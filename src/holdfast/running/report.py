@@ -12,7 +12,7 @@ from holdfast.records.run import Ended, Failure
 
 
 def failure_record(error: HoldfastError, error_class: str | None = None) -> Failure:
-    """Give what a run's record keeps of its failure; `error_class` is Spark's, where it has one."""
+    """Return what a run record keeps of its failure; `error_class` is Spark's, if it has one."""
     return Failure(
         error_class=error_class or type(error).__name__,
         code=error.code.number,
@@ -35,14 +35,14 @@ class JobReport(OneLine):
     batches: int
     rows: int
     skipped_batches: int
-    """Batches that the sink held already: they were not written again."""
+    """Batches that were already in the sink: they were not written again."""
     ended: Ended
     seconds: float
     checkpoint: str
     first_batch: int | None = None
     last_batch: int | None = None
     promise: str | None = None
-    """What the sink promises of a batch that is delivered twice."""
+    """The delivery guarantee of the sink."""
     failure: Failure | None = None
     restarts: int = 0
     """How often `--keep-running` started it again; the counts are of all its lives together."""
@@ -73,4 +73,4 @@ class JobOutcome:
     error: HoldfastError | None = None
     """What ended it, where it was neither the end of its data nor a wish."""
     findings: tuple[Finding, ...] = ()
-    """What was told before it started."""
+    """What was reported before it started."""

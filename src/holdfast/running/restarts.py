@@ -65,8 +65,8 @@ REASONS: tuple[Reason, ...] = (
         r"authentication failed|no pg_hba\.conf entry|(?:role|database) .* does not exist",
     ),
     Reason("the database is unreachable", True, r"HF5041|HF5071"),
-    Reason("other writers were in the way", True, r"HF5010"),
-    Reason("staged rows were lost with the database", True, r"HF5045|HF5073"),
+    Reason("conflict with other writers", True, r"HF5010"),
+    Reason("the database lost the staged rows", True, r"HF5045|HF5073"),
     Reason("the storage is unreachable, slow or throttled", True, r"HF7007|HF7011|HF7012"),
     Reason(
         "access was denied",
@@ -119,7 +119,7 @@ REASONS: tuple[Reason, ...] = (
         r"RpcTimeoutException|java\.util\.concurrent\.TimeoutException|ApiCallTimeoutException",
     ),
     Reason(
-        "a Delta commit met another one",
+        "conflict with another Delta commit",
         True,
         _SPARK,
         r"DELTA_CONCURRENT_\w+|Concurrent(?:Append|Write|DeleteRead|DeleteDelete|Transaction)"

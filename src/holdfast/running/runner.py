@@ -148,7 +148,7 @@ class Runner:
         self._own_session = True
         self._needs_session = False
         self._broke: BaseException | None = None
-        self._why_stopped = "asked to stop before it began"
+        self._why_stopped = "stopped before it began"
 
     @property
     def unfinished(self) -> bool:
@@ -188,7 +188,7 @@ class Runner:
             raise self._broke
 
     def _await_last_reports(self) -> None:
-        """Give the running jobs a moment to report; code of the user's may never return."""
+        """Wait a moment for the running jobs to report; the user's code may never return."""
         until = self._clock.now() + _LAST_SECONDS
         while self.running and (left := until - self._clock.now()) > 0:
             self._take(self._clock.next_of(self._reports, left))
@@ -352,7 +352,7 @@ class Runner:
         if happened.broke is not None:
             one.stage = _Stage.DONE
             self._broke = self._broke or happened.broke
-            self._stop_all(f"stopped because {one.job.name} failed in an unforeseen way")
+            self._stop_all(f"stopped because {one.job.name} failed with an internal error")
         elif happened.outcome is not None:
             self._ended(one, happened.outcome)
         else:

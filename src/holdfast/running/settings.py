@@ -35,7 +35,7 @@ _S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 
 
 def s3_settings(storage: StorageSettings) -> dict[str, str]:
-    """Give the settings with which Spark reaches S3 as our readers do."""
+    """Return the settings with which Spark reaches S3 as our readers do."""
     options = storage.for_scheme("s3")
     settings = {
         # Plain s3: is how most of the world writes it; Hadoop knows s3a: alone.
@@ -76,7 +76,7 @@ _POSTGRES_URL = "jdbc:postgresql:"
 
 
 def features_of(jobs: Sequence[ReadyJob]) -> frozenset[str]:
-    """Give `delta`, `kafka`, `s3` and `postgres`, each where some job needs it."""
+    """Return `delta`, `kafka`, `s3` and `postgres`, each where some job needs it."""
     return frozenset(feature for job in jobs for feature in _features(job))
 
 
@@ -170,12 +170,14 @@ class SessionOptions:
 def refuse_master(master: str, at: str | None = None) -> None:
     """Raise HF5215 for a master that Spark can't connect to, whatever runs there."""
     if not any(form.fullmatch(master) for form in _MASTERS):
-        message = f"spark.master is {shown_url(master)!r}, which Spark does not know"
+        message = (
+            f"spark.master is {shown_url(master)!r}, which is not a master URL that Spark supports"
+        )
         raise SparkStartError("HF5215", message, at=at)
 
 
 def session_settings(wish: SessionOptions, jars: Sequence[str]) -> dict[str, str]:
-    """Give every setting of the session; `jars` are all files that it needs."""
+    """Return every setting of the session; `jars` are all files that it needs."""
     settings = {**_defaults(wish), **wish.conf}
     settings |= {"spark.master": wish.master, "spark.app.name": wish.name}
     if jars:
@@ -195,7 +197,7 @@ def session_settings(wish: SessionOptions, jars: Sequence[str]) -> dict[str, str
 
 
 def launch_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Give those settings that may stand on the JVM's command line, where every user sees them."""
+    """Return the settings that may be on the JVM's command line, where every user sees them."""
     return {name: value for name, value in settings.items() if not _is_secret(name, value)}
 
 

@@ -23,7 +23,7 @@ Act = Callable[[], None]
 
 
 class Stopping:
-    """Whether a run goes on. Once asked to stop, no new sink call begins."""
+    """Whether a run continues. After a stop request, no new sink call begins."""
 
     def __init__(self) -> None:
         self._asked = threading.Event()
@@ -52,9 +52,9 @@ class Stopping:
         return {job: batch() for job, batch in list(self._working.items())}
 
     def ask(self, number: int | None = None) -> None:
-        """Stop when the running sink call is done; asked a second time, stop at once.
+        """Stop when the running sink call is done; on a second call, stop at once.
 
-        `number` is the signal that asks. The first one never insists, whoever asked before.
+        `number` is the signal that requests it. The first signal never stops at once.
         """
         with self._asking:
             insists = self._asked.is_set() and (number is None or self.signal is not None)
@@ -105,17 +105,17 @@ class Stopping:
             raise KeyboardInterrupt
 
     def wait(self, seconds: float) -> bool:
-        """Wait until somebody asks, at most so long; tell whether somebody did."""
+        """Wait for a stop request, at most so long; return whether there was one."""
         return self._asked.wait(seconds)
 
     def wait_at_once(self, seconds: float) -> bool:
-        """Wait until somebody insists, at most so long; tell whether somebody did."""
+        """Wait for a second stop request, at most so long; return whether there was one."""
         return self._at_once.wait(seconds)
 
 
 @contextmanager
 def heeding_signals(stopping: Stopping) -> Iterator[None]:
-    """Let SIGTERM, Ctrl-C and SIGHUP ask to stop; outside the main thread they can't be heard.
+    """Let SIGTERM, Ctrl-C and SIGHUP request a stop; this works only in the main thread.
 
     A SIGHUP that is ignored stays so: `nohup` asks for that.
     """

@@ -50,7 +50,7 @@ _DENIED = re.compile(
 
 
 def load_sources(session: SparkSession, job: ReadyJob) -> dict[str, DataFrame]:
-    """Give a streaming DataFrame for each source of a job, by its name."""
+    """Return a streaming DataFrame for each source of a job, by its name."""
     return {source.name: _load(session, source) for source in job.sources}
 
 
@@ -79,13 +79,13 @@ def _told(error: Exception, code: str, source: ReadySource) -> SourceError:
     path = source.path or source.options.get("path")
     causes = {
         "HF5101": f"there is nothing at {path}",
-        "HF5102": f"its schema can't be read: {words.sentence}",
-        "HF5103": f"Spark can't stream the format {source.format}",
-        "HF5104": f"a {source.format} source needs a schema, and has none under schema:",
+        "HF5102": f"its schema cannot be parsed: {words.sentence}",
+        "HF5103": f"Spark cannot stream the format {source.format}",
+        "HF5104": f"a {source.format} source requires a schema, and none is declared under schema:",
         "HF5105": f"there is no Delta table at {path}",
-        "HF5107": f"it can't be read: {words.sentence.rpartition('Exception: ')[2]}",
+        "HF5107": f"it cannot be read: {words.sentence.rpartition('Exception: ')[2]}",
     }
-    cause = causes.get(code, f"Spark refuses it: {words.shown}")
+    cause = causes.get(code, f"Spark rejects it: {words.shown}")
     # The only source of a job is named `source` unless the project file names it.
     named = "source" if source.name == "source" else f"source {source.name}"
     message = redact(f"{named}: {cause}")
@@ -98,7 +98,7 @@ _SINGLE = "source"
 
 
 def apply_transform(session: SparkSession, job: ReadyJob, frames: Frames) -> DataFrame:
-    """Give what the job's transform makes of its sources; a single one may stay as it is."""
+    """Return what the job's transform makes of its sources; a single one may stay as it is."""
     if job.sql is not None:
         return _streaming(_apply_sql(session, job, job.sql, frames), job.at)
     transform = job.transform
@@ -110,7 +110,7 @@ def apply_transform(session: SparkSession, job: ReadyJob, frames: Frames) -> Dat
 
 
 def code_digests(job: ReadyJob) -> dict[str, str]:
-    """Give the SHA-256 of the transform's file and of what it imports from the job's folder."""
+    """Return the SHA-256 of the transform's file and of what it imports from the job's folder."""
     folder = job.folder.resolve()
     file = _file_of(job)
     return {} if file is None or not file.is_file() else digests_of(folder, file.resolve())
@@ -154,7 +154,7 @@ def _check_parameters(
     except TypeError as error:
         wanted = ", ".join(named) if named else "one DataFrame"
         has = ", ".join(signature.parameters) or "no parameters"
-        message = f"the transform must take {wanted}; it has {has}"
+        message = f"the transform must take {wanted}; it takes {has}"
         raise SourceError("HF5114", message, at=_declared(job)) from error
 
 
@@ -163,7 +163,7 @@ def _apply_sql(session: SparkSession, job: ReadyJob, sql: str, frames: Frames) -
         try:
             return session.sql(sql)
         except (PySparkException, Py4JError) as error:
-            message = f"the SQL is refused: {spark_message(error).shown}"
+            message = f"Spark rejects the SQL: {spark_message(error).shown}"
             raise SourceError("HF5117", message, at=job.at, trace=redact(str(error))) from error
 
 
@@ -193,19 +193,19 @@ def _is_temporary_view(session: SparkSession, name: str) -> bool:
 def _streaming(result: object, at: str) -> DataFrame:
     if isinstance(result, DataFrame) and result.isStreaming:
         return result
-    message = f"the transform gives {_what(result)}, not a streaming DataFrame"
+    message = f"the transform returns {_what(result)}, not a streaming DataFrame"
     raise SourceError("HF5116", message, at=at)
 
 
 def _what(result: object) -> str:
     if result is None:
-        return "None (does it lack a return?)"
+        return "None (is a return missing?)"
     if isinstance(result, DataFrame):
-        return "a DataFrame that is not made from its sources"
+        return "a DataFrame that is not derived from its sources"
     if isinstance(result, DataStreamWriter):
-        return "a writer: leave out writeStream, the sink is declared with the job"
+        return "a writer: remove writeStream, the sink is declared with the job"
     if isinstance(result, StreamingQuery):
-        return "a query that it started itself: leave out writeStream and start"
+        return "a query that it started itself: remove writeStream and start"
     return f"{type(result).__name__}"
 
 

@@ -85,7 +85,7 @@ def refuse_lacking(
     lines = tuple(_lines(session, features))
     if lines:
         names = ", ".join(name for name, _ in lines)
-        message = f"the open Spark session lacks what the job needs: {names}"
+        message = f"the open Spark session is missing what the job needs: {names}"
         steps = tuple(
             f"add to SparkSession.builder, in a new process or kernel: {_line(name, value)}"
             for name, value in lines
@@ -171,7 +171,7 @@ def _coordinates(feature: str, spark: str) -> str:
 
 def _refuse_other_storage(differences: list[SettingDifference], at: str | None = None) -> None:
     if differences:
-        message = f"Spark reaches another storage than Holdfast: {_listed(differences)}"
+        message = f"Spark uses a different storage than Holdfast: {_listed(differences)}"
         steps = tuple(
             "add to SparkSession.builder, in a new process or kernel: "
             f"{_line(one.name, _shown(one.name, one.declared))}"

@@ -74,7 +74,7 @@ class SparkMessage:
 
 
 def spark_message(error: BaseException) -> SparkMessage:
-    """Give what Spark, or the Java below it, says of an error in one line."""
+    """Return what Spark, or the Java below it, says of an error in one line."""
     text = str(error).partition(_DESCRIPTION)[0]
     for found in _CONDITION.finditer(text):
         if found["kind"].partition(".")[0] not in _AROUND:
@@ -195,7 +195,7 @@ def class_raised_in(text: str) -> str | None:
 
 
 def _raised(after: str) -> str:
-    """Give the line that ends a traceback: the first one that is not indented."""
+    """Return the line that ends a traceback: the first one that is not indented."""
     lines = after.splitlines()[1:]
     return next((line for line in lines if line.strip() and not line.startswith((" ", "\t"))), "")
 
@@ -240,7 +240,7 @@ _JVM_CODES = {None: "HF5304", Shortage.HEAP: "HF5305", Shortage.MACHINE: "HF5306
 def job_error(
     error: BaseException, job: ReadyJob, *, raised_in_batch: BaseException | None = None
 ) -> HoldfastError:
-    """Give the one error that tells why a job failed.
+    """Return the one error that tells why a job failed.
 
     `raised_in_batch` is what its delivery raised, as it was before it travelled through the JVM.
     """
@@ -297,7 +297,7 @@ def _pending_words(job: ReadyJob) -> str:
 
 
 def failure_of(error: HoldfastError, original: BaseException) -> Failure:
-    """Give what a run's record keeps of its failure, by the class of what was raised."""
+    """Return what a run's record keeps of its failure, by the class of what was raised."""
     return failure_record(error, _class_of(original))
 
 

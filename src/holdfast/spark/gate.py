@@ -183,8 +183,8 @@ def read_range(
         # not begin here, it has lost an entry; and what was kept of it is what N was planned from.
         kept = copies.copy_of(query_id, batch_id - 1)
         if kept is None:
-            message = f"{previous_path} is missing, and no copy of it is kept: where batch "
-            message += f"{batch_id} begins is unknown"
+            message = f"{previous_path} is missing, and no copy of it is kept: the start of batch "
+            message += f"{batch_id} is unknown"
             raise RefusedError("HF2606", message, at=f"{checkpoint.location}/{previous_path}")
         previous = kept
     return OffsetRange(batch_id, _bytes(previous), entry)
@@ -253,7 +253,7 @@ class Gate:
         return batch_id in self.skipped
 
     def open_for(self, query_id: str) -> None:
-        """Tell the id of the query whose batches come; until then they wait."""
+        """Set the id of the query whose batches come; until then they wait."""
         self._query_id = query_id
         self._query_known.set()
 
@@ -301,13 +301,13 @@ class Gate:
     def _enter(self, batch_id: int) -> None:
         with self._lock:
             if self._stopping.asked:
-                message = f"asked to stop before batch {batch_id} reached the sink"
+                message = f"stopped before batch {batch_id} reached the sink"
                 raise StoppedBeforeSinkError(message)
             self._in_sink = batch_id
 
     def _identity(self, batch_id: int) -> BatchIdentity:
         if not self._query_known.wait(_START_SECONDS) or self._query_id is None:
-            message = "Spark called with a batch before it told which query it belongs to"
+            message = "Spark called with a batch before it reported the query of the batch"
             raise RunError("HF5310", message, at=self._checkpoint.location)
         query_id = self._query_id
         offsets = read_range(self._checkpoint, self._copies, query_id, batch_id)

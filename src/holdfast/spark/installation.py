@@ -27,13 +27,13 @@ _TRUE = "1"
 
 
 def installed_spark(environment: Mapping[str, str] = os.environ) -> str:
-    """Give the version of pyspark; none, one that is not known, or Connect alone is refused."""
+    """Return the version of pyspark; none, one that is not known, or Connect alone is refused."""
     try:
         version = metadata.version("pyspark")
     except metadata.PackageNotFoundError:
         raise _no_pyspark() from None
     if find_spec("py4j") is None:
-        message = f"pyspark {version} is installed without py4j, which it needs"
+        message = f"pyspark {version} is installed without py4j, which it requires"
         raise SparkStartError("HF5203", message)
     if not OLDEST <= minor_of(version) <= NEWEST:
         message = f"pyspark {version} is installed; jobs run on 4.0 to 4.3"
@@ -43,7 +43,7 @@ def installed_spark(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def spark_folder() -> Path:
-    """Give the folder of the installed pyspark, without importing it."""
+    """Return the folder of the installed pyspark, without importing it."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise _no_pyspark()
@@ -51,13 +51,13 @@ def spark_folder() -> Path:
 
 
 def minor_of(version: str) -> tuple[int, int]:
-    """Give (4, 2) for `4.2.0`."""
+    """Return (4, 2) for `4.2.0`."""
     numbers = [int(number) for number in re.findall(r"\d+", version)[:2]]
     return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, 0)
 
 
 def release_of(version: str) -> str:
-    """Give `4.2` for `4.2.0`."""
+    """Return `4.2` for `4.2.0`."""
     return "{}.{}".format(*minor_of(version))
 
 
@@ -69,20 +69,20 @@ def refuse_connect(conf: Mapping[str, str], environment: Mapping[str, str] = os.
     asking += ["spark.api.mode=connect"] if mode.lower() == "connect" else []
     asking += ["spark.remote"] if conf.get("spark.remote") else []
     if asking:
-        message = f"{', '.join(asking)} asks for a session of Spark Connect"
+        message = f"{', '.join(asking)} selects a Spark Connect session"
         raise SparkStartError("HF5205", message)
 
 
 def refuse_connect_session(session: object) -> None:
     """Refuse a session that was handed over and is one of Spark Connect."""
     if type(session).__module__.startswith("pyspark.sql.connect"):
-        raise SparkStartError("HF5205", "the session that was given is one of Spark Connect")
+        raise SparkStartError("HF5205", "the given session is a Spark Connect session")
 
 
 def refuse_stopped_session(session: SparkSession) -> None:
     """Refuse a session that was handed over and has been stopped: Spark only says `null` of it."""
     if session.sparkContext._jsc is None:
-        raise SparkStartError("HF5219", "the session that was given has been stopped")
+        raise SparkStartError("HF5219", "the given session has been stopped")
 
 
 def _no_pyspark() -> SparkStartError:
@@ -106,7 +106,7 @@ def _check_home(version: str, environment: Mapping[str, str]) -> None:
         match["version"] for match in map(_CORE.fullmatch, _names(Path(home) / "jars")) if match
     ]
     if not found:
-        message = "SPARK_HOME names a folder that holds no Spark"
+        message = "SPARK_HOME names a directory that contains no Spark"
     elif minor_of(found[0]) != minor_of(version):
         message = f"SPARK_HOME is Spark {found[0]}, and pyspark is {version}"
     else:
@@ -137,16 +137,17 @@ class Java:
 
 
 def find_java(environment: Mapping[str, str] = os.environ) -> Java:
-    """Give the Java that Spark will use: the one of JAVA_HOME, else the first on PATH."""
+    """Return the Java that Spark will use: the one of JAVA_HOME, else the first on PATH."""
     program = _program(environment)
     version, modules = _from_release_file(program) or _from_itself(program)
     java = Java(program, version, _major(version))
     if java.major < OLDEST_MAJOR:
-        message = f"Java {version} is too old for Spark, which needs {OLDEST_MAJOR} or later"
+        message = f"Java {version} is too old for Spark, which requires {OLDEST_MAJOR} or later"
         raise SparkStartError("HF5202", message, at=str(program))
     if modules is not None and NEEDED_MODULE not in modules:
         message = (
-            f"Java {version} lacks the module {NEEDED_MODULE}, without which Spark can't start"
+            f"Java {version} does not have the module {NEEDED_MODULE}, without which Spark cannot "
+            "start"
         )
         raise SparkStartError("HF5202", message, at=str(program))
     return java
@@ -158,7 +159,7 @@ def _program(environment: Mapping[str, str]) -> Path:
         program = Path(home) / "bin" / name
         if os.access(program, os.X_OK):
             return program
-        message = "JAVA_HOME names a folder without bin/java, and Spark looks nowhere else"
+        message = "JAVA_HOME names a directory without bin/java, and Spark looks nowhere else"
         steps = ("set JAVA_HOME to the folder of a Java 17 or 21, or unset it to use PATH",)
         raise SparkStartError("HF5201", message, at=home, next_steps=steps)
     found = shutil.which(name, path=environment.get("PATH"))
@@ -183,7 +184,7 @@ def _from_release_file(program: Path) -> tuple[str, frozenset[str] | None] | Non
 def _from_itself(program: Path) -> tuple[str, frozenset[str] | None]:
     match = _VERSION.search(_answer(program, "-version"))
     if match is None:
-        raise SparkStartError("HF5201", "this java does not tell its version", at=str(program))
+        raise SparkStartError("HF5201", "this java does not report its version", at=str(program))
     version = match["version"]
     if _major(version) < OLDEST_MAJOR:
         return version, None
@@ -202,13 +203,13 @@ def _answer(program: Path, question: str) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as failure:
-        message = f"this java can't be run: {type(failure).__name__}"
+        message = f"this java cannot be run: {type(failure).__name__}"
         raise SparkStartError("HF5201", message, at=str(program)) from failure
     return asked.stdout.decode("utf-8", errors="replace")
 
 
 def _major(version: str) -> int:
-    """Give 17 for `17.0.15` and 8 for `1.8.0_392`; 0 where it is no version."""
+    """Return 17 for `17.0.15` and 8 for `1.8.0_392`; 0 if it is not a version."""
     numbers = re.findall(r"\d+", version)
     if not numbers:
         return 0

@@ -35,7 +35,7 @@ _LEAVE_SECONDS = 5.0
 """How long a delivery may take to notice that the JVM is gone."""
 _ABANDON_SECONDS = 2.0
 """How long the end of a life from outside may take: somebody insists on a stop."""
-_ASKED_BEFORE = "asked to stop before it began"
+_ASKED_BEFORE = "stopped before it began"
 
 
 class JobRun:
@@ -284,9 +284,11 @@ class JobRun:
 
 
 def _loss(started: RunningQuery) -> LeaseError:
-    """Give how the lease was lost."""
+    """Return how the lease was lost."""
     try:
         started.lease.confirm()
     except LeaseError as error:
         return error
-    return LeaseError("HF2602", "no beat could be written in time", at=started.checkpoint.location)
+    return LeaseError(
+        "HF2602", "no heartbeat could be written in time", at=started.checkpoint.location
+    )

@@ -76,7 +76,7 @@ class JvmOutput:
         return tuple(self._lines)
 
     def cause(self) -> str:
-        """Give the one line that tells most about why the JVM ended."""
+        """Return the one line that tells most about why the JVM ended."""
         self.drain(_END_SECONDS)
         return reported_cause(self.said)
 
@@ -97,12 +97,12 @@ _VOICES: WeakKeyDictionary[Any, JvmOutput] = WeakKeyDictionary()
 
 
 def reported_cause(lines: tuple[str, ...]) -> str:
-    """Give the one line that tells most about a failure, without a stack trace."""
+    """Return the one line that tells most about a failure, without a stack trace."""
     for telling in _TELLING:
         for line in reversed(lines):
             if match := telling.match(line):
                 return redact(match["told"].strip())
-    return "Java ended without a word"
+    return "Java ended without any output"
 
 
 class Jvm:

@@ -241,7 +241,7 @@ def _answer(
 
 
 def _document(outcome: JobOutcome, stopping: Stopping) -> dict[str, object]:
-    """Give the document of one job, as `run --json` would print it for that job alone."""
+    """Return the document of one job, as `run --json` would print it for that job alone."""
     return _answer([outcome], None, stopping).document(__version__)
 
 
@@ -310,7 +310,7 @@ def start_query(frame: DataFrame, job: ReadyJob, options: RunOptions, watch: Wat
     """Start a program's own query as a job; raises HoldfastError, and then nothing is started."""
     with attempt_recorded(job):
         if not hasattr(frame, "sparkSession"):
-            message = f"{job.name} was given {type(frame).__name__}, not a DataFrame"
+            message = f"{job.name} received {type(frame).__name__}, not a DataFrame"
             raise SourceError("HF5118", message, at=job.at)
         session = frame.sparkSession
         refuse_connect_session(session)
@@ -319,7 +319,7 @@ def start_query(frame: DataFrame, job: ReadyJob, options: RunOptions, watch: Wat
         if (death := jvm.death()) is not None:
             raise jvm_died(death, job)
         if not frame.isStreaming:
-            raise SourceError("HF5118", f"{job.name} was given a batch DataFrame", at=job.at)
+            raise SourceError("HF5118", f"{job.name} received a batch DataFrame", at=job.at)
         check_function(job.sink)
     admit(job)
     with attempt_recorded(job):

@@ -91,7 +91,7 @@ def stop_session(session: SparkSession) -> None:
 
 
 def versions_of(session: SparkSession) -> Versions:
-    """Give what runs here."""
+    """Return what runs here."""
     java = session._jvm.java.lang.System.getProperty("java.version")  # type: ignore[union-attr]
     return Versions(__version__, session.version, str(java), platform.python_version())
 
@@ -99,7 +99,7 @@ def versions_of(session: SparkSession) -> Versions:
 def _jars(
     wish: SessionOptions, spark: str, progress: Progress | None, step: Step | None
 ) -> tuple[str, ...]:
-    """Give all jars of the session: the user's, and those that the features need."""
+    """Return all jars of the session: the user's, and those that the features need."""
     written = [*wish.jars, *wish.conf.get(JARS, "").split(",")]
     own = own_jars([text.strip() for text in written if text.strip()], wish.folder, wish.jars_at)
     known = locked_releases().get(release_of(spark), {})
@@ -128,7 +128,7 @@ def _end_idle_jvm() -> None:
     gateway: Any = SparkContext._gateway
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         steps = ("start the program with python or holdfast, not with spark-submit",)
-        message = "spark-submit has started the JVM already, without what the jobs need"
+        message = "spark-submit has already started the JVM, without what the jobs need"
         raise SparkStartError("HF5212", message, next_steps=steps)
     if gateway is not None:
         # Without a session nothing runs in it, and what it was started with can't be changed.
@@ -160,7 +160,7 @@ def _start(wish: SessionOptions, settings: Mapping[str, str]) -> SparkSession:
 
 
 def _cause(failure: Exception) -> str:
-    """Give the first line of the innermost cause."""
+    """Return the first line of the innermost cause."""
     from py4j.protocol import Py4JJavaError
 
     if not isinstance(failure, Py4JJavaError):
@@ -193,7 +193,7 @@ def _refused(session: SparkSession, job: ReadyJob, name: str) -> ProjectError:
     jvm: Any = session._jvm
     where = f"jobs.{job.name}.conf"
     if jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(name) is not None:
-        message = f"{where}: {name} can't be changed for one job"
+        message = f"{where}: {name} cannot be changed for one job"
         steps = ("write it under spark.conf, where it counts for every job",)
         return ProjectError("HF1104", message, at=job.at, next_steps=steps)
     settings = jvm.org.apache.spark.sql.api.python.PythonSQLUtils.listRuntimeSQLConfigs()

@@ -127,7 +127,7 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
 def _taken_lease(job: ReadyJob, context: RunContext, records: RecordsFolder) -> Lease:
     def pause(seconds: float) -> None:
         if context.stopping.wait(seconds):
-            raise StoppedBeforeSinkError("asked to stop while another holder was watched")
+            raise StoppedBeforeSinkError("stopped while watching another holder")
 
     return take_lease(
         records,
@@ -150,7 +150,7 @@ def _above_the_sink(lease: Lease, sight: SinkState) -> tuple[Lease, tuple[Findin
     raised = lease.raised(sight.generation)
     raised.start_beating()
     message = (
-        f"the sink knows generation {sight.generation}; this run continues as generation "
+        f"the sink has generation {sight.generation}; this run continues as generation "
         f"{raised.generation} instead of {lease.generation}"
     )
     evidence = {"before": lease.generation, "now": raised.generation}

@@ -80,7 +80,7 @@ def project_imports(folder: Path) -> Iterator[None]:
 
 
 def is_project_module(module: ModuleType, folder: Path) -> bool:
-    """Tell whether a module was loaded from this folder, and not from a library inside of it."""
+    """Return whether a module was loaded from this folder, and not from a library inside of it."""
     place = _place(module)
     return place is not None and place.is_relative_to(folder.resolve()) and not _installed(place)
 
@@ -145,7 +145,7 @@ def _top(name: str) -> str:
 
 
 def _place(module: ModuleType) -> Path | None:
-    """Give the file of a module, or the folder of a package without one."""
+    """Return the file of a module, or the folder of a package without one."""
     file = getattr(module, "__file__", None)
     if file is None:
         file = next(iter(getattr(module, "__path__", ())), None)
@@ -171,7 +171,7 @@ def module_names(folder: Path) -> tuple[str, ...]:
 
 
 def digests_of(folder: Path, first: Path) -> dict[str, str]:
-    """Give the SHA-256 of a file and of all that it imports from the folder, by relative name."""
+    """Return the SHA-256 of a file and of all that it imports from the folder, by relative name."""
     if not first.is_relative_to(folder):
         return {first.name: _digest(first)}
     found = {first}
@@ -204,7 +204,7 @@ def _imported_files(folder: Path, file: Path) -> Iterator[Path]:
 
 
 def _names(node: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
-    """Give every dotted name that an import statement may mean a module by."""
+    """Yield every dotted name that an import statement may mean a module by."""
     if isinstance(node, ast.Import):
         yield from (one.name for one in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -223,14 +223,14 @@ def load_function(reference: FunctionReference) -> Callable[..., Any]:
     with project_imports(reference.folder):
         module = _imported(reference)
     if not is_project_module(module, reference.folder):
-        message = f"the name {reference.module} belongs to a library that is loaded already"
+        message = f"the name {reference.module} belongs to a library that is already loaded"
         steps = ("give the module a name that no library has",)
         raise SourceError("HF5111", message, at=reference.at, next_steps=steps)
     return _called_with_project_imports(_function(module, reference), reference.folder)
 
 
 def code_error(code: str, what: str, error: BaseException, folder: Path) -> SourceError:
-    """Tell an error of the user's code by their own line, with what was raised there."""
+    """Return an error of the user's code at their own line, with what was raised there."""
     line = user_line(error, folder)
     raised = excerpt(f"{type(error).__name__}: {error}".partition("\n")[0], _LONGEST_MESSAGE)
     message = f"{what}: {raised if line is None else line.shown}"
@@ -251,7 +251,7 @@ def _steps(error: BaseException) -> tuple[str, ...] | None:
 
 
 def _imported(reference: FunctionReference) -> ModuleType:
-    what = f"{reference.module}:{reference.name} can't be loaded"
+    what = f"{reference.module}:{reference.name} cannot be loaded"
     # The file may be younger than what Python remembers of the folder.
     importlib.invalidate_caches()
     try:
@@ -262,7 +262,7 @@ def _imported(reference: FunctionReference) -> ModuleType:
 
 def _no_module(reference: FunctionReference) -> SourceError:
     near = nearest(reference.module, module_names(reference.folder))
-    hint = f"; is {near} meant?" if near else ""
+    hint = f"; did you mean {near}?" if near else ""
     file = reference.module.replace(".", "/")
     message = f"{reference.folder} has no {file}.py for {reference.module}:{reference.name}{hint}"
     return SourceError("HF5111", message, at=reference.at)
@@ -274,8 +274,8 @@ def _function(module: ModuleType, reference: FunctionReference) -> Callable[...,
         return function  # type: ignore[no-any-return]
     known = [name for name, value in vars(module).items() if callable(value)]
     near = nearest(reference.name, known)
-    hint = f"; is {near} meant?" if near else ""
-    what = "is no function" if function is not None else "does not exist"
+    hint = f"; did you mean {near}?" if near else ""
+    what = "is not a function" if function is not None else "does not exist"
     message = f"{reference.name} {what} in {reference.module}{hint}"
     raise SourceError("HF5113", message, at=reference.at)
 

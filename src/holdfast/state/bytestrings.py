@@ -49,7 +49,7 @@ _COMPARED = 8
 
 
 def equal_to(strings: Spans, wanted: bytes) -> npt.NDArray[np.bool_]:
-    """Tell which of the strings are these bytes; eight bytes of all candidates in each turn."""
+    """Return which of the strings are these bytes; eight bytes of all candidates in each turn."""
     found = np.flatnonzero(strings.lengths == len(wanted))
     # Keys of one store begin alike and differ at their ends: these leave few candidates.
     for end in range(len(wanted), 0, -_COMPARED):
@@ -63,7 +63,7 @@ def equal_to(strings: Spans, wanted: bytes) -> npt.NDArray[np.bool_]:
 
 
 def _at(strings: Spans, chosen: Positions, start: int, end: int) -> npt.NDArray[np.void]:
-    """Give the bytes from start to end of each chosen string, which all reach that far."""
+    """Return the bytes from start to end of each chosen string, which all reach that far."""
     width = end - start
     count = len(strings.data) - width + 1
     anywhere: npt.NDArray[np.void] = np.ndarray((count,), f"V{width}", strings.data, strides=(1,))

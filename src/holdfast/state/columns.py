@@ -30,7 +30,7 @@ class RowColumn:
         return ".".join(self.names)
 
     def values(self, batch: pa.RecordBatch) -> pa.Array:
-        """Give its values; null wherever a struct around it is."""
+        """Return its values; null wherever a struct around it is."""
         # Most who ask for columns only name them, and do not wait for Arrow's kernels.
         import pyarrow.compute as pc
 
@@ -40,7 +40,7 @@ class RowColumn:
 
 
 def leaf_columns(schema: pa.Schema) -> tuple[RowColumn, ...]:
-    """Give every column that is no struct itself, in the order of the rows."""
+    """Return every column that is no struct itself, in the order of the rows."""
     return tuple(_leaves(schema, (), ()))
 
 
@@ -75,7 +75,7 @@ def _unknown(wanted: tuple[str, ...], leaves: Sequence[RowColumn]) -> UsageError
         return UsageError("HF2772", message)
     short = {leaf.names[-1]: leaf.name for leaf in leaves} | {one: one for one in names}
     near = nearest(name, short)
-    hint = f" (is {short[near]} meant?)" if near else ""
+    hint = f" (did you mean {short[near]}?)" if near else ""
     known = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
     return UsageError("HF2772", f"there is no column {name}{hint}; the columns are: {known}")
 
@@ -86,7 +86,7 @@ _TIMER = pa.struct([("expiration_timestamp_ms", pa.int64())])
 def shown_batch(
     layout: StoreLayout, partition: int, keys: pa.StructArray, values: pa.StructArray
 ) -> pa.RecordBatch:
-    """Give the rows of a partition: partition, key, user_map_key, value, expires_at_ms."""
+    """Return the rows of a partition: partition, key, user_map_key, value, expires_at_ms."""
     partitions = arrow_numbers(np.full(len(keys), partition, np.int32))
     columns: dict[str, pa.Array] = {"partition": partitions}
     columns["key"] = keys.field("key") if layout.nested_key else keys
@@ -103,6 +103,6 @@ def shown_batch(
 
 
 def shown_schema(layout: StoreLayout, key: pa.Schema, value: pa.Schema) -> pa.Schema:
-    """Give the columns that are shown of a store."""
+    """Return the columns that are shown of a store."""
     keys, values = pa.nulls(0, pa.struct(key)), pa.nulls(0, pa.struct(value))
     return shown_batch(layout, 0, keys, values).schema

@@ -60,7 +60,7 @@ class RowDecoder:
         return _columns(self.layout.value_json)
 
     def decode(self, entries: Changes) -> tuple[pa.StructArray, pa.StructArray]:
-        """Give keys and values, as many of each; a list gives its key once for each element."""
+        """Return keys and values, as many of each; a list gives its key once for each element."""
         if self.layout.key_json is None or self.layout.value_json is None:
             return _as_bytes(entries.keys), _as_bytes(entries.values)
         if not self.encoding.rocksdb:

@@ -43,7 +43,7 @@ class Frames(ABC):
 
 
 class StateReader(Frames):
-    """Rows that are read from the checkpoint while they are asked for, once.
+    """Rows that are read from the checkpoint on demand, once.
 
     DuckDB, Polars and other programs that know Arrow streams take it as it is.
     """
@@ -88,7 +88,7 @@ class StateAnswer(Answer[StateRows], Frames):
     def to_arrow(self) -> pa.Table:
         """Return the rows as an Arrow table; keys and values are structs."""
         if self.table is None:
-            message = "no rows are given here: they were written to a file, or summed up"
+            message = "the result has no rows: they were written to a file, or summarized"
             steps = ("leave out output and summary, or read the file that was written",)
             raise UsageError("HF1001", message, next_steps=steps)
         return self.table()
@@ -96,8 +96,8 @@ class StateAnswer(Answer[StateRows], Frames):
 
 def _require(library: str) -> None:
     if find_spec(library) is None:
-        message = f"to_{library}() needs {library}, which is not installed"
-        why = f"Holdfast reads state without {library}; only this table is made by it"
+        message = f"to_{library}() requires {library}, which is not installed"
+        why = f"Holdfast reads state without {library}; only this conversion needs it"
         raise UsageError("HF2770", message, why=why, next_steps=(_INSTALLS[library],))
 
 

@@ -17,7 +17,7 @@ from holdfast.format.strictjson import encode_json
 def operator_metadata(
     picture: Picture, operator: OperatorFiles, batch_id: int
 ) -> OperatorMetadata | None:
-    """Give what an operator said of itself at a batch: the newest file up to it, as Spark takes."""
+    """Return the metadata of an operator at a batch: the newest file up to it, as Spark does."""
     batches = sorted(operator.metadata_by_batch)
     newest = [one for one in batches if one <= batch_id][-1:] or batches[:1]
     paths = [operator.metadata_by_batch[one] for one in newest]
@@ -29,13 +29,13 @@ def operator_metadata(
 def schema_of(
     picture: Picture, store: StoreFiles, metadata: OperatorMetadata | None, batch_id: int
 ) -> StateSchema | None:
-    """Give a store's schema at a batch; None where no file tells it, or it is damaged."""
+    """Return a store's schema at a batch; None where no file tells it, or it is damaged."""
     path = _schema_path(store, metadata, batch_id)
     return None if path is None else picture.schema_files.get(path)
 
 
 def schemas_of(picture: Picture, store: StoreFiles) -> Iterator[StateSchema]:
-    """Give every schema that a store had, the oldest first."""
+    """Yield every schema that a store had, the oldest first."""
     for name in sorted(store.schema_files, key=_batch_of):
         schema = picture.schema_files.get(store.schema_files[name])
         if schema is not None:
@@ -83,8 +83,8 @@ def _no_schema(picture: Picture, operator: OperatorFiles, store: StoreFiles) -> 
     return Finding(
         "HF2745",
         Severity.WARNING,
-        f"the columns of store {store.name} of operator {operator.id} are not known "
-        f"({reason}): keys and values are shown as bytes",
+        f"the columns of store {store.name} of operator {operator.id} are unknown ({reason}): "
+        "keys and values are shown as bytes",
         Place(damaged[0] if damaged else f"state/{operator.id}"),
         {"operator": operator.id, "store": store.name, "damaged": damaged},
     )
@@ -97,8 +97,8 @@ def _no_metadata(picture: Picture, operator: OperatorFiles) -> Finding:
     return Finding(
         "HF2746",
         Severity.INFO,
-        f"what operator {operator.id} is was not recorded ({reason}): its columns come from the "
-        "schema file, its kind and the layout of its keys from the columns' names",
+        f"the kind of operator {operator.id} was not recorded ({reason}): its columns come from "
+        "the schema file, its kind and key layout from the column names",
         Place(damaged[0] if damaged else f"state/{operator.id}"),
         {"operator": operator.id, "damaged": damaged},
     )

@@ -68,5 +68,5 @@ def require_state_extra() -> None:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         verb = "is" if len(missing) == 1 else "are"
-        message = f"reading state needs {', '.join(missing)}, which {verb} not installed"
+        message = f"reading state requires {', '.join(missing)}, which {verb} not installed"
         raise UsageError("HF2770", message)

@@ -25,7 +25,7 @@ Key = Mapping[str, object] | str | int
 
 
 def key_columns(key: Key, columns: pa.StructType) -> Mapping[str, object]:
-    """Give the columns that are asked for, with values of their types where text can be one."""
+    """Return the columns that are asked for, with values of their types where text can be one."""
     from holdfast.state.query.values import given_value
 
     asked = key if isinstance(key, Mapping) else _named(key, columns)
@@ -41,7 +41,7 @@ def _named(key: str | int, columns: pa.StructType) -> Mapping[str, object]:
         return _decoded(key)
     names = [field.name for field in columns]
     if len(names) != 1:
-        message = f"the key has {len(names)} columns, and one value is given"
+        message = f"the key has {len(names)} columns, but only one value was given"
         raise UsageError("HF2776", f"{message}; the columns are: {', '.join(names)}")
     return {names[0]: key}
 
@@ -51,7 +51,7 @@ def _decoded(text: str) -> Mapping[str, object]:
         found: Mapping[str, object] = json.loads(text)
     except json.JSONDecodeError as error:
         place = f"character {error.pos + 1} of the key {text}"
-        message = f"at character {error.pos + 1}: this is no JSON object: {error.msg.lower()}"
+        message = f"at character {error.pos + 1}: this is not a JSON object: {error.msg.lower()}"
         raise UsageError("HF2776", message, at=place) from error
     except ValueError as error:
         # Python's own limit on the digits of an integer; what is malformed was caught above.

@@ -58,7 +58,7 @@ class PartitionReader:
     unloadable: Unloadable
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Give the rows; raise HF2744 where a file is missing or damaged that nothing replaces."""
+        """Yield the rows; raise HF2744 where a file is missing or damaged that nothing replaces."""
         while True:
             chain = self._chain()
             links = LinkReader(self.reader, self.layout, self.decoder.encoding)
@@ -102,7 +102,7 @@ class PartitionReader:
                 yield batch
 
     def _replaceable(self, chain: Chain) -> bool:
-        """Tell whether other files would do, should the chain's snapshot be damaged."""
+        """Return whether other files would do, should the chain's snapshot be damaged."""
         wholes = {link.path for link in chain.links if link.whole}
         if not wholes or self.history.ids:
             # With ids, only the headers of changelogs would tell: nobody reads them for this.
@@ -117,7 +117,7 @@ class PartitionReader:
         snapshots = [first] if first.whole else self.history.zips(self.damaged)
         if not snapshots:
             broken = "".join(f"; {path} is damaged" for path in chain.passed_over)
-            message = f"no snapshot of the partition tells the number of {family}{broken}"
+            message = f"no snapshot of the partition has the number of {family}{broken}"
             at = place_within(self.reader.location, self.history.folder)
             raise CheckpointError("HF2751", message, at=at)
         return links.find_family(snapshots[0], family)
@@ -125,7 +125,7 @@ class PartitionReader:
     def _note(self, chain: Chain, links: LinkReader) -> None:
         self.findings.extend(links.overlooked)
         for path in chain.passed_over:
-            message = f"{path} is damaged; older files were read in its place"
+            message = f"{path} is damaged; older files were read instead"
             self.findings.append(Finding("HF2747", Severity.WARNING, message, Place(path)))
 
 
@@ -185,7 +185,7 @@ class StateView:
         return (*self.layout.findings, *self._met)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Give the rows, partition by partition, in an order that is the same each time."""
+        """Yield the rows, partition by partition, in an order that is the same each time."""
         damaged = {one.file for one in self.log.picture.damages if not one.overlooked}
         for partition, history in self._histories(self.partitions, (self.batch_id,)).items():
             yield from PartitionReader(
@@ -228,7 +228,7 @@ class StateView:
         other = "no other batch's state can be loaded either"
         if nearest is not None:
             other = f"the nearest batch whose state can be loaded is {nearest}"
-        message = f"the state of batch {self.batch_id} can't be loaded: {reason}; {other}"
+        message = f"the state of batch {self.batch_id} cannot be loaded: {reason}; {other}"
         return CheckpointError("HF2744", message, at=at)
 
 
@@ -277,7 +277,7 @@ def _raise_unlisted_state(picture: Picture) -> None:
 def _operator(picture: Picture, operator: int | None) -> OperatorFiles:
     operators = picture.layout.state.operators
     if not operators:
-        raise UsageError("HF2740", "the checkpoint holds no state", at=picture.location)
+        raise UsageError("HF2740", "the checkpoint has no state", at=picture.location)
     if operator is not None and operator not in operators:
         known = ", ".join(map(str, operators))
         message = f"there is no stateful operator {operator}, only {known}"
@@ -314,7 +314,7 @@ def _partitions(count: int, asked: int | None, search: KeySearch | None) -> tupl
 
 
 def partition_bytes(view: StateView) -> dict[int, int]:
-    """Give the size of all files that a partition keeps, of every batch, for each that is read."""
+    """Return the size of all files of every batch that a partition keeps, for each that is read."""
     own = "" if view.layout.store == DEFAULT_STORE else f"{view.layout.store}/"
     folders = {f"state/{view.operator}/{one}/{own}": one for one in view.partitions}
     depth = 3 + bool(own)
@@ -328,7 +328,7 @@ def partition_bytes(view: StateView) -> dict[int, int]:
 
 
 def batch_changes(view: StateView, batches: Iterable[int]) -> tuple[BatchChange, ...]:
-    """Give what each batch wrote as deltas or changelogs, those that left any."""
+    """Return what each batch wrote as deltas or changelogs, those that left any."""
     sizes: dict[int, int] = {}
     for files in _store(view).partitions.values():
         for version, size in _change_sizes(files):

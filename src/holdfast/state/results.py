@@ -102,11 +102,11 @@ class StateSummary:
     next_watermark_ms: int | None
     """The watermark of the batch after the one that is shown; None where there is none yet."""
     dropped_next: int | None
-    """Rows that the next batch drops if it uses that watermark; None where nobody can tell."""
+    """Rows that the next batch drops if it uses that watermark; None if unknown."""
     dropped_next_note: str
-    """Why it can't be told, or what it depends on."""
+    """Why it is unknown, or what it depends on."""
     growth: Growth | None
-    """None where only a part of the store was asked for, or no older batch can be loaded."""
+    """None if only a part of the store was requested, or no older batch can be loaded."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +153,6 @@ class StateRows(OneLine):
     complete: bool
     """Whether every row that fits is shown here, in the file, or counted in the summary."""
     output: WrittenFile | None = None
-    """The file that was written; None where none was asked for."""
+    """The file that was written; None if none was requested."""
     summary: StateSummary | None = None
     """The store in numbers; None where it was not asked for."""

@@ -18,7 +18,7 @@ FOLDER = ".holdfast"
 
 
 def beside(location: Location) -> Location:
-    """Give the folder that belongs to a place; raise where nothing lies beside it."""
+    """Return the folder that belongs to a place; raise where nothing lies beside it."""
     if location.is_local:
         return _local(location)
     url = canonical(location)
@@ -33,7 +33,7 @@ def beside(location: Location) -> Location:
 
 
 def part_of(place: Location, part: str) -> Location:
-    """Give a folder below a place, such as `backups`."""
+    """Return a folder below a place, such as `backups`."""
     url = f"{place.url}/{part}"
     return Location(url, place.scheme, url, f"{place.shown}/{part}")
 
@@ -51,7 +51,7 @@ def _local(location: Location) -> Location:
 
 
 def _nowhere(location: Location) -> StorageError:
-    return StorageError("HF4514", "nothing lies beside a root", at=location.shown)
+    return StorageError("HF4514", "there is nothing next to a root", at=location.shown)
 
 
 _ESCAPED = re.compile(r"\\([0-7]{3})")

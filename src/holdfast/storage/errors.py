@@ -123,19 +123,19 @@ def translated(error: BaseException, at: str) -> StorageError:
 
 
 _MESSAGE: Mapping[str, str] = {
-    "HF7001": "nothing is there",
+    "HF7001": "it does not exist",
     "HF7002": "access was denied",
     "HF7006": "the storage failed while reading",
     "HF7007": "the storage did not answer in time",
     "HF7008": "credentials are missing or were rejected",
-    "HF7011": "the storage can't be reached",
-    "HF7012": "the storage is overloaded or failed for a moment",
-    "HF7013": "this is not a plain file inside the checkpoint",
+    "HF7011": "the storage is unreachable",
+    "HF7012": "the storage is overloaded or failed temporarily",
+    "HF7013": "this is not a regular file inside the checkpoint",
 }
 
 
 def code_for(error: BaseException) -> str:
-    """Give the code of our registry for a foreign error; what it was raised from counts first."""
+    """Return the code of our registry for a foreign error; what it was raised from counts first."""
     if error.__cause__ is not None and not isinstance(error.__cause__, HoldfastError):
         cause = code_for(error.__cause__)
         if cause != "HF7006":

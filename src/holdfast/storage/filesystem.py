@@ -62,7 +62,7 @@ def implementation_for(location: Location, options: Mapping[str, OptionValue]) -
 
 
 def _named(options: Mapping[str, OptionValue], names: Mapping[str, str]) -> dict[str, Any]:
-    """Give the options that are set, under the implementation's names."""
+    """Return the options that are set, under the implementation's names."""
     return {theirs: options[ours] for ours, theirs in names.items() if ours in options}
 
 
@@ -151,7 +151,9 @@ def _webhdfs_arguments(url: str, options: Mapping[str, OptionValue]) -> dict[str
     parts = urlsplit(url if "://" in url else f"http://{url}")
     host, _, port = parts.netloc.rpartition("@")[2].partition(":")
     if parts.scheme not in ("http", "https") or not host:
-        raise StorageError("HF7010", "hdfs option webhdfs needs a URL such as http://namenode:9870")
+        raise StorageError(
+            "HF7010", "hdfs option webhdfs must be a URL such as http://namenode:9870"
+        )
     names = {"user": "user", "password": "password", "token": "token", "kerberos": "kerberos"}
     return {
         **_named(options, names),
@@ -216,7 +218,7 @@ Instances = dict[str, Any]
 def open_filesystem(
     location: Location, settings: StorageSettings, instances: Instances | None = None
 ) -> tuple[ReadOnlyFilesystem, str]:
-    """Give the guarded file system and the root in its own spelling.
+    """Return the guarded file system and the root in its own spelling.
 
     Whoever opens many places of one storage keeps the `instances`: making one takes longer than
     several questions to it.
@@ -228,7 +230,7 @@ def open_filesystem(
 def open_bare_filesystem(
     location: Location, settings: StorageSettings, instances: Instances | None = None
 ) -> tuple[Any, str]:
-    """Give the file system as it is, which can write, and the root in its own spelling."""
+    """Return the file system as it is, which can write, and the root in its own spelling."""
     implementation = implementation_for(location, settings.for_scheme(location.scheme))
     kind = _class_of(implementation, location)
     root = implementation.root
@@ -246,7 +248,7 @@ def _class_of(implementation: Implementation, location: Location) -> Any:
     except ImportError as error:
         family = FAMILIES.get(location.scheme)
         wanted = pip_line(family) if family else str(error)
-        message = f"reading {location.scheme}: needs a package that is not installed"
+        message = f"reading {location.scheme}: requires a package that is not installed"
         steps = (wanted,)
         raise StorageError("HF7004", message, at=location.shown, next_steps=steps) from error
 
@@ -283,7 +285,9 @@ def _made_or_advised(
             return _made(kind, arguments)
     except StorageError as error:
         if implementation.protocol == "hdfs":
-            message = f"HDFS's own protocol needs Hadoop's native library and Java: {error.message}"
+            message = (
+                f"HDFS's own protocol requires Hadoop's native library and Java: {error.message}"
+            )
             steps = (_WEBHDFS_ADVICE,)
             raise StorageError("HF7004", message, at=location.shown, next_steps=steps) from error
         raise
@@ -293,5 +297,5 @@ def _made(kind: Any, arguments: dict[str, Any]) -> Any:
     try:
         return kind(**arguments)
     except (TypeError, ValueError, KeyError) as error:
-        message = f"the storage options don't go together: {redact(str(error))}"
+        message = f"the storage options cannot be combined: {redact(str(error))}"
         raise StorageError("HF7010", message) from error

@@ -67,7 +67,7 @@ class _Walk:
             self._scan(folder, real, found)
         except OSError as error:
             if not folder and isinstance(error, FileNotFoundError):
-                raise NotFoundError("HF7001", "it vanished", at=self._location) from error
+                raise NotFoundError("HF7001", "it disappeared", at=self._location) from error
             if not isinstance(error, FileNotFoundError):
                 at = place_within(self._location, folder)
                 self._failures[folder] = translated(error, at)
@@ -249,7 +249,7 @@ class LocalReader:
 
 
 _KIND_OF_MODE: Mapping[int, str] = {
-    stat.S_IFDIR: "a folder",
+    stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",

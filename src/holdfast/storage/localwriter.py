@@ -133,7 +133,7 @@ class LocalWriter:
                 raise self._gone(source) from error
             except OSError as error:
                 if error.errno in _OCCUPIED:
-                    message = "another folder is there already"
+                    message = "another directory already exists there"
                     raise StorageError("HF7015", message, at=self._at(target)) from error
                 raise
             self._remember(folder)
@@ -188,11 +188,11 @@ class LocalWriter:
         return folder, name
 
     def _inside(self, path: str) -> str:
-        """Give the full path; no link on the way may lead out of the root."""
+        """Return the full path; no link on the way may lead out of the root."""
         folder, _, name = inner_path(path, self._at(path)).rpartition("/")
         real = os.path.realpath(f"{self._root}/{folder}" if folder else self._root)
         if not is_inside(real, self._root):
-            raise StorageError("HF7013", "a link leads out of the folder", at=self._at(path))
+            raise StorageError("HF7013", "a link leads out of the directory", at=self._at(path))
         return f"{real}/{name}"
 
     def _make(self, folder: str) -> None:
@@ -231,7 +231,7 @@ class LocalWriter:
         Path(old).unlink(missing_ok=True)
 
     def _gone(self, path: str) -> NotFoundError:
-        return NotFoundError("HF7001", "nothing is there", at=self._at(path))
+        return NotFoundError("HF7001", "it does not exist", at=self._at(path))
 
     def _written(self, folder: str, chunks: Iterable[bytes], replaced: str | None) -> str:
         """Write a temporary file in the same folder, down to the disk."""
@@ -274,7 +274,7 @@ class LocalWriter:
             return False
         except OSError as error:
             if error.errno in _NO_LINKS:
-                message = "this file system can't create a file only once (no hard links)"
+                message = "this file system cannot create a file atomically (no hard links)"
                 raise StorageError("HF7014", message, at=self._at(path)) from error
             raise
         self._remember(full.rpartition("/")[0])

@@ -104,7 +104,9 @@ class Location:
 def parse_location(text: str, *, relative_to: Path | None = None) -> Location:
     """Understand a path or URL; a relative path counts from `relative_to`, else from here."""
     if not text.strip() or "\0" in text:
-        raise _unreadable(text, "it is empty" if not text.strip() else "it holds a NUL character")
+        raise _unreadable(
+            text, "it is empty" if not text.strip() else "it contains a NUL character"
+        )
     if _DRIVE.match(text):
         return _windows_path(text)
     match = _URL.fullmatch(text)
@@ -131,10 +133,10 @@ def _url_location(text: str, written: str, slashes: int, rest: str) -> Location:
         host, path = "", f"/{host}{path}"
     if scheme in _NEED_HOST and not host:
         what = "host" if scheme == "webhdfs" else "bucket or container"
-        raise _unreadable(text, f"it names no {what}", f"write {written}://<{what}>/<path>")
+        raise _unreadable(text, f"it has no {what}", f"write {written}://<{what}>/<path>")
     if scheme in ("s3", "gs") and ("@" in host or ":" in host):
         bare = f"{written}://***"
-        raise _unreadable(bare, "its bucket holds credentials", "give them as storage options")
+        raise _unreadable(bare, "its bucket contains credentials", "give them as storage options")
     if scheme not in SCHEMES.values():
         url = scheme + text[len(scheme) :]
         return Location(text, scheme, url, _trimmed(shown_url(text)))
@@ -161,7 +163,7 @@ def _azure_host(text: str, host: str) -> str:
     """Bring `container@account.<any endpoint>` to one spelling; fsspec's own has no account."""
     container, at, account = host.partition("@")
     if at and not (container and account):
-        raise _unreadable(text, "it needs both a container and an account")
+        raise _unreadable(text, "it requires both a container and an account")
     if at:
         account = account.replace(".blob.", ".dfs.", 1)
     return f"{container}{at}{account}"
@@ -193,7 +195,7 @@ def _absolute(path: str) -> str:
     try:
         absolute = os.path.normpath(Path(path).absolute())
     except FileNotFoundError:
-        message = "the working directory does not exist any more"
+        message = "the working directory no longer exists"
         raise NotFoundError("HF7001", message, at=shown_path(path)) from None
     return absolute[1:] if absolute.startswith("//") and os.name == "posix" else absolute
 
@@ -209,14 +211,14 @@ def _known_scheme(text: str, scheme: str) -> str:
     if scheme in SCHEMES:
         return SCHEMES[scheme]
     if scheme in HADOOP_ONLY:
-        message = f"{scheme}:// can't be read without Hadoop's own libraries"
+        message = f"{scheme}:// cannot be read without Hadoop's own libraries"
         raise StorageError("HF7003", message, at=shown_url(text), next_steps=(HADOOP_ONLY[scheme],))
     known = fsspec_schemes()
     if scheme in known:
         return scheme
     near = nearest(scheme, sorted(known | set(SCHEMES)))
-    message = f"nothing is known that reads {scheme}:"
-    message += f"; is {near}: meant?" if near else ""
+    message = f"{scheme}: is not supported"
+    message += f"; did you mean {near}:?" if near else ""
     raise StorageError("HF7003", message, at=shown_url(text))
 
 
@@ -228,18 +230,18 @@ def _dbfs_refusal(text: str, path: str) -> StorageError:
         else "give the storage's own URL (s3://, abfss:// or gs://) that lies behind it; "
         "the mount's source is shown by dbutils.fs.mounts() there"
     )
-    return _unreadable(text, "dbfs: exists inside of Databricks only", advice)
+    return _unreadable(text, "dbfs: exists only inside Databricks", advice)
 
 
 def _chained_refusal(text: str) -> StorageError:
-    message = "chained URLs are not read: they would copy the checkpoint to this disk first"
+    message = "chained URLs are not supported: they would copy the checkpoint to this disk first"
     advice = "give the last part of the chain alone"
     return StorageError("HF7003", message, at=shown_url(text), next_steps=(advice,))
 
 
 def _unreadable(text: str, why: str, advice: str | None = None) -> StorageError:
     steps = None if advice is None else (advice,)
-    message = f"this location can't be read from here: {why}"
+    message = f"this location cannot be read from here: {why}"
     return StorageError("HF7005", message, at=shown_url(text), next_steps=steps)
 
 

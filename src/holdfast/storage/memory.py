@@ -62,5 +62,5 @@ class MemoryReader:
         at = place_within(self._location, path)
         prefix = path.rstrip("/") + "/"
         if any(key.startswith(prefix) for key in self._files):
-            return StorageError("HF7013", "a folder stands where a file was looked for", at=at)
+            return StorageError("HF7013", "a directory is where a file was expected", at=at)
         return NotFoundError("HF7001", f"there is no file {shown_path(path)}", at=at)

@@ -60,7 +60,9 @@ def open_writer(location: Location, settings: StorageSettings) -> Writer:
     from holdfast.storage.remotewriter import WRITE_ONCE_SCHEMES, FsspecWriter
 
     if location.scheme not in WRITE_ONCE_SCHEMES:
-        message = f"{location.scheme}: nobody has tried here whether it can create a file only once"
+        message = (
+            f"{location.scheme}: it is unknown whether this storage can create a file atomically"
+        )
         raise StorageError("HF7014", message, at=location.shown)
     filesystem, root = open_bare_filesystem(location, settings)
     return FsspecWriter(filesystem, root, location.shown)

@@ -100,11 +100,11 @@ class StorageSettings:
         object.__setattr__(self, "options", checked)
 
     def for_scheme(self, scheme: str) -> Mapping[str, OptionValue]:
-        """Give the options that count for a location's scheme."""
+        """Return the options that count for a location's scheme."""
         return self.options.get(FAMILIES.get(scheme, scheme), {})
 
     def overridden_by(self, other: StorageSettings) -> StorageSettings:
-        """Give both together; where both name an option, the other's value counts."""
+        """Return both together; where both name an option, the other's value counts."""
         families = (*self.options, *(name for name in other.options if name not in self.options))
         return StorageSettings(
             {
@@ -119,7 +119,7 @@ def parse_storage_option(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     key = key.strip()
     if not equals or not key.isidentifier():
-        message = "a storage option is not of the form key=value (it is not shown: may be a secret)"
+        message = "a storage option is not of the form key=value (not shown: it may be a secret)"
         raise StorageError("HF7010", message)
     return key, value
 
@@ -173,7 +173,7 @@ def named_options(given: StorageOptions) -> list[tuple[str, OptionValue]]:
 
 
 def settings_for(scheme: str, options: Iterable[tuple[str, OptionValue]]) -> StorageSettings:
-    """Give the settings that named options mean for a location with this scheme."""
+    """Return the settings that named options mean for a location with this scheme."""
     given = dict(options)
     if given and scheme == "file":
         message = f"a local path takes no storage options ({', '.join(sorted(given))})"
@@ -182,7 +182,7 @@ def settings_for(scheme: str, options: Iterable[tuple[str, OptionValue]]) -> Sto
 
 
 def checked_option(family: str, key: str, value: object) -> OptionValue:
-    """Give the value in its kind; refuse a key that the family does not know."""
+    """Return the value in its kind; refuse a key that the family does not know."""
     known = KNOWN_OPTIONS.get(family)
     if known is None:
         return _of_any_kind(family, key, value)
@@ -193,7 +193,7 @@ def checked_option(family: str, key: str, value: object) -> OptionValue:
     if known[key] is bool:
         return _truth(family, key, value)
     if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
-        raise StorageError("HF7010", f"{family} option {key} needs a text that is not empty")
+        raise StorageError("HF7010", f"{family} option {key} must be a non-empty string")
     return str(value)
 
 
@@ -201,7 +201,7 @@ def _of_any_kind(family: str, key: str, value: object) -> OptionValue:
     if isinstance(value, str):
         remember_secret(value)
     if not isinstance(value, str | bool | int):
-        raise StorageError("HF7010", f"{family} option {key} needs a text, a number or a truth")
+        raise StorageError("HF7010", f"{family} option {key} must be a string, number or boolean")
     return value
 
 
@@ -210,14 +210,14 @@ def _truth(family: str, key: str, value: object) -> bool:
         return value
     truth = _TRUTH.get(str(value).strip().lower())
     if truth is None:
-        raise StorageError("HF7010", f"{family} option {key} needs true or false")
+        raise StorageError("HF7010", f"{family} option {key} must be true or false")
     return truth
 
 
 def _unknown_key(family: str, key: str) -> StorageError:
     known = KNOWN_OPTIONS[family]
     near = nearest(key, known)
-    hint = f"; is {near} meant?" if near else ""
+    hint = f"; did you mean {near}?" if near else ""
     message = f"{family} has no option {key}{hint}"
     return StorageError("HF7010", message, next_steps=(f"known options: {', '.join(known)}",))
 
@@ -239,7 +239,7 @@ _PROVIDER = "aws.credentials.provider"
 
 
 def settings_from_spark(conf: Mapping[str, str], location: Location) -> StorageSettings:
-    """Give the storage settings that Spark itself would use for this location."""
+    """Return the storage settings that Spark itself would use for this location."""
     if location.scheme != "s3":
         return StorageSettings()
     bucket = location.url.removeprefix("s3://").partition("/")[0]
@@ -255,7 +255,7 @@ def settings_from_spark(conf: Mapping[str, str], location: Location) -> StorageS
 
 
 def _s3a(conf: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Give the fs.s3a settings without their prefix; Spark's spelling counts after Hadoop's."""
+    """Return the fs.s3a settings without their prefix; Spark's spelling counts after Hadoop's."""
     return [
         (name.removeprefix(prefix), value.strip())
         for prefix in reversed(_PREFIXES)

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 def side_by_side(
     work: Callable[[Item], Result], items: Iterable[Item], workers: int
 ) -> Mapping[Item, Result]:
-    """Give each item's result in the order of the items; the first exception stops the rest."""
+    """Return each item's result in the order of the items; the first exception stops the rest."""
     ordered = list(dict.fromkeys(items))
     waiting: queue.SimpleQueue[Item] = queue.SimpleQueue()
     for item in ordered:

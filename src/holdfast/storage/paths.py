@@ -9,7 +9,7 @@ from holdfast.errors import StorageError
 
 
 def inner_path(path: str, at: str) -> str:
-    """Give the path back; refuse one that is absolute, empty, or climbs out by its spelling."""
+    """Return the path; refuse one that is absolute, empty, or leaves the root."""
     parts = path.split("/")
     if "" in parts or "." in parts or ".." in parts or "\0" in path or _is_foreign(path):
         raise StorageError("HF7013", "this path does not name a file in the checkpoint", at=at)

@@ -61,7 +61,7 @@ class Tree:
         return None
 
     def items(self) -> tuple[Listed, ...]:
-        """Give everything in the order of names; an empty object under a folder's name is it."""
+        """Return everything in the order of names; an empty object under a folder's name is it."""
         folders = self._folders
         items = [item for item in self._files if item.size or item.path not in folders]
         items.extend(Listed(folder, FileKind.FOLDER, 0) for folder in folders)
@@ -161,7 +161,7 @@ class FsspecReader:
         if tree.root_is_file:
             raise StorageError("HF7016", "this is a file, not a directory", at=self._location)
         if not exists:
-            raise NotFoundError("HF7001", "nothing is there", at=self._location)
+            raise NotFoundError("HF7001", "it does not exist", at=self._location)
         return Listing(tree.items(), failures or {})
 
     def names(self, folder: str) -> frozenset[str]:

@@ -65,13 +65,15 @@ class FsspecWriter:
                 self._filesystem.cp_file(self._full(source), self._full(target))
             except Exception as error:
                 if is_missing(error):
-                    raise NotFoundError("HF7001", "nothing is there", at=self._at(source)) from None
+                    raise NotFoundError(
+                        "HF7001", "it does not exist", at=self._at(source)
+                    ) from None
                 raise
         self.remove(source)
 
     def move_folder(self, source: str, target: str) -> None:
         """Refuse: file by file it would be no single act."""
-        message = f"this storage has no folders that could be renamed to {target}"
+        message = f"this storage has no directories that could be renamed to {target}"
         raise StorageError("HF7015", message, at=self._at(source))
 
     def flush(self, path: str) -> None:
@@ -112,7 +114,7 @@ class FsspecWriter:
         except FileExistsError:
             self._tried = True
             return
-        message = "this storage overwrites where it was asked to create (no conditional writes)"
+        message = "this storage overwrites existing files (no conditional writes)"
         raise StorageError("HF7014", message, at=at)
 
     def _full(self, path: str) -> str:
@@ -123,7 +125,7 @@ class FsspecWriter:
 
 
 def _peeked(chunks: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """Give the first part, whole files up to the size that is put at once, and what follows."""
+    """Return the first part, whole files up to the size that is put at once, and what follows."""
     iterator = iter(chunks)
     parts: list[bytes] = []
     size = 0

@@ -35,13 +35,13 @@ class Writer(Protocol):
         """Remove a file; it is no error when it is not there."""
 
     def move(self, source: str, target: str) -> None:
-        """Give a file another name, in place of another one if need be; a reader sees it whole.
+        """Rename a file, replacing an existing one; a reader never sees a part of it.
 
         Raises NotFoundError where the source is not there (any more).
         """
 
     def move_folder(self, source: str, target: str) -> None:
-        """Give a folder another name, in one act; NotFoundError where it is gone.
+        """Rename a directory atomically; raise NotFoundError if it does not exist.
 
         The name is free, or that of an empty folder: where another folder is, StorageError is
         raised and nothing changes. Storages without folders refuse it.
@@ -81,7 +81,7 @@ def _denied(told: StorageError, at: str) -> StorageError:
     """Say of a denied write what a write needs; the code's own words are about reading."""
     detail = told.message.partition(": ")[2]
     message = f"writing was denied{f': {detail}' if detail else ''}"
-    why = "nothing was changed here; whoever can read this place may not write to it"
+    why = "nothing was changed; this user can read here but not write"
     step = "run as the user that runs the job, or give this user write access"
     return StorageError("HF7002", message, at=at, why=why, next_steps=(step,))
 

@@ -87,7 +87,7 @@ def _examinee(
 def _exists_at(
     target: Target, storage_options: StorageOptions, opening: Opening, path: str
 ) -> bool | None:
-    """Tell whether a file exists at a path in the target's own storage; None where unknown."""
+    """Return whether a file exists at a path in the target's own storage; None where unknown."""
     folder, _, name = path.rpartition("/")
     try:
         location, settings = resolve_place(
@@ -103,7 +103,7 @@ def _exists_at(
 def source_places(
     target: Target, storage_options: StorageOptions, opening: Opening
 ) -> SourcePlaces:
-    """Give where the sources of a target are; of a target that is no job the records tell it."""
+    """Return where the sources of a target are; of a target that is no job the records tell it."""
     from holdfast.diagnosis.inspection.sources import SourcePlaces
     from holdfast.ledgers.delta.transactions import LOG_FOLDER
 
@@ -142,7 +142,7 @@ def _kafka_options(project: Project, job: str) -> tuple[Mapping[str, str], ...]:
 
 
 def _folder_opener(target: Target, opening: Opening) -> Callable[[str], Reader] | None:
-    """Give what opens another folder of the same storage; None for one that lies in no folder."""
+    """Return what opens another folder of the same storage; None for one that lies in no folder."""
     parent = target.location.url.rpartition("/")[0]
     if not target.location.is_local and (parent.endswith("/") or "://" not in parent):
         return None

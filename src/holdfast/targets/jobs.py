@@ -40,7 +40,7 @@ def job_places(
     storage_options: StorageOptions,
     timeout: float | None,
 ) -> tuple[str, list[JobPlace]]:
-    """Give the project's name and its jobs, or those that are named, ready to be looked at."""
+    """Return the project's name and its jobs, or those that are named, ready to be looked at."""
     loaded = _project_with_jobs(project)
     for name in names:
         if name not in loaded.jobs:
@@ -99,12 +99,12 @@ def _raise(error: HoldfastError) -> NoReturn:
 def _project_with_jobs(project: ProjectChoice) -> Project:
     loaded = project.load_required(working_folder())
     if not loaded.jobs:
-        raise UsageError("HF1002", "no target is given, and the project declares no job")
+        raise UsageError("HF1002", "no target given, and the project declares no job")
     return loaded
 
 
 def _no_such_job(name: str, jobs: list[str]) -> UsageError:
     near = nearest(name, jobs)
-    hint = f"; is {near} meant?" if near else ""
+    hint = f"; did you mean {near}?" if near else ""
     step = f"give one of the jobs ({', '.join(sorted(jobs))})"
-    return UsageError("HF1002", f"{name} is no job of this project{hint}", next_steps=(step,))
+    return UsageError("HF1002", f"the project has no job {name}{hint}", next_steps=(step,))

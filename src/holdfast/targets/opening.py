@@ -68,7 +68,7 @@ def recall_of(
     lease: bool = False,
     all_attempts: bool = False,
 ) -> Recall:
-    """Give what looks at the records of a target; nothing can be recorded beside a root."""
+    """Return what looks at the records of a target; nothing can be recorded beside a root."""
     from holdfast.diagnosis.inspection.runs.recorded import nothing, recall
     from holdfast.records.folder import records_of
     from holdfast.storage.location import canonical
@@ -101,14 +101,14 @@ def resolved(target: str | Path, project: ProjectChoice, storage_options: Storag
 
 
 def local_folder(location: Location) -> Path | None:
-    """Give the folder of a place on this machine, None elsewhere."""
+    """Return the folder of a place on this machine, None elsewhere."""
     return Path(location.url) if location.is_local else None
 
 
 def working_folder() -> Path:
-    """Give the working directory; somebody may have removed it under us."""
+    """Return the working directory; somebody may have removed it under us."""
     try:
         return Path.cwd()
     except FileNotFoundError as error:
-        message = "the working directory does not exist any more"
+        message = "the working directory no longer exists"
         raise NotFoundError("HF7001", message) from error

@@ -27,7 +27,7 @@ _NO_FOLDERS = frozenset({"postgres", "jdbc", "custom"})
 
 
 def declared_sink_of(target: Target) -> DeclaredSink | None:
-    """Give what the project file says of a job's sink, None for a target that is no job."""
+    """Return what the project file says of a job's sink, None for a target that is no job."""
     if target.project is None or target.job is None:
         return None
     from holdfast.jobs.target import declared_sink
@@ -51,7 +51,7 @@ def sink_place(
     storage_options: StorageOptions,
     timeout: float | None,
 ) -> tuple[SinkPlace | None, Path | None]:
-    """Give the sink to ask, and where its folder is if it lies on this machine."""
+    """Return the sink to read, and its directory if it is on this machine."""
     from holdfast.diagnosis.inspection.sink.place import SinkPlace
 
     text = str(given) if given is not None else declared.path if declared is not None else None
@@ -127,7 +127,7 @@ def _seeing(
 def ledger_place(
     target: Target, declared: DeclaredSink | None, timeout: float | None
 ) -> SinkPlace | None:
-    """Give a sink that is no folder and can be asked by one question, None for any other."""
+    """Return a sink that is no folder and can be asked by one question, None for any other."""
     if declared is None or not (declared.format in _NO_FOLDERS or _is_unread(declared)):
         return None
     from holdfast.diagnosis.inspection.sink.place import SinkPlace
@@ -142,7 +142,9 @@ def ledger_place(
         asked, sees = partial(_ask_database, target, name), partial(_see_database, target)
         return SinkPlace(name, asked=asked, kind=declared.format, sees=sees)
     if declared.format == "jdbc":
-        told = "a jdbc sink's ledger can't be asked without Spark: it is asked when the job starts"
+        told = (
+            "the ledger of a jdbc sink cannot be read without Spark; it is read when the job starts"
+        )
         return SinkPlace(name, asked=partial(untold, name, told), kind=declared.format)
     opening = Opening(timeout)
     try:
@@ -154,7 +156,7 @@ def ledger_place(
 
 
 def _is_unread(declared: DeclaredSink | None) -> bool:
-    """Tell whether it is a sink of Spark's own whose log nobody here reads."""
+    """Return whether it is a sink of Spark's own whose log nobody here reads."""
     from holdfast.ledgers.sparkfilesink import FORMATS
 
     if declared is None or not declared.native:

@@ -66,7 +66,7 @@ def test_real_checkpoints_go_on_after_their_last_batch(one: Sample) -> None:
         assert (start.action, start.batch_id) == (Action.FRESH, 0)
     elif picture.pending is not None:
         assert start.action is Action.RERUN
-        assert "may already hold it" in start.reason
+        assert "may already be in the sink" in start.reason
     else:
         assert start.action is Action.PLAN
         assert not one.name.startswith("pending")

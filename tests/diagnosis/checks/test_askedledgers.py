@@ -87,7 +87,7 @@ def test_the_database_is_asked_by_every_command(
     assert job.sink_holds == 3 and LEDGER in str(job.sink_basis)
     for name in ("status", "inspect"):
         shown = command(name, *(["orders"] if name == "inspect" else []))
-        assert "holds batches up to 3" in shown.out, shown.out
+        assert "has batches up to 3" in shown.out, shown.out
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_database_that_gives_no_answer_is_told_with_the_reason(
     monkeypatch.delenv("GOLD_URL", raising=False)
     assert "GOLD_URL" in evidence()[0].last_committed_basis
     monkeypatch.setenv("GOLD_URL", f"postgresql://u:{SECRET}@127.0.0.1:{free_port()}/d")
-    for said in ("the database can't be asked", "psycopg can't be imported"):
+    for said in ("the database can't be asked", "psycopg cannot be imported"):
         sink, basis = evidence()
         assert said in sink.last_committed_basis and basis is Basis.INFERRED
         assert (sink.last_committed, sink.knows_query) == (None, None)
@@ -145,7 +145,7 @@ def test_jdbc_can_not_be_asked_without_spark() -> None:
     """Which is no finding."""
     declare("{format: jdbc, url: 'jdbc:h2:mem:x', table: readings}")
     sink, _ = evidence()
-    assert "can't be asked without Spark" in sink.last_committed_basis
+    assert "cannot be read without Spark" in sink.last_committed_basis
     assert codes() == set()
 
 

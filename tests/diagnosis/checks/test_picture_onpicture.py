@@ -411,7 +411,7 @@ def test_every_entry_of_a_gap_is_named() -> None:
         (
             "aggregation-hdfs-snapshots",
             r"state/0/0/[0-9]+\.delta",
-            "Spark stops when it loads this state",
+            "Spark fails when it loads this state",
         ),
         ("stateless", r"metadata", "would run on with the changed content"),
         ("aggregation-hdfs-snapshots", r"state/0/0/[0-9]+\.snapshot", "load an older snapshot"),

@@ -29,7 +29,7 @@ def test_without_the_libraries_logs_are_compared_all_the_same(
     """And it is said that the states were not; who asks for states in particular is refused."""
 
     def refuse() -> None:
-        raise UsageError("HF2770", "reading state needs numpy, which is not installed")
+        raise UsageError("HF2770", "reading state requires numpy, which is not installed")
 
     monkeypatch.setattr(comparing, "require_state_extra", refuse)
     one, other = reader(files_of(TOTALS)), reader(files_of(TOTALS), "there")

@@ -628,7 +628,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              "The connector stops: shard-commit/3 does not exist.",
              lambda: alone({**files_of("rate"), "sources/0/shard-commit/0": b"v1"}
                            | {"commits/3": b"v1\n{}", "offsets/3": files_of("rate")["offsets/0"]}),
-             not_tried="its connector is made for Spark 3.0, and was not run here"),
+             not_tried="its connector is for Spark 3.0, and was not run here"),
     Scenario((69,), "HF2321", INFO, "orders",
              "Spark goes on and reads every file: it ignores maxFileAge then.",
              lambda: alone(files_of(STATELESS), job=declared(source={
@@ -786,7 +786,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              tried=("4.3.0/stateless/none", "4.2.0/kafka-sink-again")),
     Scenario((88,), "HF2310", INFO, "sinks", "The connector adds a file with every batch.",
              lambda: alone({**files_of(STATELESS), "sinks/elasticsearch/0": b"v1"}),
-             not_tried="its connector is made for Spark 3, and was not run here"),
+             not_tried="its connector is for Spark 3, and was not run here"),
     Scenario((), "HF2341", ERROR, "metadata",
              "A new query id is taken for a new query: everything is delivered again.",
              lambda: alone(files_of(STATELESS), recorded=recorded(run_on(STATE))),

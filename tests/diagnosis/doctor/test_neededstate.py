@@ -82,7 +82,7 @@ def test_a_state_file_that_differs_from_its_checksum_is_fatal() -> None:
     files[checksum] = files[checksum][:-1] + bytes([files[checksum][-1] ^ 1])
     finding = found(examinee(files))["HF2111"]
     assert (finding.place.file, finding.severity) == (path, Severity.FATAL)
-    assert "Spark stops when it loads this state" in finding.why
+    assert "Spark fails when it loads this state" in finding.why
 
 
 def test_files_that_the_next_start_does_not_load_are_left_to_verify() -> None:

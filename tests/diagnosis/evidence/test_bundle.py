@@ -110,9 +110,9 @@ def test_whatever_is_not_known_stays_out() -> None:
     assert set(inside) == {*MADE, "manifest.json", "checkpoint/metadata", "checkpoint/offsets/0"}
     assert b"rows" not in b"".join(inside[name] for name in inside if name != "manifest.json")
     reasons = {entry["folder"]: entry["reason"] for entry in manifest(bundle)["left_out"]}
-    assert reasons[""] == "it is no log of a checkpoint"
-    assert reasons["state/0/0"] == "it may hold rows"
-    assert reasons["state/0/0/_metadata"] == "it may hold rows"
+    assert reasons[""] == "it is not a log of a checkpoint"
+    assert reasons["state/0/0"] == "it may contain rows"
+    assert reasons["state/0/0/_metadata"] == "it may contain rows"
     assert reasons["offsets"] == "it is a side file"
     assert reasons["sources/0"].startswith("it is larger than")
 
@@ -174,7 +174,7 @@ def test_a_file_that_vanishes_is_told() -> None:
     bundle = pack(MemoryReader(files), items, head={}, made=MADE)
     assert "checkpoint/offsets/2" in contents(bundle)
     reasons = [entry["reason"] for entry in manifest(bundle)["left_out"]]
-    assert "it can't be read: there is no file offsets/1" in reasons
+    assert "it cannot be read: there is no file offsets/1" in reasons
 
 
 @pytest.mark.parametrize("depth", [150, 400, 900, 100_000])
@@ -190,4 +190,4 @@ def test_json_too_deep_to_look_into_stays_out(depth: int) -> None:
     assert b"s3Cr00" not in b"".join(inside.values())
     reasons = [entry["reason"] for entry in manifest(bundle)["left_out"]]
     if depth > 150:
-        assert reasons == ["its JSON is nested too deeply to look for secrets"]
+        assert reasons == ["its JSON is nested too deeply to search it for secrets"]

@@ -23,8 +23,8 @@ def test_a_ready_one_says_so() -> None:
     """And names no lack."""
     one = sample("delta", "4.2.0")
     report = markdown_report(gathered(one.files(), one.output_files()))
-    assert "Nothing essential is unknown." in report
-    assert "delta out, holds batches up to 2" in report
+    assert "Every essential fact is known." in report
+    assert "delta out, has batches up to 2" in report
     assert "(essential)" not in report
 
 

@@ -151,11 +151,11 @@ def test_without_the_libraries_names_are_looked_at(monkeypatch: pytest.MonkeyPat
     """And it is said that no row was read, and what is missing."""
 
     def refuse() -> None:
-        raise UsageError("HF1001", "reading state needs numpy")
+        raise UsageError("HF1001", "reading state requires numpy")
 
     monkeypatch.setattr(state, "require_state_extra", refuse)
     finding = found(examinee(files_of(TOTALS)), verified=True)["HF2320"]
-    assert finding.message.endswith("were not read: reading state needs numpy")
+    assert finding.message.endswith("were not read: reading state requires numpy")
 
 
 def test_a_provider_that_is_not_known_is_told(tmp_path: Path) -> None:

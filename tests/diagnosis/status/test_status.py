@@ -219,7 +219,7 @@ def test_a_name_that_is_no_job_gives_the_nearest(project: Path) -> None:
     with pytest.raises(HoldfastError) as caught:
         told(project, "order")
     assert caught.value.code.number == "HF1002"
-    assert "is orders meant?" in caught.value.message
+    assert "did you mean orders?" in caught.value.message
 
 
 def test_a_run_of_nothing_shows_no_batches(project: Path) -> None:
@@ -238,7 +238,7 @@ def test_an_act_that_holds_the_lease_is_no_running_job(project: Path) -> None:
         assert (one.lease.state, one.lease.act) == (Standing.HELD, "restore")
         assert answer.exit_status == 0
         finding = {f.code: f for f in library.doctor(checkpoint(project)).findings}["HF2344"]
-        assert finding.message.startswith("it is being changed now: restore by ")
+        assert finding.message.startswith("it is being changed: restore by ")
     one = orders(project)
     assert one.state is JobState.FINISHED
     assert one.lease is not None and one.lease.state is Standing.FREE

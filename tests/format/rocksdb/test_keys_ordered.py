@@ -103,13 +103,13 @@ GOOD = row([part(pa.int64(), 5)])
     [
         (b"", "too short"),
         (GOOD[:15], "too short"),
-        (GOOD[:24], "lies outside"),
-        (row([part(pa.int32(), 5)]), "another width"),
+        (GOOD[:24], "is outside"),
+        (row([part(pa.int32(), 5)]), "the width"),
         (row([b"\3" + bytes(8)]), "unknown sign"),
         (row([b"\0" + struct.pack(">q", 5)]), "contradicts"),
         (row([b"\1" + struct.pack(">q", -5)]), "contradicts"),
-        (GOOD[:8] + struct.pack("<q", 8 << 32 | 9) + GOOD[16:], "lies outside"),
-        (GOOD[:8] + struct.pack("<q", -1) + GOOD[16:], "another width"),
+        (GOOD[:8] + struct.pack("<q", 8 << 32 | 9) + GOOD[16:], "is outside"),
+        (GOOD[:8] + struct.pack("<q", -1) + GOOD[16:], "the width"),
     ],
 )
 def test_no_ordered_columns(data: bytes, message: str) -> None:

@@ -99,7 +99,7 @@ def test_a_single_value_of_another_version() -> None:
 
 def test_a_list_where_one_value_is_expected() -> None:
     value = summed(b"a", b"\0row")
-    with pytest.raises(DecodeError, match="one value is expected") as caught:
+    with pytest.raises(DecodeError, match="expected one value") as caught:
         found([b"b", b"a"], [summed(b"b", b"\0row"), value + value], row_checksum=True)
     assert caught.value.code.number == "HF2724"
 

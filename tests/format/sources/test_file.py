@@ -42,7 +42,7 @@ def test_a_log_offset_that_spark_could_not_have_written_is_refused(text: str, co
 
 
 def test_a_file_log_with_another_sources_offset_is_refused() -> None:
-    with pytest.raises(DecodeError, match="topic in place of logOffset"):
+    with pytest.raises(DecodeError, match="topic instead of logOffset"):
         explain(SourceEvidence('{"topic":{"0":1}}', has_file_log=True))
 
 

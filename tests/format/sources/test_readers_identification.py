@@ -22,14 +22,14 @@ def test_a_declaration_that_does_not_fit_is_noted() -> None:
     explained = explain(SourceEvidence(KAFKA, declared_format="socket"))
 
     assert explained.kind == "kafka"
-    assert explained.note == "declared as socket, which writes other offsets than this"
+    assert explained.note == "declared as socket, which writes offsets of a different form"
 
 
 def test_a_declaration_that_nothing_fits_leaves_it_unknown() -> None:
     explained = explain(SourceEvidence('{"x":1}', declared_format="kafka"))
 
     assert (explained.kind, explained.candidates) == ("unknown", ())
-    assert explained.note == "declared as kafka, which writes other offsets than this"
+    assert explained.note == "declared as kafka, which writes offsets of a different form"
 
 
 def test_two_proofs_that_contradict_each_other_prove_nothing() -> None:

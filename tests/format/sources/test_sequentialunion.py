@@ -57,6 +57,6 @@ def test_the_amount_is_in_the_sources_own_offsets() -> None:
 
 def test_a_source_that_was_done_stays_done() -> None:
     assert moved_back("sequential-union", offset("b", "a"), offset("a")) == (
-        "done before, and not any more: a"
+        "done before, and no longer: a"
     )
     assert moved_back("sequential-union", offset("a"), offset("b", "a")) is None

@@ -31,16 +31,16 @@ KINESIS_SQL = (
         ('{"persistent://public/default/t":[8,-33]}', "pulsar", "pulsar? 1 topic"),
         ('{"offsetCommitTime":"20240101120000"}', "hudi", "hudi? commit 20240101120000"),
         ('{"snapshotId":3,"index":1,"scanSnapshot":true}', "paimon", "paimon? snapshot 3"),
-        ('{"_data": "8263"}', "mongodb", "mongodb? a place in a change stream"),
+        ('{"_data": "8263"}', "mongodb", "mongodb? a position in a change stream"),
         (
             '{"version": 1, "offset": {"$timestamp": {"t": 1, "i": 2}}}',
             "mongodb",
-            "mongodb? a place in a change stream",
+            "mongodb? a position in a change stream",
         ),
         (
             '{"version": 1, "offset": {"_data": "8263"}}',
             "mongodb",
-            "mongodb? a place in a change stream",
+            "mongodb? a position in a change stream",
         ),
     ],
 )

@@ -21,7 +21,7 @@ def test_a_declared_name_that_is_not_known_may_be_one() -> None:
     explained = explain(SourceEvidence('{"o": 12}', declared_format="my-numbers"))
 
     assert (explained.kind, explained.candidates) == ("unknown", ("python",))
-    assert explained.note == "declared as my-numbers, a source that is not known here"
+    assert explained.note == "declared as my-numbers, an unknown source"
 
 
 def test_a_declared_name_outweighs_the_shape_of_another_source() -> None:

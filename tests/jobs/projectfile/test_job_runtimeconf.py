@@ -20,7 +20,7 @@ from tests.jobs.projectfile.test_model_project import load
         ("spark.executor.cores", "under spark.conf"),
         ("spark.app.name", "under spark.conf"),
         ("spark.sql.extensions", "under spark.conf"),
-        ("spark.hadoop.fs.s3a.endpoint", "write fs.s3a.endpoint"),
+        ("spark.hadoop.fs.s3a.endpoint", "use fs.s3a.endpoint"),
         ("spark.sql.streaming.checkpointLocation", "<checkpoints>/<job>"),
     ],
 )

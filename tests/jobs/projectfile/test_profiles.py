@@ -97,15 +97,15 @@ def test_a_file_may_be_whole_with_a_profile_only(tmp_path: Path) -> None:
 
 
 WRONG: dict[str, tuple[str, str, int, str]] = {
-    "unknown key": ("  dev: {sprk: {}}\n", "HF1103", 14, "is spark meant?"),
-    "unknown key of spark": ("  dev: {spark: {mastr: x}}\n", "HF1103", 14, "is master meant?"),
+    "unknown key": ("  dev: {sprk: {}}\n", "HF1103", 14, "did you mean spark?"),
+    "unknown key of spark": ("  dev: {spark: {mastr: x}}\n", "HF1103", 14, "did you mean master?"),
     "unknown key of a sink": (
         "  dev: {jobs: {orders: {sink: {pth: x}}}}\n",
         "HF1103",
         14,
-        "is path meant?",
+        "did you mean path?",
     ),
-    "a query": ("  dev: {jobs: {orders: {sql: select 1}}}\n", "HF1103", 14, "one query"),
+    "a query": ("  dev: {jobs: {orders: {sql: select 1}}}\n", "HF1103", 14, "the same query"),
     "a name": ("  Dev: {}\n", "HF1104", 14, "hyphens"),
     "a list": ("  dev: [spark]\n", "HF1104", 14, "a list"),
     "nothing": ("  dev:\n", "HF1104", 14, "nothing"),
@@ -126,7 +126,7 @@ WRONG: dict[str, tuple[str, str, int, str]] = {
         "  dev: {jobs: {orders: {source: {format: kafka}}}}\n",
         "HF1104",
         8,
-        "with profile dev: jobs.orders.source: a kafka source has no path",
+        "with profile dev: jobs.orders.source: a kafka source does not take path",
     ),
     "two places": (
         "  dev: {jobs: {orders: {source: {path: ./lake/orders}}}}\n",

@@ -48,7 +48,7 @@ def test_text_without_references_stays(tmp_path: Path) -> None:
         ("${file:binary}", "UTF-8"),
         ("${file:.}", "directory"),
         ("${file:large}", "64 KiB"),
-        ("${file:a\0b}", "can't be read"),
+        ("${file:a\0b}", "cannot be read"),
     ],
 )
 def test_what_can_not_be_filled_in(

@@ -69,9 +69,9 @@ def test_a_table_is_named_as_in_sql(table: str, schema: str | None, name: str) -
 @pytest.mark.parametrize(
     ("url", "table", "words"),
     [
-        ("postgresql://db/gold", "a.b.c", "no name of a table"),
-        ("postgresql://db/gold", "order lines", "no name of a table"),
-        ("postgresql://db/gold", "a.", "no name of a table"),
+        ("postgresql://db/gold", "a.b.c", "not a valid table name"),
+        ("postgresql://db/gold", "order lines", "not a valid table name"),
+        ("postgresql://db/gold", "a.", "not a valid table name"),
         ("postgresql://db/gold", "x" * 64, "longer than the 63 bytes"),
         ("jdbc:postgresql://db/gold?socketFactory=x", "t", "parameter socketFactory"),
         ("postgresql://u:hunter-two-2 x@db/gold?nosuch=1", "t", "url or an option"),

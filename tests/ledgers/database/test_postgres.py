@@ -47,7 +47,7 @@ def test_what_can_not_be_asked_is_told(database: str, monkeypatch: pytest.Monkey
         assert ledger(place).queries() == frozenset()
     known = ledger(database)
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    assert known.last_committed("q").basis.startswith("psycopg can't be imported")
+    assert known.last_committed("q").basis.startswith("psycopg cannot be imported")
     assert known.queries() == frozenset()
 
 

@@ -106,7 +106,7 @@ def test_an_emptied_output_is_a_doubt(tmp_path: Path, left: str) -> None:
         (folder_of(place) / "_SUCCESS").touch()
     seen = look(place)
     assert (seen.held.value, seen.contents) == (2, Contents.EMPTY)
-    assert seen.doubt is not None and seen.doubt.endswith("no file is")
+    assert seen.doubt is not None and seen.doubt.endswith("no files are")
 
 
 def test_expired_files_are_nothing_to_speak_of(tmp_path: Path) -> None:

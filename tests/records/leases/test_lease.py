@@ -91,10 +91,10 @@ def test_an_owner_that_can_not_beat_stops_before_others_may_take_over(tmp_path: 
         clock.sleep(1)
         lease.beat()
     assert clock.slept < EXPIRY_SECONDS
-    assert "no beat could be written for 26 s: ordered" in loss(lease).message
+    assert "no heartbeat could be written for 26 s: ordered" in loss(lease).message
     writer.failing_beats = 0
     lease.beat()
-    assert "no beat could be written" in loss(lease).message
+    assert "no heartbeat could be written" in loss(lease).message
 
 
 def test_whoever_was_taken_over_finds_out_at_the_next_beat(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_jvm_that_outlives_its_python_holds_the_lease(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         error = refusal(lambda: taken(folder))
-        assert f"its Python process is gone, its JVM {jvm} lives on" in error.message
+        assert f"its Python process is gone, but its JVM {jvm} is still running" in error.message
         os.kill(jvm, signal.SIGKILL)
         gone(jvm)
         assert taken(folder).generation == 2

@@ -1,6 +1,6 @@
 """The batches of the simulated query: what is in them, and what a table holds after some of them.
 
-Plans have versions: after a take-back Spark may plan a batch id again, with other offsets.
+Plans have versions: after a take-back Spark may plan a batch id again, with different offsets.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ MUTANTS: dict[str, Mutant] = {
         "an older driver is not refused",
         "rewind", _patched(LedgerJudge, "refuse_older", _nothing), "2:1"),
     "any-offsets": Mutant(
-        "a batch with other offsets counts as the same",
+        "a batch with different offsets counts as the same",
         "replanned", _patched(LedgerJudge, "committed", _any_offsets), "9:1"),
     "prune-forgets-totals": Mutant(
         "pruning the ledger forgets how many rows its batches brought",

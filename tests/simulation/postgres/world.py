@@ -42,7 +42,7 @@ class World:
     mode: str
     batch_column: str | None
     replans: bool = True
-    """A batch that was taken back is planned again with other offsets."""
+    """A batch that was taken back is planned again with different offsets."""
     new_query: bool = False
     """Clearing removes the checkpoint as well: the query gets another id."""
     query_id: str = QUERY

@@ -93,7 +93,7 @@ def test_a_batch_that_the_ledger_holds_is_computed_and_not_handed_on(
     assert [one.batch_id for one in given] == [0, 1]
     ledger = holdfast.BatchLedger(tmp_path / "kept")
     assert ledger.last_committed(report.query_id).value == 1
-    assert "not handed to the function again" in report.promise
+    assert "already in its ledger is skipped" in report.promise
 
 
 def test_a_ledger_of_another_query_keeps_a_new_checkpoint_out(

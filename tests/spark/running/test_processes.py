@@ -211,7 +211,7 @@ def test_signals_while_spark_starts_and_while_the_users_code_never_returns(
         # Spark's launcher is a Java of its own, which ends by itself when nobody reads its answer.
         wait_for(lambda: not any(map(lives, java)), "the end of Java")
     assert "stopping; no job is running" in terminal.text
-    assert "asked to stop before it began" in terminal.text
+    assert "stopped before it began" in terminal.text
     assert "Traceback" not in terminal.text
 
     with started(tmp_path, "run", "--json", "--events", "events") as process:

@@ -75,7 +75,7 @@ class Outage:
             self.stopping.ask()
 
     def _failed(self, event: JobEnded) -> None:
-        if event.job == "raw" or "can't be reached" not in (event.message or ""):
+        if event.job == "raw" or "is unreachable" not in (event.message or ""):
             # It fails for another reason than the test's: it does not wait for ever.
             self.stopping.ask()
 

@@ -113,7 +113,7 @@ def test_a_batch_below_all_that_are_held_is_refused(spark: Any, tmp_path: Path) 
     sink = file_sink(spark, folder)
     sink.write(frame(spark, ("a", 4)), identity(4))
     before = tree(tmp_path)
-    with pytest.raises(SinkError, match="holds batch 4, and no batch 2") as caught:
+    with pytest.raises(SinkError, match="has batch 4, but not batch 2") as caught:
         sink.write(frame(spark, ("x", 9)), identity(2))
     assert caught.value.code.number == "HF5024"
     assert tree(tmp_path) == before
@@ -181,11 +181,11 @@ def test_what_the_format_or_the_folder_can_not_take_is_refused(spark: Any, tmp_p
         (file_sink(spark, out, "csv"), plain_schema, "HF5005", "partition_by is nothing"),
         (file_sink(spark, out, partition_by=("sensor",)), plain_schema, "HF5005", "format is"),
         (file_sink(spark, tmp_path / "new", partition_by=("value", "sensor")), plain_schema,
-         "HF5005", "nothing is left"),
+         "HF5005", "no column is left"),
         (file_sink(spark, tmp_path / "new", partition_by=("no",)), plain_schema, "HF5005", "no"),
-        (file_sink(spark, tmp_path / "new", partition_by=("list",)), nested, "HF5005", "in a path"),
+        (file_sink(spark, tmp_path / "new", partition_by=("list",)), nested, "HF5005", "a path"),
         (file_sink(spark, tmp_path / "new", partition_by=("_k",)),
-         spark.createDataFrame([], "_k int, v int").schema, "HF5005", "pass over such folders"),
+         spark.createDataFrame([], "_k int, v int").schema, "HF5005", "skip such directories"),
     ):  # fmt: skip
         with pytest.raises(SinkError, match=words) as caught:
             sink.prepare(schema, begun=False)

@@ -21,7 +21,7 @@ NO_SESSION: Any = None
 @pytest.mark.parametrize("format_", ["kafka"])
 def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -> None:
     """Delta and custom can be used today."""
-    with pytest.raises(SinkError, match=f"{format_} is not written by this version yet") as caught:
+    with pytest.raises(SinkError, match=f"this version cannot write {format_} yet") as caught:
         open_sink(NO_SESSION, declared(tmp_path, ReadySink(format_, "append", AT)))
     assert (caught.value.code.number, caught.value.at) == ("HF5001", AT)
     assert "delta" in caught.value.next_steps[0] and "custom" in caught.value.next_steps[1]
@@ -30,7 +30,7 @@ def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -
 @pytest.mark.parametrize(
     ("sink", "code", "words"),
     [
-        (ReadySink("delta", "append", AT), "HF5002", "needs a path"),
+        (ReadySink("delta", "append", AT), "HF5002", "requires a path"),
         (ReadySink("delta", "upsert", AT, path="/t"), "HF5002", "needs a key"),
         (ReadySink("memory", "merge", AT), "HF5002", "merge is no mode"),
         (
@@ -38,9 +38,9 @@ def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -
             "HF5002",
             "TxnAppId can't be set",
         ),
-        (ReadySink("delta", "append", AT, path="viewfs://x/t"), "HF5009", "can't be read from"),
-        (ReadySink("custom", "append", AT), "HF5002", "needs a function"),
-        (ReadySink("postgres", "append", AT, table="t"), "HF5002", "needs a url and a table"),
+        (ReadySink("delta", "append", AT, path="viewfs://x/t"), "HF5009", "cannot be read from"),
+        (ReadySink("custom", "append", AT), "HF5002", "requires a function"),
+        (ReadySink("postgres", "append", AT, table="t"), "HF5002", "requires a url and a table"),
         (
             ReadySink("postgres", "upsert", AT, url="postgresql://", table="t"),
             "HF5002",
@@ -51,9 +51,9 @@ def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -
             "HF5002",
             "batch_column is for mode append",
         ),
-        (ReadySink("jdbc", "append", AT, url="jdbc:h2:x"), "HF5002", "needs a url and a table"),
-        (ReadySink("jdbc", "append", AT, url="h2:x", table="t"), "HF5002", "begins with jdbc:"),
-        (ReadySink("jdbc", "append", AT, url="jdbc:h2:x", table="a b"), "HF5002", "no name of a"),
+        (ReadySink("jdbc", "append", AT, url="jdbc:h2:x"), "HF5002", "requires a url and a table"),
+        (ReadySink("jdbc", "append", AT, url="h2:x", table="t"), "HF5002", "must begin with jdbc:"),
+        (ReadySink("jdbc", "append", AT, url="jdbc:h2:x", table="a b"), "HF5002", "not a valid"),
         (
             ReadySink("jdbc", "append", AT, url="jdbc:x", table="t", options={"dbTable": "u"}),
             "HF5002",
@@ -64,19 +64,19 @@ def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -
             "HF5002",
             "batch_column is for mode append",
         ),
-        (ReadySink("parquet", "append", AT), "HF5002", "needs a path"),
+        (ReadySink("parquet", "append", AT), "HF5002", "requires a path"),
         (ReadySink("csv", "upsert", AT, path="/t"), "HF5002", "append and complete"),
         (
             ReadySink("orc", "append", AT, path="viewfs://x/t"),
             "HF5009",
-            "can't be read and written",
+            "cannot be read and written",
         ),
         (
             ReadySink(
                 "json", "complete", AT, path="s3a://b/t", location=parse_location("s3a://b/t")
             ),
             "HF5021",
-            "needs a folder that can be renamed",
+            "requires a directory that can be renamed",
         ),
     ],
 )
@@ -112,10 +112,10 @@ def test_every_sink_says_what_it_promises(tmp_path: Path) -> None:
         sink = replace(base, format=format_, function=print, url="postgresql://", table="t")
         return open_sink(NO_SESSION, declared(tmp_path, sink)).promise
 
-    assert "every batch once" in promise("delta")
+    assert "exactly once" in promise("delta")
     for format_ in ("parquet", "csv", "json", "orc"):
-        assert "every batch once" in promise(format_)
-    assert "of an older driver stops the job" in promise("postgres")
+        assert "exactly once" in promise(format_)
+    assert "of an older driver, stops the job" in promise("postgres")
     assert "the function decides" in promise("custom")
     for format_ in ("memory", "console"):
         assert "for development" in promise(format_)

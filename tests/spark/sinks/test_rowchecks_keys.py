@@ -44,7 +44,7 @@ def test_the_greatest_wins(spark: Any) -> None:
             "rank",
             [("a", 1, 1, "x"), ("a", 1, 1, "y"), ("b", 1, None, "x"), ("b", 1, None, "y")],
             "HF5007",
-            "2 keys (the key, n) with several rows that rank does not tell apart",
+            "2 keys (the key, n) with several rows that rank does not distinguish",
         ),
         (
             "rank",

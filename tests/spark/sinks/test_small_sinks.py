@@ -45,7 +45,7 @@ def test_memory_is_a_view_of_the_session(
     assert sink.write(first, identity(0)).rows == 2
     assert not sink.write(frame(spark, ("a", 9)), identity(1)).skipped
     assert sink.write(frame(spark, ("a", 9)), identity(1)).skipped
-    with pytest.raises(SinkError, match="holds batch 1 with other offsets"):
+    with pytest.raises(SinkError, match="has batch 1 with different offsets"):
         sink.write(frame(spark, ("a", 9)), identity(1, "other"))
     assert viewed(spark) == expected
     assert (sink.last_committed(QUERY).value, sink.last_committed("other").value) == (1, None)

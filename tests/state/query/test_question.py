@@ -131,8 +131,11 @@ def test_a_key_that_is_not_there_is_told() -> None:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("alder", "the key has 2 columns, and one value is given; the columns are: window, key"),
-        ('{"key": "alder"', "at character 16: this is no JSON object"),
+        (
+            "alder",
+            "the key has 2 columns, but only one value was given; the columns are: window, key",
+        ),
+        ('{"key": "alder"', "at character 16: this is not a JSON object"),
         ("{" + '"a":{' * 100_000, "the JSON object is nested too deeply"),
         ('{"key": ' + "9" * 5000 + "}", "a number in the JSON object has thousands of digits"),
         ({"window": {"start": "2026-01-01"}}, "window is made of start, end"),

@@ -105,7 +105,7 @@ def test_event_times_and_the_watermark() -> None:
         ("join", "4.3.0", "a join drops rows by its condition"),
         ("pandas-state-timeout", "4.3.0", "the user's function decides"),
         ("transform-pandas-event-timers", "4.3.0", "the user's function decides"),
-        ("pandas-state", "3.5", "nothing records what the operator is"),
+        ("pandas-state", "3.5", "the kind of the operator is not recorded"),
     ],
 )
 def test_what_can_not_be_told_is_said_to_be_unknown(name: str, spark: str, note: str) -> None:
@@ -123,7 +123,7 @@ def test_an_operator_beside_a_join_is_unknown() -> None:
     assert unknown_drops(view.log.picture, view.layout, column) is None
     operators = view_of(files_of("join")).log.picture.operators
     view.log.picture.operators[9] = operators[0]  # type: ignore[index]
-    assert "beside a join" in str(unknown_drops(view.log.picture, view.layout, column))
+    assert "after a join" in str(unknown_drops(view.log.picture, view.layout, column))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_without_a_watermark_rows_stay() -> None:
     """Nothing is dropped, and the reason is told."""
     summary = summary_of(files_of("aggregation-hdfs-snapshots"))
     assert (summary.dropped_next, summary.event_time) == (0, None)
-    assert "rows stay for ever" in summary.dropped_next_note
+    assert "rows are never dropped" in summary.dropped_next_note
 
 
 def test_growth_since_the_oldest_batch() -> None:

@@ -36,7 +36,7 @@ Step = Callable[[Picture, str], StartOutcome | None]
 
 
 def next_start(picture: Picture, spark: str | None = None) -> NextStart:
-    """Tell what the next start does, with the release that wrote it or with the one given."""
+    """Return what the next start does, with the release that wrote it or the given one."""
     assumed = spark or spark_version(picture).assumed
     outcome = outcome_with(picture, assumed)
     differs = []
@@ -55,7 +55,7 @@ def next_start(picture: Picture, spark: str | None = None) -> NextStart:
 
 
 def outcome_with(picture: Picture, release: str) -> StartOutcome:
-    """Tell what one Spark release does."""
+    """Return what one Spark release does."""
     unseen = picture.access_failure
     if unseen is not None:
         reason = f"{unseen.at or picture.location} could not be read: {unseen.message}"
@@ -71,7 +71,7 @@ def _with_identity(picture: Picture, outcome: StartOutcome) -> StartOutcome:
     """Without `metadata` the older releases go on silently, as another query to the sink."""
     if outcome.action is Action.FRESH or picture.layout.has_file("metadata"):
         return outcome
-    told = f"{outcome.reason}; under a new query id, so that the sink takes it for another query"
+    told = f"{outcome.reason}; with a new query id, so the sink treats it as another query"
     return replace(outcome, reason=told)
 
 
@@ -79,7 +79,7 @@ def _with_join(picture: Picture, outcome: StartOutcome) -> StartOutcome:
     """A checkpoint does not say how it joins; every release refuses an outer join in format 1."""
     if outcome.action is Action.FRESH or format_one_join(picture) is None:
         return outcome
-    told = f"{outcome.reason}; an outer join would be refused, its state is of format 1"
+    told = f"{outcome.reason}; an outer join would fail: its state has format 1"
     return replace(outcome, reason=told)
 
 
@@ -95,8 +95,8 @@ def _commit_ahead(picture: Picture, _release: str) -> StartOutcome | None:
     if planned is None or committed is None or committed <= planned:
         return None
     return failure(
-        f"commits/{committed} has no offsets: Spark runs batch {planned} again, the sink gets it "
-        "once more, then writing its commit fails with CONCURRENT_STREAM_LOG_UPDATE",
+        f"commits/{committed} has no offsets: Spark runs batch {planned} again, it reaches the "
+        "sink once more, then writing its commit fails with CONCURRENT_STREAM_LOG_UPDATE",
         batch_id=planned,
         sink_touched=True,
     )
@@ -108,7 +108,7 @@ def _operator_names(picture: Picture, release: str) -> StartOutcome | None:
         return None
     for operator in picture.operators.values():
         if operator.name not in KNOWN_OPERATORS:
-            return failure(f"no operator of Spark {release} is called {operator.name!r}")
+            return failure(f"Spark {release} has no operator named {operator.name!r}")
     return None
 
 
@@ -129,7 +129,7 @@ def _state(picture: Picture, release: str) -> StartOutcome | None:
     commit = picture.newest_commit
     with_ids = commit is not None and commit.version == 2 and at_least(release, "4.3")
     if with_ids and provider_of(picture) == "hdfs":
-        reason = "commit log v2 asks for state ids, which this state store does not have"
+        reason = "commit log v2 requires state ids, which this state store does not have"
         return failure(reason, ahead.batch_id, sink_touched=True)
     unloadable = state_failure(picture, ahead, release)
     if unloadable is None:

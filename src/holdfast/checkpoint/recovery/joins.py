@@ -46,7 +46,7 @@ class FormatOneJoin:
     def refusal(self, release: str) -> str | None:
         """Return why a release refuses even an inner join; None where it starts one."""
         if self.state_is_newer:
-            return "the offsets entry names join state format 1, but the state is of a later one"
+            return "the offsets entry names join state format 1, but the state has a later format"
         if not self.described and at_least(release, _WITHOUT_WRITER):
             return (
                 f"join state of format 1 has no schema files, and Spark {release} cannot write "

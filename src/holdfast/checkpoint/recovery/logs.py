@@ -13,13 +13,13 @@ def query_id(picture: Picture, release: str) -> StartOutcome | None:
     """`metadata` is read first; 4.2 and later refuse to make a new id over an existing log."""
     damage = picture.refused("metadata")
     if damage is not None:
-        return failure(f"Spark can't read `metadata`: {damage.error.message}")
+        return failure(f"Spark cannot read `metadata`: {damage.error.message}")
     if picture.query is not None and not picture.query.well_formed:
-        return failure("the query id in `metadata` is not a UUID: Spark refuses it")
+        return failure("the query id in `metadata` is not a UUID: Spark fails")
     written = picture.newest_offsets_id is not None or picture.newest_commit_id is not None
     if not picture.layout.has_file("metadata") and written and at_least(release, "4.2"):
         return failure(
-            "`metadata` is missing while the logs hold batches: Spark stops with "
+            "`metadata` is missing, but the logs have batches: Spark fails with "
             "STREAMING_CHECKPOINT_MISSING_METADATA_FILE"
         )
     return None
@@ -32,20 +32,20 @@ def newest_entries(picture: Picture, release: str) -> StartOutcome | None:
             continue
         path = log.files[log.newest].path
         if path != f"{log.folder}/{log.newest}":
-            return failure(f"Spark takes {path} for batch {log.newest} and looks for another name")
+            return failure(f"Spark reads {path} as batch {log.newest} and looks for another name")
         damage = picture.refused(path)
         if damage is not None:
-            return failure(f"Spark can't read {path}: {damage.error.message}")
+            return failure(f"Spark cannot read {path}: {damage.error.message}")
     return _log_versions(picture, release)
 
 
 def _log_versions(picture: Picture, release: str) -> StartOutcome | None:
     offsets, commit = picture.newest_offsets, picture.newest_commit
     if offsets is not None and offsets.version > (2 if at_least(release, "4.2") else 1):
-        return failure(f"offsets log v{offsets.version} is not known to Spark {release}")
+        return failure(f"Spark {release} does not support offsets log v{offsets.version}")
     greatest = 3 if at_least(release, "4.2") else 2 if at_least(release, "4.0") else 1
     if commit is not None and commit.version > greatest:
-        return failure(f"commit log v{commit.version} is not known to Spark {release}")
+        return failure(f"Spark {release} does not support commit log v{commit.version}")
     return _commit_version_changes(picture) if release in ("4.0", "4.1") else None
 
 
@@ -55,8 +55,8 @@ def _commit_version_changes(picture: Picture) -> StartOutcome | None:
     if len(versions) < 2:
         return None
     return failure(
-        f"commits/ mixes {' and '.join(f'v{one}' for one in sorted(versions))}: Spark stops with "
-        "INVALID_LOG_VERSION.EXACT_MATCH_VERSION"
+        f"commits/ mixes {' and '.join(f'v{one}' for one in sorted(versions))}: Spark fails "
+        "with INVALID_LOG_VERSION.EXACT_MATCH_VERSION"
     )
 
 
@@ -66,20 +66,20 @@ def nothing_planned(picture: Picture, release: str) -> StartOutcome | None:
         return None
     if picture.newest_commit_id is not None:
         if at_least(release, "4.1"):
-            return failure("offsets/ is empty while commits/ holds batches: Spark refuses to start")
+            return failure("offsets/ is empty, but commits/ has batches: Spark refuses to start")
         return failure(
-            "offsets/ is empty: batch 0 is planned anew and reaches the sink, then its commit "
-            "collides with the old one",
+            "offsets/ is empty: Spark plans batch 0 again and it reaches the sink, then its "
+            "commit collides with the old one",
             batch_id=0,
             sink_touched=True,
         )
     if picture.layout.state.any_file and at_least(release, "4.1"):
         return failure(
-            "offsets/ and commits/ are empty but state/ is not: Spark stops with "
+            "offsets/ and commits/ are empty but state/ is not: Spark fails with "
             "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
         )
     left = " over the state that was left behind" if picture.layout.state.any_file else ""
-    return StartOutcome(Action.FRESH, 0, f"offsets/ holds no batch: batch 0 comes first{left}")
+    return StartOutcome(Action.FRESH, 0, f"offsets/ has no batch: batch 0 comes first{left}")
 
 
 def previous_entry(picture: Picture, _release: str) -> StartOutcome | None:
@@ -92,11 +92,11 @@ def previous_entry(picture: Picture, _release: str) -> StartOutcome | None:
         if skips_like_async(picture):
             return None
         return failure(
-            f'offsets/{previous} is missing: Spark stops with "batch {previous} doesn\'t exist"'
+            f'offsets/{previous} is missing: Spark fails with "batch {previous} doesn\'t exist"'
         )
     damage = picture.refused(f"offsets/{previous}")
     if damage is not None:
-        return failure(f"Spark can't read offsets/{previous}: {damage.error.message}")
+        return failure(f"Spark cannot read offsets/{previous}: {damage.error.message}")
     return _source_count(picture, previous, newest)
 
 
@@ -108,7 +108,7 @@ def _source_count(picture: Picture, previous: int, newest: int) -> StartOutcome 
         return None
     return failure(
         f"offsets/{newest} has {counted(len(after.sources), 'source')}, offsets/{previous} has "
-        f"{len(before.sources)}: Spark compares the number with the query's and stops"
+        f"{len(before.sources)}: Spark compares the number with the query's and fails"
     )
 
 
@@ -120,7 +120,7 @@ def continuous(picture: Picture, release: str) -> StartOutcome | None:
     before = picture.offsets.get(newest_id - 1)
     if before is not None and before.metadata is not None:
         reached = picture.pending is not None and not at_least(release, "4.2")
-        reason = "the newest offsets entry has no metadata line: Spark needs one"
+        reason = "the newest offsets entry has no metadata line, which Spark requires"
         return failure(reason, picture.pending, sink_touched=reached)
     epoch = picture.newest_commit_id
     if epoch is None:
@@ -138,7 +138,7 @@ def pinned_settings(picture: Picture, release: str) -> StartOutcome | None:
     if partitions is None:
         return None
     if not partitions.strip().isdecimal() or int(partitions) < 1:
-        return failure(f"{PARTITIONS} is pinned to {partitions!r}, which Spark refuses")
+        return failure(f"{PARTITIONS} is pinned to {partitions!r}, which Spark rejects")
     if picture.pending is None or picture.newest_commit_id is None:
         return None
     before = picture.offsets.get(picture.pending - 1)
@@ -146,7 +146,7 @@ def pinned_settings(picture: Picture, release: str) -> StartOutcome | None:
     if earlier is not None and earlier != partitions and at_least(release, "4.2"):
         return failure(
             f"{PARTITIONS} changed from {earlier} to {partitions} in the pending batch: Spark "
-            "stops with STREAMING_UNFINISHED_REPARTITION_DETECTED"
+            "fails with STREAMING_UNFINISHED_REPARTITION_DETECTED"
         )
     return None
 
@@ -158,13 +158,13 @@ def blocked_write(picture: Picture, _release: str) -> StartOutcome | None:
     if ahead.action is Action.PLAN:
         obstacle = _obstacle(picture, f"offsets/{batch_id}") or _source_obstacle(picture)
         if obstacle is not None:
-            return failure(f"{obstacle} is in the way of planning batch {batch_id}", batch_id)
+            return failure(f"{obstacle} prevents planning batch {batch_id}", batch_id)
     obstacle = _obstacle(picture, f"commits/{batch_id}")
     if obstacle is None:
         return None
     return failure(
-        f"{obstacle} is in the way of the commit: batch {batch_id} reaches the sink, then Spark "
-        "fails, at every start again",
+        f"{obstacle} prevents the commit: batch {batch_id} reaches the sink, then Spark fails, on "
+        "every start",
         batch_id,
         sink_touched=True,
     )

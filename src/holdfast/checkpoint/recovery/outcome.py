@@ -1,4 +1,4 @@
-"""What the next start does with a checkpoint, and how it goes on if nothing is in its way."""
+"""What the next start does with a checkpoint, and how it continues if nothing prevents it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Action(str, Enum):
     """Run the newest planned batch again, with exactly its recorded offsets."""
     FAIL = "fail"
     UNKNOWN = "unknown"
-    """A part of the checkpoint could not be read, so nobody can say."""
+    """A part of the checkpoint could not be read, so the outcome cannot be determined."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +63,23 @@ def unhindered_start(picture: Picture) -> StartOutcome:
     """Everything needed is there: plan the next batch, or run the pending one again."""
     planned, pending = picture.newest_offsets_id, picture.pending
     if planned is None:
-        return StartOutcome(Action.FRESH, 0, "offsets/ holds no batch: batch 0 comes first")
+        return StartOutcome(Action.FRESH, 0, "offsets/ has no batch: batch 0 comes first")
     caution = ""
     if skips_like_async(picture) and planned - 1 not in picture.layout.offsets.files:
         caution = (
-            f'; with async progress tracking, as before: without it Spark stops with "batch '
+            '; with async progress tracking, as before: without it Spark fails with "batch '
             f"{planned - 1} doesn't exist\""
         )
     if pending is None:
         return StartOutcome(
             Action.PLAN,
             planned + 1,
-            f"batch {planned} is committed: the next start asks the sources for new data and "
+            f"batch {planned} is committed: the next start gets new data from the sources and "
             f"plans batch {planned + 1}{caution}",
         )
     return StartOutcome(
         Action.RERUN,
         pending,
         f"batch {pending} was planned but not committed: the next start runs it again with "
-        f"exactly these offsets; the sink may already hold it{caution}",
+        f"exactly these offsets; it may already be in the sink{caution}",
     )

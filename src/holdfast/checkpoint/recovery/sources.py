@@ -16,7 +16,7 @@ _OLD_OFFSET = re.compile(r"-?\d+")
 
 
 def source_failure(picture: Picture) -> str | None:
-    """Give the reason why a file source would fail, None where every one finds its log whole."""
+    """Return the reason why a file source would fail, None where every one finds its log whole."""
     newest_id, newest = picture.newest_offsets_id, picture.newest_offsets
     if newest_id is None or newest is None:
         return None
@@ -25,7 +25,10 @@ def source_failure(picture: Picture) -> str | None:
         log_offset = file_log_offset(newest, position)
         if log_offset is None:
             if _is_no_offset(picture, newest, position):
-                return f"offsets/{newest_id}: the text of source {source.name} is no offset of it"
+                return (
+                    f"offsets/{newest_id}: the text for source {source.name} is not an offset of "
+                    "this source"
+                )
             continue
         folder = folder_of(newest, position, picture.layout)
         if folder is None and newest.version > 1 and before and not _knows(before, source.name):
@@ -40,7 +43,7 @@ def source_failure(picture: Picture) -> str | None:
         if reason is None and previous is not None and previous > log_offset:
             reason = (
                 f"source {source.name} goes back from log offset {previous} to {log_offset} in "
-                f"offsets/{newest_id}: Spark stops at a bare assertion"
+                f"offsets/{newest_id}: Spark fails with a bare assertion"
             )
         if reason is not None:
             return reason
@@ -64,7 +67,7 @@ def _knows(entry: OffsetsEntry, name: str) -> bool:
 
 
 def file_log_offset(entry: OffsetsEntry, position: int) -> int | None:
-    """Give the log offset of a file source's offset, None for any other source."""
+    """Return the log offset of a file source's offset, None for any other source."""
     text = entry.sources[position].text if position < len(entry.sources) else None
     if text is None or '"logOffset"' not in text:
         return None
@@ -83,14 +86,14 @@ def _log_failure(picture: Picture, folder: str | None, name: str, log_offset: in
     newest = max(files, default=-1)
     if log_offset > newest:
         return (
-            f"sources/{folder or name} holds no entry {log_offset}, which the newest offsets "
-            f'point to: Spark stops with "batch {log_offset} doesn\'t exist"'
+            f"sources/{folder or name} has no entry {log_offset}, which the newest offsets point "
+            f'to: Spark fails with "batch {log_offset} doesn\'t exist"'
         )
     assert folder is not None
     interval = effective_interval(picture.layout.sources[folder].compact_ids)
     for log_id in needed_ids(newest, interval):
         if log_id not in files:
-            return f"sources/{folder}/{log_id} is missing: the file source can't rebuild its list"
+            return f"sources/{folder}/{log_id} is missing: the file source cannot rebuild its list"
         if picture.refused(files[log_id].path):
-            return f"Spark can't read {files[log_id].path}, which the file source needs"
+            return f"Spark cannot read {files[log_id].path}, which the file source needs"
     return None

@@ -25,7 +25,7 @@ FIRST_REPAIRING_RELEASE = "4.2"
 
 
 def is_passed_over(picture: Picture, path: str, release: str) -> bool:
-    """Tell whether a release goes on without this snapshot: older files rebuild its version."""
+    """Return whether a release goes on without this snapshot: older files rebuild its version."""
     if not at_least(release, FIRST_REPAIRING_RELEASE):
         return False
     for operator in picture.layout.state.operators.values():
@@ -68,7 +68,7 @@ class StateFailure:
 
 
 def state_failure(picture: Picture, going_on: StartOutcome, release: str) -> StateFailure | None:
-    """Give why a release can't load the state that the next batch reads, None where it seems to."""
+    """Return why a release cannot load the state that the next batch reads, None if it can."""
     if going_on.batch_id is None or going_on.action is Action.FRESH:
         return None
     version = going_on.batch_id
@@ -86,7 +86,7 @@ def state_failure(picture: Picture, going_on: StartOutcome, release: str) -> Sta
 
 
 def provider_of(picture: Picture) -> str | None:
-    """Give `hdfs`, `rocksdb` or another provider's class as pinned; None for a stateless query."""
+    """Return `hdfs`, `rocksdb` or another pinned provider class; None for a stateless query."""
     if not picture.layout.state.operators:
         return None
     name = picture.settings.get(PROVIDER, "")
@@ -98,7 +98,7 @@ def provider_of(picture: Picture) -> str | None:
 
 
 def partition_count(picture: Picture, operator_id: int) -> int | None:
-    """Give the number of partitions that an operator's state has, None where nothing pins it."""
+    """Return the number of partitions that an operator's state has, None where nothing pins it."""
     if gathers_all_rows(picture, operator_id):
         return 1
     pinned = picture.settings.get(PARTITIONS, "")
@@ -119,7 +119,7 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
     present = picture.layout.state.operators
     if picture.layout.state.present and not present:
         # A stateless query never makes the folder.
-        return StateFailure("state/ is empty: the operators' state is gone", "state", True)
+        return StateFailure("state/ is empty: the operators' state is missing", "state", True)
     commit = picture.commits.get(version - 1)
     named = set(commit.state_ids or ()) if commit is not None else set()
     # A folder that describes no operator is nobody's: it does not prove that others are missing.
@@ -137,14 +137,14 @@ def _operator_failure(
 ) -> StateFailure | None:
     schema = _refused_schema(picture, operator)
     if schema is not None:
-        reason = f"Spark can't read the state schema {schema}"
+        reason = f"Spark cannot read the state schema {schema}"
         return StateFailure(reason, schema, before_sink=True)
     if version == 0:
         return None
     count = partition_count(picture, operator.id)
     if not any(store.partitions for store in operator.stores.values()):
         place = f"state/{operator.id}"
-        return StateFailure(f"{place} holds no partition", place, folder_missing=True)
+        return StateFailure(f"{place} has no partition", place, folder_missing=True)
     for store in operator.stores.values():
         if not store.partitions:
             continue
@@ -187,7 +187,7 @@ class _Fault:
         """Name the file at fault, and the version that can't be loaded without it."""
         path = self.damaged or files.missing_path(folder, self.version, self.unique_id)
         fault = "is empty or damaged" if self.damaged else "is missing"
-        return StateFailure(f"{path} {fault}, so state version {wanted} can't be loaded", path)
+        return StateFailure(f"{path} {fault}, so state version {wanted} cannot be loaded", path)
 
 
 def _unloadable(
@@ -266,7 +266,7 @@ def _unique_id(
 
 
 def unique_id(commit: CommitEntry, operator_id: int, partition: int, store: str) -> str:
-    """Give the id in the name of a store's newest file as a commit tells it; '' in format 1."""
+    """Return the id in the name of a store's newest file as a commit tells it; '' in format 1."""
     if commit.version < 2 or not commit.state_ids:
         return ""
     partitions = commit.state_ids.get(operator_id, ())

@@ -19,24 +19,24 @@ from holdfast.cli.options import Output, output_options, place_options
     "--verify",
     "verified",
     is_flag=True,
-    help="Make none; read every copy again and compare digests. TARGET@ID names one backup.",
+    help="Make no new backup; read every copy and compare its digest. TARGET@ID selects one.",
 )
 @click.option(
     "--sink-log",
     metavar="PATH",
-    help="Copy _spark_metadata, _delta_log and manifests of this output folder as well.",
+    help="Also copy _spark_metadata, _delta_log and manifests of this output directory.",
 )
 @click.option(
     "--keep-last",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Then remove backups, except the newest N.",
+    help="Afterwards remove all backups except the newest N.",
 )
 @click.option(
     "--keep-within",
     type=click.FloatRange(min=0),
     metavar="DAYS",
-    help="Then remove backups, except those of the last DAYS days.",
+    help="Afterwards remove backups older than DAYS days.",
 )
 @place_options
 @output_options
@@ -53,14 +53,13 @@ def command(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Copy a checkpoint into .holdfast beside it, and verify every byte of the copy.
+    """Copy a checkpoint into the .holdfast directory next to it and verify every byte.
 
-    Files are kept once, by the digest of their bytes: a second backup of an unchanged checkpoint
-    copies nothing. A backup that was interrupted is never listed. Nothing is written into the
-    checkpoint.
+    Files are stored once, by digest: a second backup of an unchanged checkpoint copies nothing. An
+    interrupted backup is never listed. Nothing is written to the checkpoint.
     """
     if verified and (sink_log or keep_last is not None or keep_within is not None):
-        raise click.UsageError("--verify makes no backup; give it alone")
+        raise click.UsageError("--verify makes no backup; it cannot be combined with other options")
     label = "verifying" if verified else "copying"
     with ByteProgress(label, silent=quiet or as_json) as progress:
         answer = library.back_up(

@@ -27,7 +27,7 @@ def command(
 ) -> int:
     """List the backups of a checkpoint, or of every job in holdfast.yaml.
 
-    A restore that was interrupted is told here too. Nothing is written.
+    Also reports an interrupted restore. Nothing is written.
     """
     answer = library.list_backups(
         target, project=project, profile=profile, storage_options=storage_options

@@ -17,11 +17,11 @@ from holdfast.cli.options import Output, output_options
 @click.argument("folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 @output_options
 def command(folder: Path | None, as_json: bool, quiet: bool, no_color: bool) -> int:
-    """Show on real Spark that two kills lose and double nothing.
+    """Show on real Spark that two kills lose and duplicate no rows.
 
-    Copies the sensor pipeline into DIR (a temporary folder unless given, which is removed at the
-    end), lets readings arrive, runs its four jobs, kills one with SIGKILL before its sink commits
-    and one after it, starts all again, and counts every table against the lines that arrived.
+    Copies the sensor pipeline into DIR (default: a temporary directory that is removed at the end),
+    adds readings, runs its four jobs, kills one with SIGKILL before its sink commits and one
+    afterwards, starts all jobs again, and compares every table with the input lines.
     """
     from holdfast.demonstration.story import Demonstration, demonstrate
 

@@ -22,15 +22,17 @@ from holdfast.library.looking import COMPARED_BATCHES, SHOWN_ROWS
     "from_batch",
     type=click.IntRange(0),
     metavar="B",
-    help="The batch after which state is taken on the left. [default: the one before --to; with "
-    "OTHER, the newest committed]",
+    help=(
+        "Left side: state after this batch. [default: the batch before --to; with OTHER, the "
+        "newest committed batch]"
+    ),
 )
 @click.option(
     "--to",
     "to_batch",
     type=click.IntRange(0),
     metavar="B",
-    help="The batch after which state is taken on the right. [default: the newest committed]",
+    help="Right side: state after this batch. [default: the newest committed batch]",
 )
 @click.option("--operator", type=click.IntRange(0), metavar="N", help="Only this operator's state.")
 @click.option("--store", metavar="S", help="Only this store or state variable.")
@@ -40,15 +42,15 @@ from holdfast.library.looking import COMPARED_BATCHES, SHOWN_ROWS
     default=SHOWN_ROWS,
     show_default=True,
     metavar="N",
-    help="How many added, changed and removed rows to show of each store.",
+    help="Number of added, changed and removed rows to show per store.",
 )
-@click.option("--logs-only", is_flag=True, help="Compare the logs alone; read no state.")
+@click.option("--logs-only", is_flag=True, help="Compare the logs only; do not read state.")
 @click.option(
     "--batches",
     type=click.IntRange(1, 100_000),
     default=COMPARED_BATCHES,
     show_default=True,
-    help="How many of the newest batches of two checkpoints to compare.",
+    help="Number of newest batches to compare between two checkpoints.",
 )
 @target_options
 @output_options
@@ -70,12 +72,12 @@ def command(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Tell what changed between two batches, or what differs between two checkpoints.
+    """Compare two batches or two checkpoints.
 
-    With one TARGET, the state after one batch is compared with the state after another: rows
-    added, changed and removed. With OTHER, identity, batches, offsets, commits, pinned settings,
-    operators and the newest states of two checkpoints are. Nothing is written. The exit status is
-    0 whether they differ or not; `identical` in the JSON tells.
+    With one TARGET: compare the state after one batch with the state after another (rows added,
+    changed and removed). With OTHER: compare identity, batches, offsets, commits, pinned settings,
+    operators and newest state of two checkpoints. Nothing is written. The exit status is 0 whether
+    they differ or not; see `identical` in the JSON.
     """
     start_numpy_without_threads()
     answer = library.diff(

@@ -28,7 +28,7 @@ INTERVAL_SECONDS = 5.0
 @click.option(
     "--sink",
     metavar="PATH",
-    help="The sink's output folder; for a job it is taken from the project file.",
+    help="Output directory of the sink (default for a job: from the project file).",
 )
 @click.option("--only", multiple=True, metavar="CODE", help="Report this code; may be repeated.")
 @click.option(
@@ -51,7 +51,7 @@ INTERVAL_SECONDS = 5.0
     "--watch",
     "watched",
     is_flag=True,
-    help="Examine again and again until interrupted; print only what changes.",
+    help="Repeat until interrupted; print only what changes.",
 )
 @click.option(
     "--interval",
@@ -59,7 +59,7 @@ INTERVAL_SECONDS = 5.0
     default=INTERVAL_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="How long --watch waits between two looks.",
+    help="Pause between two examinations of --watch.",
 )
 @target_options
 @output_options
@@ -80,17 +80,15 @@ def command(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Tell what is wrong with checkpoints, their sinks and their jobs.
+    """Find out what is wrong with checkpoints, their sinks and their jobs.
 
-    A TARGET is a checkpoint's path or URL, a base folder whose checkpoints are all examined, or a
-    job's name in holdfast.yaml; without one, all jobs of the project are examined. Each finding
-    says why it matters, what to do next, and which commonly advised fix would do harm. Nothing is
-    written. The exit status is 3 where a finding is of warning or worse.
+    TARGET is the path or URL of a checkpoint, a directory of checkpoints (all are examined), or a
+    job in holdfast.yaml (default: all jobs of the project). Each finding says why it matters, what
+    to do next, and which commonly advised fix does harm. Nothing is written. The exit status is 3
+    if there is a warning or worse.
     """
     if watched and (as_json or quiet):
-        raise click.UsageError(
-            "--watch shows what changes: it goes with neither --json nor --quiet"
-        )
+        raise click.UsageError("--watch cannot be combined with --json or --quiet")
 
     def look() -> Answer[Examination]:
         with ByteProgress("verifying", silent=quiet or as_json or watched) as progress:

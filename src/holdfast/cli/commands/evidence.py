@@ -19,8 +19,10 @@ _PAGES = {"text": pages.evidence, "markdown": pages.evidence_markdown}
 @click.option(
     "--sink",
     metavar="PATH",
-    help="The output folder: its _spark_metadata or _delta_log is asked as well. For a job it is "
-    "taken from holdfast.yaml.",
+    help=(
+        "Output directory; its _spark_metadata or _delta_log is read too (default for a job: from "
+        "holdfast.yaml)."
+    ),
 )
 @click.option(
     "--format",
@@ -28,14 +30,16 @@ _PAGES = {"text": pages.evidence, "markdown": pages.evidence_markdown}
     type=click.Choice(tuple(_PAGES)),
     default="text",
     show_default=True,
-    help="As text, or as Markdown to paste into a ticket.",
+    help="Output format: text, or Markdown for a ticket.",
 )
 @click.option(
     "--bundle",
     type=click.Path(path_type=Path),
     metavar="FILE.zip",
-    help="Write the logs, without state rows and without secrets, with this evidence and a "
-    "manifest of digests. An existing file is not overwritten.",
+    help=(
+        "Write a bundle: the logs (no state rows, no secrets), this evidence, and a manifest of "
+        "digests. An existing file is not overwritten."
+    ),
 )
 @target_options
 @output_options
@@ -52,16 +56,16 @@ def command(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Gather the nine facts to have before anybody advises a rerun or a deletion.
+    """Collect the nine facts a diagnosis needs, each with its source.
 
     Checkpoint location, query id, source offsets, sink, output mode, stateful operators, state
     store provider, Spark version and restart history: each with its value, whether it was read,
-    inferred or is unknown, and from what. What is missing comes with how to get it. Nothing is
-    written but the bundle. The exit status is 3 when something of warning or worse was found;
-    `ready` in the JSON tells whether everything essential is known.
+    inferred or is unknown, and its source. For a missing fact, the output says how to get it. Only
+    the bundle is written. The exit status is 3 if there is a warning or worse; `ready` in the JSON
+    says whether every essential fact is known.
     """
     if as_json and form != "text":
-        raise click.UsageError("--json and --format markdown exclude each other")
+        raise click.UsageError("--json and --format markdown cannot be combined")
     answer = library.evidence(
         target,
         sink=sink,

@@ -15,11 +15,11 @@ from holdfast.cli.options import Output, output_options
 @click.argument("text", nargs=-1, required=True, metavar="CODE|TEXT")
 @output_options
 def command(text: tuple[str, ...], as_json: bool, quiet: bool, no_color: bool) -> int:
-    """Print the page of a code, or of a pasted Spark error, offline.
+    """Explain a Holdfast code or a pasted Spark error, offline.
 
-    It says what it means, what is often advised and wrong, what to do next, and which code tells
-    of it before the start. `-` reads the text from standard input: the whole stack trace is best.
-    The exit status is 3 where no page explains the text.
+    Prints what it means, which common advice is wrong, what to do next, and which code detects it
+    before the start. `-` reads the text from standard input; paste the whole stack trace if you
+    can. The exit status is 3 if no page explains the text.
     """
     given = _from_input() if text == ("-",) else " ".join(text)
     return Output(as_json, quiet, no_color).give(library.explain(given), page=pages.explanation)

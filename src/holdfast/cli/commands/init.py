@@ -17,14 +17,14 @@ from holdfast.cli.options import Output, output_options
     "--schema",
     "schema_only",
     is_flag=True,
-    help="Write only .holdfast/holdfast.schema.json anew, with which editors complete the file.",
+    help="Only rewrite .holdfast/holdfast.schema.json, which editors use for completion.",
 )
 @output_options
 def command(folder: Path, schema_only: bool, as_json: bool, quiet: bool, no_color: bool) -> int:
-    """Write a new project: holdfast.yaml, transforms, and a little data to run them on.
+    """Create a new project: holdfast.yaml, transforms, and sample data to run them on.
 
-    DIR is made where it is not there; without it, the project is written here. Where one of the
-    files is there already, nothing is written; a .gitignore is left as it is.
+    DIR is created if it does not exist (default: the working directory). If one of the files
+    already exists, nothing is written; an existing .gitignore is kept.
     """
     answer = library.init_project(folder, schema_only=schema_only)
     return Output(as_json, quiet, no_color).give(answer, page=pages.new_project)

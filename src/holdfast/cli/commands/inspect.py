@@ -21,12 +21,12 @@ from holdfast.library.looking import RELEASES, SHOWN_BATCHES
     type=click.IntRange(1, 100_000),
     default=SHOWN_BATCHES,
     show_default=True,
-    help="How many of the newest batches to show.",
+    help="Number of newest batches to show.",
 )
 @click.option(
     "--spark",
     type=click.Choice(RELEASES),
-    help="Tell what this Spark release would do; otherwise the one that wrote the checkpoint.",
+    help="Forecast for this Spark release (default: the release that wrote the checkpoint).",
 )
 @click.option(
     "--verify",
@@ -49,11 +49,11 @@ def command(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Tell what is in a checkpoint and what the next start will do with it.
+    """Show what is in a checkpoint and what the next start does with it.
 
     TARGET is the path or URL of a checkpoint, or a job's name in holdfast.yaml. Nothing is
-    written, neither to the checkpoint nor beside it. The exit status is 3 when something of
-    warning or worse was found.
+    written, neither to the checkpoint nor next to it. The exit status is 3 if there is a warning or
+    worse.
     """
     with ByteProgress("verifying", silent=quiet or as_json) as progress:
         answer = library.inspect(

@@ -17,27 +17,32 @@ from holdfast.errors import UsageError
 
 @click.command("restore")
 @click.argument("backup", shell_complete=complete_backup)
-@click.option("--to", metavar="LOCATION", help="Restore to another place.")
+@click.option("--to", metavar="LOCATION", help="Restore to this path instead.")
 @click.option(
     "--sink-log-to",
     metavar="PATH",
-    help="Write the sink's log out to this empty place instead; the sink itself is never touched.",
+    help="Write only the sink's log to this empty path; the sink itself is never changed.",
 )
 @click.option(
     "--file",
     "files",
     multiple=True,
     metavar="PATH",
-    help="Only this file, as it is named below the checkpoint (or the sink); may be repeated.",
+    help="Restore only this file, by its path in the checkpoint (or in the sink); may be repeated.",
 )
 @click.option(
     "--even-if-running",
     is_flag=True,
-    help="Write although files changed recently; a lease that is held still stops the restore.",
+    help=(
+        "Write even if files changed recently; a lease held by another process still stops the "
+        "restore."
+    ),
 )
 @click.option("--finish", is_flag=True, help="Finish an interrupted restore; BACKUP is the TARGET.")
-@click.option("--undo", is_flag=True, help="Take it back instead; BACKUP is the TARGET.")
-@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@click.option("--undo", is_flag=True, help="Undo an interrupted restore; BACKUP is the TARGET.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask for confirmation; required without a terminal."
+)
 @place_options
 @output_options
 def command(
@@ -56,21 +61,24 @@ def command(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Put a backup back, byte for byte: the whole checkpoint, or single files.
+    """Restore a backup, byte for byte: the whole checkpoint, or single files.
 
-    BACKUP is TARGET@ID or TARGET@newest. Nobody may run on the checkpoint meanwhile: the restore
-    takes its lease, or fails. What is there now is backed up first. A restore after
-    which Spark would plan a known batch anew is refused. With --sink-log-to the log of the sink is
-    written out instead, to be looked at. A restore that was interrupted is told by the next
-    command on that place, and is finished with --finish or taken back with --undo.
+    BACKUP is TARGET@ID or TARGET@newest. No job may run on the checkpoint during a restore: the
+    restore takes the lease, or fails. The current files are backed up first. A restore after which
+    Spark would plan a known batch again is refused. With --sink-log-to, only the log of the sink is
+    written, for reading. The next command on the target reports an interrupted restore; finish it
+    with --finish or undo it with --undo.
     """
     settling = finish or undo
     if settling and (finish == undo or to or sink_log_to or files):
-        raise click.UsageError("give --finish or --undo alone")
+        raise click.UsageError("--finish and --undo cannot be combined with other options")
     if sink_log_to and (to or even_if_running):
-        raise click.UsageError("--sink-log-to restores no checkpoint; give it alone")
+        raise click.UsageError(
+            "--sink-log-to does not restore the checkpoint; it cannot be combined with --to or "
+            "--even-if-running"
+        )
     if not yes and not sys.stdin.isatty():
-        raise UsageError("HF4508", "nobody can be asked: standard input is no terminal")
+        raise UsageError("HF4508", "confirmation is not possible: standard input is not a terminal")
     waiting = None if quiet or as_json else _wait
     with ByteProgress("restoring", silent=quiet or as_json) as progress:
         if settling:
@@ -101,7 +109,7 @@ def command(
 
 
 def _ask(sentence: str) -> bool:
-    return click.confirm(f"{sentence}. Go on?", err=True)
+    return click.confirm(f"{sentence}. Continue?", err=True)
 
 
 def _wait(holder: str) -> None:

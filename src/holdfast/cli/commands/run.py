@@ -31,39 +31,49 @@ _STATED = {"delivered": True, "not-delivered": False}
     default=GRACE_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="How long a running delivery may finish after a signal; a second signal stops at once.",
+    help=(
+        "How long the batch in progress may take to finish after a signal; a second signal stops "
+        "at once."
+    ),
 )
 @click.option(
     "--pending",
     type=click.Choice(sorted(_STATED)),
-    help="State whether the pending batch of an adopted checkpoint is in the sink already.",
+    help="State whether the pending batch of an adopted checkpoint is already in the sink.",
 )
 @click.option(
     "--accept",
     "accepted",
     multiple=True,
     type=click.Choice(sorted(ACCEPTABLE)),
-    help="Start despite this finding; may be repeated. empty-sink: the output was removed or "
-    "emptied on purpose; sink-behind: its newest rows were; shared-sink: several jobs write it; "
-    "new-checkpoint: the checkpoint was removed on purpose, and the output emptied; "
-    "changing-source: upserts into the Delta table that it reads only insert rows; "
-    "shared-mount: local paths are the same network mount on every machine of the cluster.",
+    help=(
+        "Start despite this finding; may be repeated. empty-sink: the output was removed or "
+        "emptied on purpose; sink-behind: its newest rows were removed on purpose; shared-sink: "
+        "several jobs write to it; new-checkpoint: the checkpoint was removed on purpose, and the "
+        "output emptied; changing-source: upserts into the Delta table that the job reads only "
+        "insert rows; shared-mount: local paths are the same network mount on every machine of "
+        "the cluster."
+    ),
 )
 @click.option(
     "--keep-running",
     is_flag=True,
-    help="Restart a job that fails for a reason that passes (server unreachable, executor lost, "
-    "storage throttled, time-out), after a pause and up to a limit: restart in holdfast.yaml.",
+    help=(
+        "Restart a job after a transient failure (server unreachable, executor lost, storage "
+        "throttled, timeout), after a pause and up to a limit: see restart in holdfast.yaml."
+    ),
 )
-@click.option("--fail-fast", is_flag=True, help="Stop all jobs when one has failed for good.")
-@click.option("--offline", is_flag=True, help="Fetch no Java library; what is missing is an error.")
-@click.option("--ui", is_flag=True, help="Serve Spark's own page while the jobs run.")
-@click.option("--trace", is_flag=True, help="Show Spark's whole trace of a failed job.")
+@click.option("--fail-fast", is_flag=True, help="Stop all jobs when one fails permanently.")
+@click.option(
+    "--offline", is_flag=True, help="Use only cached Java libraries; fail if one is missing."
+)
+@click.option("--ui", is_flag=True, help="Serve Spark's web UI while the jobs run.")
+@click.option("--trace", is_flag=True, help="Show Spark's full stack trace for a failed job.")
 @click.option(
     "--events",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Append a line of JSON for every batch, and for every start and end.",
+    help="Append one JSON line per batch, start and end to this file.",
 )
 @click.option(
     "--metrics-port",
@@ -96,12 +106,12 @@ def command(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Run jobs of the project in one Spark, each on its own checkpoint.
+    """Run jobs of the project in one Spark session, each on its own checkpoint.
 
-    Without a JOB all are run. Those that end by themselves run in the order of their dependencies,
-    the others then side by side until a signal comes; one that reads what such a job writes starts
-    after its first commit. A job that fails takes down only those that read what it writes; the
-    exit status is that of the first one in lineage order.
+    Without JOB, all jobs run. Jobs that end by themselves run first, in the order of their
+    dependencies; the others then run in parallel until a signal arrives, each after the first
+    commit of the jobs it reads from. If a job fails, only jobs that read its output stop too; the
+    exit status is that of the first failed job in lineage order.
     """
     from holdfast.cli.drawing.liverun import LiveRun
 

@@ -23,18 +23,18 @@ _MEGABYTE = 1_000_000
     "--operator",
     type=click.IntRange(min=0),
     metavar="N",
-    help="The id of the stateful operator; otherwise the first.",
+    help="Id of the stateful operator (default: the first).",
 )
 @click.option(
     "--store",
     metavar="NAME",
-    help="A store of the operator, or a state variable; otherwise the first.",
+    help="Store of the operator, or a state variable (default: the first).",
 )
 @click.option(
     "--batch",
     type=click.IntRange(min=0),
     metavar="ID",
-    help="The state as it was after this batch; otherwise after the newest committed one.",
+    help="State as of this batch (default: the newest committed batch).",
 )
 @click.option(
     "--partition", type=click.IntRange(min=0), metavar="N", help="Read only this partition."
@@ -42,31 +42,33 @@ _MEGABYTE = 1_000_000
 @click.option(
     "--key",
     metavar="KEY",
-    help="Only this key: its value, or a JSON object with its columns. Only the partition that "
-    "can hold it is read.",
+    help=(
+        "Only this key: its value, or a JSON object with its columns. Reads only the partition of "
+        "the key."
+    ),
 )
 @click.option(
     "--where",
     metavar="CONDITION",
-    help="Only rows that fit, such as \"count > 10 and device = 'a'\".",
+    help="Only rows that match, such as \"count > 10 and device = 'a'\".",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help=f"At most so many rows; otherwise {FIRST_ROWS} are shown, and all are written.",
+    help=f"Maximum number of rows (default: {FIRST_ROWS} when shown, all when written).",
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the rows to this file, .parquet, .csv or .jsonl, in place of showing them.",
+    help="Write the rows to this .parquet, .csv or .jsonl file instead of showing them.",
 )
-@click.option("--force", is_flag=True, help="Replace the file of --output if it exists.")
+@click.option("--force", is_flag=True, help="Overwrite the --output file if it exists.")
 @click.option(
     "--summary",
     is_flag=True,
-    help="Numbers in place of rows: keys, bytes, skew, event times, growth.",
+    help="Show statistics instead of rows: keys, bytes, skew, event times, growth.",
 )
 @click.option(
     "--memory",
@@ -74,7 +76,7 @@ _MEGABYTE = 1_000_000
     default=MEMORY_BYTES // _MEGABYTE,
     show_default=True,
     metavar="MB",
-    help="What reading may hold; what is more goes through temporary files.",
+    help="Memory limit for reading; the rest goes to temporary files.",
 )
 @target_options
 @output_options
@@ -99,12 +101,12 @@ def command(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Show rows of the state, write them to a file, or sum them up.
+    """Show rows of the state, write them to a file, or summarize them.
 
-    TARGET is the path or URL of a checkpoint, or a job's name in holdfast.yaml. No Spark is
-    started, and the checkpoint stays as it is. A condition compares columns of key and value by
-    = != < <= > >=, in (…), like and is null, joined by and, or, not and brackets; where key and
-    value have a column of the same name, the key's is meant, and value.NAME is the other.
+    TARGET is the path or URL of a checkpoint, or a job's name in holdfast.yaml. Spark is not
+    started, and the checkpoint is not changed. A condition compares columns of key and value with
+    = != < <= > >=, in (…), like and is null, combined with and, or, not and parentheses; if key and
+    value have a column of the same name, NAME is the key's and value.NAME the value's.
     """
     start_numpy_without_threads()
     with ByteProgress("reading", silent=quiet or as_json) as progress:

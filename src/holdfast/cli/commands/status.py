@@ -18,8 +18,10 @@ from holdfast.cli.options import Output, output_options, target_options
     "--metrics",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Also write the state as OpenMetrics text to FILE, which must end in .prom: for a node "
-    "exporter's textfile collector. Each call replaces the file.",
+    help=(
+        "Also write the status as OpenMetrics text to FILE, for the textfile collector of a node "
+        "exporter. FILE must end in .prom and is replaced by each call."
+    ),
 )
 @target_options
 @output_options
@@ -36,10 +38,10 @@ def command(
 ) -> int:
     """Show the state of the project's jobs, without Spark.
 
-    For each JOB, or for all of them: its checkpoint's last and pending batch, who holds its lease,
-    its last runs, and a start that failed since. Nothing is written but the file of --metrics. The
-    exit status is 3 if the last run or start of a job failed, if a run was killed, if a restore was
-    interrupted, or if a checkpoint cannot be read or lacks an entry of a log.
+    For each JOB (default: all): last and pending batch of its checkpoint, the holder of its lease,
+    its last runs, and a start that failed since. Only the --metrics file is written. The exit
+    status is 3 if the last run or start of a job failed, if a run was killed, if a restore was
+    interrupted, or if a checkpoint cannot be read or a log entry is missing.
     """
     answer = library.status(
         *jobs,

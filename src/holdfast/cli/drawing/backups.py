@@ -41,7 +41,7 @@ def _draw_place(place: BackupPlace, console: Console) -> None:
     console.print(Text.assemble(("checkpoint ", "bold"), place.location))
     console.print(Text.assemble(("backups    ", "bold"), place.store))
     if not place.backups:
-        console.print("  none yet: holdfast backup makes one")
+        console.print("  no backups yet; create one with holdfast backup")
         return
     console.print(f"  {counted(len(place.backups), 'backup')} in {size_text(place.stored_bytes)}")
     console.print(backup_table(place.backups[:MOST_BACKUPS]))
@@ -50,7 +50,7 @@ def _draw_place(place: BackupPlace, console: Console) -> None:
 
 
 def backup_table(backups: Sequence[BackupSummary]) -> Padding:
-    """Give the table of some backups."""
+    """Return the table of some backups."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
     table.add_column("backup", no_wrap=True)
     for title in ("planned", "committed", "files", "size"):
@@ -93,7 +93,7 @@ def draw_backup(answer: Answer[BackupReport], console: Console) -> None:
     if report.removed_files or report.removed_backups:
         console.print(
             f"removed {counted(len(report.removed_backups), 'old backup')} and "
-            f"{counted(report.removed_files, 'copy')} that no backup names "
+            f"{counted(report.removed_files, 'copy')} that no backup uses "
             f"({size_text(report.freed_bytes)})"
         )
     if answer.findings:
@@ -108,15 +108,15 @@ def _backup_headline(report: BackupReport) -> str:
         return f"Backed up: {new}; {read}"
     if report.damaged:
         return f"{counted(len(report.damaged), 'damaged file')} in the backups; {read}"
-    return f"Every copy is whole: {read}"
+    return f"Every copy is intact: {read}"
 
 
 _HEADLINES = {
     RestoreAct.RESTORED: "Restored",
-    RestoreAct.UNCHANGED: "Nothing to restore: everything is there already",
-    RestoreAct.FINISHED: "The interrupted restore is finished",
-    RestoreAct.TAKEN_BACK: "The interrupted restore is taken back",
-    RestoreAct.NOTHING: "No restore was interrupted here",
+    RestoreAct.UNCHANGED: "Nothing to restore: all files are already in place",
+    RestoreAct.FINISHED: "The interrupted restore was finished",
+    RestoreAct.TAKEN_BACK: "The interrupted restore was undone",
+    RestoreAct.NOTHING: "No interrupted restore found",
 }
 
 

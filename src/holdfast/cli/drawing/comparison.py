@@ -120,12 +120,12 @@ def _draw_side(label: str, side: Side, console: Console) -> None:
     span = f"planned to {side.last_planned}, committed to {side.last_committed}"
     console.print(f"      query {side.query_id or 'without id'}, {span}")
     if side.batch_id not in (None, side.last_committed):
-        console.print(f"      its state after batch {side.batch_id}")
+        console.print(f"      state after batch {side.batch_id}")
 
 
 def _headline(found: Comparison) -> str:
     if found.identical:
-        return "The logs and the state are the same" if found.stores else "The logs are the same"
+        return "The logs and the state are identical" if found.stores else "The logs are identical"
     if _is_one_checkpoint(found):
         return f"From batch {found.left.batch_id} to batch {found.right.batch_id}"
     if found.same_query:

@@ -20,7 +20,7 @@ def draw_demonstration(answer: Answer[Demonstration], console: Console) -> None:
         console.print(Padding(_state(kill), (0, 0, 0, 2)))
     console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("table", "expected", "found", "lost", "doubled"):
+    for name in ("table", "expected", "found", "lost", "duplicated"):
         table.add_column(name, justify="left" if name == "table" else "right")
     for count in shown.counts:
         figures = (count.expected, count.found, count.lost, count.doubled)
@@ -29,9 +29,9 @@ def draw_demonstration(answer: Answer[Demonstration], console: Console) -> None:
     console.print()
     style = "bold green" if shown.lost == shown.doubled == 0 else "bold red"
     lost, doubled = counted(shown.lost, "row"), counted(shown.doubled, "row")
-    console.print(Text(f"{lost} lost, {doubled} doubled", style))
+    console.print(Text(f"{lost} lost, {doubled} duplicated", style))
     held = shown.skipped_batches
-    console.print(f"{counted(held, 'batch')} ran again and was not written twice")
+    console.print(f"{counted(held, 'batch')} run again, not written twice")
 
 
 def _state(kill: Kill) -> str:

@@ -34,7 +34,7 @@ def draw_evidence(answer: Answer[Evidence], console: Console) -> None:
     _draw_verdict(found, console)
     if found.missing:
         console.print()
-        console.print(Text("What would complete it", "bold"))
+        console.print(Text("What is missing, and how to get it", "bold"))
         console.print(_indented(_missing(found.missing)))
     if found.bundle is not None:
         _draw_bundle(found.bundle, console)
@@ -63,7 +63,7 @@ def _facts(found: Evidence) -> Table:
         basis = Text(fact.basis.value, _STYLES.get(fact.basis, "green"))
         grid.add_row("", Text.assemble(basis, (f": {fact.source}", "dim")))
         if name == "sink" and found.sink.value is not None and found.sink.value.promise:
-            grid.add_row("", f"promised: {found.sink.value.promise}")
+            grid.add_row("", f"delivery: {found.sink.value.promise}")
         if name == "restart_history" and found.restart_history.value is not None:
             for run in found.restart_history.value.runs[:MOST_RUNS]:
                 grid.add_row("", run_text(run))
@@ -103,7 +103,7 @@ def _draw_bundle(bundle: Bundle, console: Console) -> None:
     grid = _grid()
     files = f"{counted(bundle.files, 'file')} in {size_text(bundle.size_bytes)}"
     size = f"{files}, {bundle.redacted} redacted"
-    grid.add_row("holds", f"{size}; {bundle.left_out} left out, its manifest says why")
+    grid.add_row("holds", f"{size}; {bundle.left_out} left out (see the manifest)")
     grid.add_row("sha256", bundle.sha256)
     console.print(_indented(grid))
 

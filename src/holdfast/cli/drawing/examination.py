@@ -19,6 +19,7 @@ from holdfast.cli.drawing.findings import (
 from holdfast.diagnosis.doctor.examination import Examination, Examined, FindingChange, Reported
 from holdfast.diagnosis.doctor.wrongfixes import WRONG_FIXES
 from holdfast.findings import Severity
+from holdfast.plurals import counted
 
 
 def draw_examination(answer: Answer[Examination], console: Console) -> None:
@@ -65,7 +66,9 @@ def _identity(target: Examined) -> Table:
         grid.add_row("batches", f"planned up to {planned}, committed up to {committed}")
     if target.sink is not None:
         last = _batch(target.sink.last_committed)
-        grid.add_row("sink", f"{target.sink.location}: holds up to {last} ({target.sink.basis})")
+        grid.add_row(
+            "sink", f"{target.sink.location}: has batches up to {last} ({target.sink.basis})"
+        )
     return grid
 
 
@@ -77,9 +80,15 @@ def _summary(target: Examined, checks: int) -> str:
     if not target.readable:
         return "could not be examined"
     counts = {one: sum(f.severity is one for f in target.findings) for one in Severity}
-    found = [f"{count} {one.value}" for one, count in reversed(counts.items()) if count]
-    asked = "its sink was asked" if target.sink is not None else "its sink was not asked (--sink)"
-    return f"{checks} checks, {asked}: {', '.join(found) or 'nothing to report'}"
+    found = [_counted(one, count) for one, count in reversed(counts.items()) if count]
+    checked = "Sink checked" if target.sink is not None else "Sink not checked: pass --sink"
+    return f"{checks} checks, {', '.join(found) or 'nothing to report'}. {checked}"
+
+
+def _counted(severity: Severity, count: int) -> str:
+    if severity is Severity.FATAL:
+        return f"{count} fatal"
+    return counted(count, "note" if severity is Severity.INFO else severity.value)
 
 
 def _style(target: Examined) -> str:

@@ -29,7 +29,7 @@ def _headline(page: Explanation) -> str:
 
 
 def _rows(page: Explanation) -> list[tuple[str, str]]:
-    """Give label and text of each line; a page about an error of Spark has more of them."""
+    """Return label and text of each line; a page about an error of Spark has more of them."""
     means = "why" if page.kind is Kind.CODE else "means"
     return [
         *([("found by", page.matched)] if page.matched else []),

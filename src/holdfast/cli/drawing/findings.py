@@ -67,7 +67,7 @@ PIPE_WIDTH = 80
 
 @contextmanager
 def drawing_console(*, no_color: bool) -> Iterator[Console]:
-    """Give the console to draw on; what was drawn reaches standard output at the end."""
+    """Yield the console to draw on; what was drawn reaches standard output at the end."""
     on_terminal = sys.stdout.isatty()
     console = Console(
         file=sys.stdout,

@@ -77,7 +77,7 @@ def _identity(found: Inspection) -> Table:
         grid.add_row("sink", f"{named}, recorded" if sink.basis == RECORDED else named)
         if sink.asked is not None:
             is_held = sink.basis == "asked" and sink.last_committed is not None
-            held = f"holds batches up to {sink.last_committed}: " if is_held else ""
+            held = f"has batches up to {sink.last_committed}: " if is_held else ""
             grid.add_row("", f"{held}{sink.asked}")
     if found.watermark_ms:
         grid.add_row("watermark", f"{time_text(found.watermark_ms)} for the next batch")
@@ -103,9 +103,9 @@ def _draw_next_start(start: NextStart, unverified: Unverified | None, console: C
     grid = _pairs()
     grid.add_row("", start.reason)
     if start.sink_touched:
-        grid.add_row("", f"Batch {start.batch_id} reaches the sink before that.")
+        grid.add_row("", f"Batch {start.batch_id} is written to the sink before that.")
     if start.action is not Action.UNKNOWN:
-        grid.add_row("", f"This holds for Spark {start.assumes_spark} and an unchanged query.")
+        grid.add_row("", f"Valid for Spark {start.assumes_spark} and an unchanged query.")
     if unverified is not None and start.action in (Action.PLAN, Action.RERUN):
         grid.add_row("", f"Not verified: {_unverified_text(unverified)}")
     for other in start.differs:
@@ -122,8 +122,9 @@ def _batches_title(found: Inspection) -> str:
     batches = found.batches
     first = batches.first_kept
     last = batches.last_planned
-    span = f"{first} to {last} kept" if first is not None else "none planned"
-    return f"Batches ({span}; the newest {len(found.timeline)}, newest last)"
+    if first is None:
+        return "Batches: none planned"
+    return f"Batches {first} to {last} (last {len(found.timeline)}, oldest first)"
 
 
 def _batches(found: Inspection) -> Table:

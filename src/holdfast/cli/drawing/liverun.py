@@ -170,7 +170,7 @@ class LiveRun:
                 self._leave_unsaid(event.job)
                 self._leave(line)
             if isinstance(event, JobStarted) and event.promise is not None:
-                self._leave(f"{event.job}: sink: {redact(event.promise)}")
+                self._leave(f"{event.job}: delivery: {redact(event.promise)}")
 
     def _drawn(self) -> Text:
         # Drawn by a thread of the terminal's, which must not wait for who shows an event.
@@ -235,7 +235,7 @@ def line_of(event: Event) -> str:
     if isinstance(event, BatchDone):
         return _batch(event)
     if isinstance(event, RecordFailing):
-        return f"goes on, but its record cannot be written: {event.message}"
+        return f"continues, but its run record cannot be written: {event.message}"
     if isinstance(event, JobStopping):
         return _stopping(event)
     if isinstance(event, JobEnded):

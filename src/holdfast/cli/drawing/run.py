@@ -44,7 +44,7 @@ def draw_run(answer: Answer[RunReport], console: Console) -> None:
             words = f"batch {job.pending} is pending (planned, not committed)"
             console.print(f"{job.job}: {words}; the next start runs it again", markup=False)
     for promise in dict.fromkeys(job.promise for job in answer.result.jobs if job.promise):
-        console.print(f"sink: {promise}")
+        console.print(f"delivery: {promise}")
     if answer.findings:
         console.print()
         draw_findings(answer.findings, answer.location, console)

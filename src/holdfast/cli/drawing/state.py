@@ -48,7 +48,7 @@ def _numbers(found: StateSummary) -> Table:
     grid.add_row("size", f"{size_text(found.row_bytes)} of rows, {size_text(found.file_bytes)} of "
                          "files of all kept batches")  # fmt: skip
     if found.skew is not None and len(found.partitions) > 1:
-        grid.add_row("skew", f"the largest partition holds {found.skew:g} times the average")
+        grid.add_row("skew", f"the largest partition is {found.skew:g} times the average")
     if found.event_time is not None and found.event_time.oldest is not None:
         times = found.event_time
         grid.add_row("event time", f"{times.column} from {times.oldest} to {times.newest}")
@@ -62,13 +62,13 @@ def _numbers(found: StateSummary) -> Table:
 def _dropped(found: StateSummary) -> str:
     note = f" ({found.dropped_next_note})" if found.dropped_next_note else ""
     if found.dropped_next is None:
-        return f"not known{note}"
+        return f"unknown{note}"
     return f"{counted(found.dropped_next, 'key')}{note}"
 
 
 def _growth(growth: Growth | None) -> str:
     if growth is None:
-        return "not known: no older batch was looked at"
+        return "unknown: no older batch was read"
     first = f"{counted(growth.first_keys, 'key')} after batch {growth.first_batch}"
     text = f"{first}, {growth.last_keys:,} now"
     if not growth.changes:
@@ -125,7 +125,7 @@ def _heading(found: StateRows) -> Text:
 
 def _draw_rows(found: StateRows, console: Console) -> None:
     if not found.rows:
-        console.print("No row.")
+        console.print("No rows.")
         return
     records = [_flat(row) for row in found.rows]
     table = _wide_table(records)
@@ -146,7 +146,7 @@ def _rows_shown(found: StateRows) -> str:
 
 
 def _flat(row: StateRow) -> dict[str, str]:
-    """Give the cells of a row by the short name of each column."""
+    """Return the cells of a row by the short name of each column."""
     cells = {"partition": str(row.partition)}
     for part in (row.key, row.user_map_key, row.value):
         for name, value in _leaves(part or {}):
@@ -189,7 +189,7 @@ def _names(records: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _width(records: Sequence[Mapping[str, str]]) -> int:
-    """Tell how wide a table is in which no cell is folded."""
+    """Return how wide a table is in which no cell is folded."""
     widths = [
         max(cell_len(name), *(cell_len(record.get(name, "")) for record in records))
         for name in _names(records)
@@ -209,7 +209,7 @@ def _wide_table(records: Sequence[Mapping[str, str]]) -> Table:
 
 
 def _narrow_table(rows: Sequence[StateRow]) -> Table:
-    """Give key and value as one text each, folded as often as need be."""
+    """Return key and value as one text each, folded as often as need be."""
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="underline")
     table.add_column("partition", justify="right", no_wrap=True)
     table.add_column("key", overflow="fold", ratio=1)

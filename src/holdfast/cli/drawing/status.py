@@ -113,11 +113,11 @@ def _draw_sinks(jobs: Iterable[JobStatus], console: Console) -> None:
     grid.add_column(overflow="fold")
     for one in jobs:
         if one.sink_basis is not None:
-            held = "" if one.sink_holds is None else f"holds batches up to {one.sink_holds}: "
+            held = "" if one.sink_holds is None else f"has batches up to {one.sink_holds}: "
             grid.add_row(one.job, f"{held}{one.sink_basis}")
     if grid.row_count:
         console.print()
-        console.print(Text("Sinks that were asked", "bold"))
+        console.print(Text("Sinks that were read", "bold"))
         console.print(Padding(grid, (0, 0, 0, 2)))
 
 

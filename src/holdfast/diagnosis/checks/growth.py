@@ -29,7 +29,7 @@ def check_source_log_size(subject: Subject) -> Iterator[Finding]:
         newest = max(source.compact_ids & source.files.keys(), default=None)
         if newest is not None and source.files[newest].size >= LARGE_LOG_BYTES:
             item = source.files[newest]
-            message = f"{item.path} holds {item.size:,} bytes"
+            message = f"{item.path} has {item.size:,} bytes"
             yield Finding(
                 "HF2304", Severity.WARNING, message, Place(item.path), {"bytes": item.size}
             )
@@ -57,7 +57,7 @@ def check_connector_logs(subject: Subject) -> Iterator[Finding]:
     if files:
         size = sum(item.size for item in files)
         message = (
-            f"{CONNECTOR_LOGS}/ holds {counted(len(files), 'file')} of a connector, {size:,} bytes"
+            f"{CONNECTOR_LOGS}/ has {counted(len(files), 'file')} of a connector, {size:,} bytes"
         )
         evidence = {"files": len(files), "bytes": size}
         yield Finding("HF2310", Severity.INFO, message, Place(CONNECTOR_LOGS), evidence)
@@ -126,7 +126,7 @@ def _sizes(subject: Subject, operator: OperatorFiles) -> Sizes | None:
 
 
 def _wholes(subject: Subject, files: PartitionFiles) -> dict[int, int]:
-    """Give the versions that are kept whole, with their bytes, as far as they are known."""
+    """Return the versions that are kept whole, with their bytes, as far as they are known."""
     sizes = {version: item.size for version, item in files.snapshots.items()}
     for (version, _), item in files.zips.items():
         size = snapshot_bytes(subject.snapshots.get(item.path))
@@ -207,7 +207,7 @@ def advise_object_store(subject: Subject) -> Iterator[Finding]:
     """Say what an object store needs, unless the project declares it."""
     declared = subject.job.settings if subject.job is not None else {}
     if subject.scheme in OBJECT_STORES and FILE_MANAGER not in declared:
-        message = f"the checkpoint lies on an object store ({subject.scheme}): renames are copies"
+        message = f"the checkpoint is on an object store ({subject.scheme}): renames are copies"
         yield _advice("HF2337", message, "")
 
 
@@ -233,7 +233,7 @@ def check_compaction_interval(subject: Subject) -> Iterator[Finding]:
 
 
 def _distances(compact: Collection[int]) -> bool:
-    """Tell whether the distances differ."""
+    """Return whether the distances differ."""
     return len({after - before for before, after in pairwise(sorted(compact))}) > 1
 
 

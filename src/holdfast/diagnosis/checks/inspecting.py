@@ -38,7 +38,7 @@ def inspect_checkpoint(
     sink: SinkPlace | None = None,
     progress: Progress | None = None,
 ) -> Answer[Inspection]:
-    """Tell what is in a checkpoint and what the next start does; nothing is written.
+    """Return what is in a checkpoint and what the next start does; nothing is written.
 
     `verified` reads every file and compares it with its checksums, not only what the next start
     needs. `may_be_missing` takes a place that is not there for a job that never ran. `sink` is

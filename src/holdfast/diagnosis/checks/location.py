@@ -18,7 +18,7 @@ _TEMPORARY = re.compile(
 )
 _CHANGING: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
-        "an application's id",
+        "an application id",
         re.compile(r"application_[0-9]{10,}_[0-9]+|(?:app|local)-[0-9]{10,}\S*"),
     ),
     ("a random id", re.compile(rf"(?<![0-9a-fA-F]){_UUID}(?![0-9a-fA-F])")),
@@ -44,7 +44,7 @@ _OF_A_JOB = (
 def check_is_there(subject: Subject) -> Iterator[Finding]:
     """Report a path at which nothing is; a declared job that never ran has no checkpoint yet."""
     if not subject.is_there and subject.job is None:
-        message = "nothing is at this path: a query that is started on it begins at batch 0"
+        message = "there is nothing at this path: a query started on it begins at batch 0"
         yield Finding("HF2351", Severity.WARNING, message, Place(""))
 
 
@@ -54,7 +54,7 @@ def check_fixed_path(subject: Subject) -> Iterator[Finding]:
     for what, pattern in _CHANGING:
         found = pattern.search(path)
         if found is not None:
-            message = f"the path holds {what}: {found[0]}"
+            message = f"the path contains {what}: {found[0]}"
             evidence = {"part": found[0], "looks_like": what}
             yield Finding("HF2301", Severity.WARNING, message, Place(""), evidence)
             return
@@ -66,12 +66,12 @@ def check_lasting_place(subject: Subject) -> Iterator[Finding]:
     # Where a project declares the job, a move by hand is refused at its next start.
     steps = _OF_A_JOB if job is not None else ()
     if _SPARKS_OWN.search(subject.path):
-        message = "Spark made this place up, because the query named no checkpointLocation"
+        message = "Spark generated this path, because the query set no checkpointLocation"
         yield Finding("HF2302", Severity.WARNING, message, Place(""), next_steps=steps)
     elif subject.scheme == "file" and job is not None and job.folder is not None:
         yield from emptied_place(subject.path, job.folder)
     elif subject.scheme == "file" and _TEMPORARY.search(subject.path):
-        message = "the folder lies among temporary files"
+        message = "the checkpoint is in a directory of temporary files"
         yield Finding("HF2302", Severity.INFO, message, Place(""), next_steps=steps)
 
 
@@ -89,7 +89,7 @@ def emptied_place(path: str, project: str) -> Iterator[Finding]:
 def check_escaped_twin(subject: Subject) -> Iterator[Finding]:
     """Report a folder at the path under which Spark 2 kept this one."""
     if subject.twin is not None:
-        message = f"{subject.twin} is the path under which Spark 2 kept this one"
+        message = f"{subject.twin} is the path that Spark 2 used for this checkpoint"
         yield Finding("HF2305", Severity.FATAL, message, Place(""), {"twin": subject.twin})
 
 

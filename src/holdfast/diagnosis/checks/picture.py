@@ -81,13 +81,13 @@ def check_wholeness(picture: Picture) -> Iterator[Finding]:
             {"code": error.code.number},
         )
     for path in picture.unread:
-        message = f"{path} holds {picture.layout.items[path].size:,} bytes and was not read"
+        message = f"{path} has {picture.layout.items[path].size:,} bytes and was not read"
         yield Finding("HF2234", Severity.INFO, message, Place(path))
     if picture.moved:
         yield Finding(
             "HF2231",
             Severity.INFO,
-            "a query wrote to the checkpoint while it was read: this is one moment of it",
+            "a query wrote to the checkpoint while it was read: this is a snapshot of one moment",
             Place("offsets"),
         )
 

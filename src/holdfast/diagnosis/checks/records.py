@@ -51,18 +51,18 @@ def check_readable(_picture: Picture, recorded: Recorded) -> Iterator[Finding]:
 
 
 def interrupted_act(recorded: Recorded, target: str) -> Iterator[Finding]:
-    """Tell a restore that was begun and has no outcome; the target is what commands are given."""
+    """Report a restore that was begun and has no outcome; the target is named in the steps."""
     if recorded.act is None:
         return
     if not recorded.act_at_work:
         yield interrupted(recorded.act, target)
         return
-    message = f"the {recorded.act.kind} {recorded.act.id} is at work here now"
+    message = f"the {recorded.act.kind} {recorded.act.id} is running here now"
     yield Finding("HF4507", Severity.INFO, message, Place(""), {"act": recorded.act.id})
 
 
 def unreadable_records(recorded: Recorded) -> Iterator[Finding]:
-    """Tell which records could not be read."""
+    """Report the records that could not be read."""
     if recorded.failures:
         message = f"records could not be read: {recorded.failures[0]}"
         evidence = {"failures": list(recorded.failures[:20]), "count": len(recorded.failures)}

@@ -46,11 +46,11 @@ def check_newer_logs(subject: Subject) -> Iterator[Finding]:
     picture = subject.picture
     offsets, commit = picture.newest_offsets, picture.newest_commit
     if offsets is not None and offsets.version > 1:
-        message = f"offsets/ is of version {offsets.version}: only Spark 4.2 and later read it"
+        message = f"offsets/ has version {offsets.version}: only Spark 4.2 and later can read it"
         yield Finding("HF2313", Severity.INFO, message, Place("offsets"))
     if commit is not None and commit.version > 1:
         since = "4.0" if commit.version == 2 else "4.2"
-        message = f"commits/ is of version {commit.version}: only Spark {since} and later read it"
+        message = f"commits/ has version {commit.version}: only Spark {since} and later can read it"
         yield Finding("HF2313", Severity.INFO, message, Place("commits"))
 
 
@@ -80,15 +80,15 @@ RELEASE_FAULTS: tuple[ReleaseFault, ...] = (
         "SPARK-51717",
         "4.0",
         "first patch versions of 4.0 and before",
-        "the second snapshot of a new query can be refused ('Sst file size mismatch')",
+        "the second snapshot of a new query can be rejected ('Sst file size mismatch')",
         _has_rocksdb,
     ),
     ReleaseFault(
         "SPARK-56461",
         "4.1",
         "4.1",
-        "checksums of format 1 state can refuse a whole file after a task's retry; "
-        "spark.sql.streaming.checkpoint.fileChecksum.enabled=false turns them off",
+        "checksums of format 1 state can cause a correct file to be rejected after a task was "
+        "retried; spark.sql.streaming.checkpoint.fileChecksum.enabled=false disables them",
         _has_checksums_in_format_one,
     ),
 )
@@ -116,9 +116,9 @@ def _judged(join: FormatOneJoin, release: str, outer: bool | None) -> tuple[Seve
     if outer:
         return Severity.FATAL, f"{_FORMAT}, and the declared query has an outer join"
     if outer is False or join.was_inner:
-        return Severity.INFO, f"{_FORMAT}, which serves inner joins only"
-    unknown = f"{_FORMAT}, and whether the join is an inner one is not known"
-    return Severity.WARNING, f"{unknown}: Spark 3 and later refuse any other"
+        return Severity.INFO, f"{_FORMAT}, which supports inner joins only"
+    unknown = f"{_FORMAT}, and it is unknown whether the join is an inner join"
+    return Severity.WARNING, f"{unknown}: Spark 3 and later reject any other"
 
 
 def _declared_outer(subject: Subject) -> bool | None:

@@ -31,7 +31,7 @@ def check_own_job(subject: Subject) -> Iterator[Finding]:
         if two_projects:
             recorded = f"{recorded} of project {run.project}"
             declared = f"{declared} of project {job.project}"
-        message = f"the newest run was one of job {recorded}, declared is {declared}"
+        message = f"the newest run was of job {recorded}; the declared job is {declared}"
         evidence = {"recorded": run.job, "declared": job.name, "project": run.project}
         yield Finding("HF2343", Severity.ERROR, message, Place(""), evidence)
 
@@ -40,9 +40,9 @@ def check_driver_now(subject: Subject) -> Iterator[Finding]:
     """Report a driver that holds the lease now."""
     lease = subject.recorded.lease
     if lease is not None and lease.state is Standing.HELD:
-        message = f"a driver runs on it now: {lease.words}"
+        message = f"a driver is running on it: {lease.words}"
         if lease.act is not None:
-            message = f"it is being changed now: {lease.words}"
+            message = f"it is being changed: {lease.words}"
         evidence = {"generation": lease.generation, "since": lease.since}
         yield Finding("HF2344", Severity.INFO, message, Place(""), evidence)
 
@@ -63,13 +63,13 @@ def check_failed_attempts(subject: Subject) -> Iterator[Finding]:
 
 
 def killed_run(recorded: Recorded, target: str, severity: Severity) -> Iterator[Finding]:
-    """Tell a last run that was killed; a target, so that the next step can be taken as it is."""
+    """Report a last run that was killed; the target makes the next step complete."""
     if last_run_state(recorded) is not RunState.KILLED:
         return
     run = recorded.runs[0]
     message = (
-        f"run {run.generation} of job {run.job}, which began at {run.started_at}, did not end "
-        "cleanly: its process is gone"
+        f"run {run.generation} of job {run.job} did not end cleanly (no final record): its "
+        f"process is gone; it began at {run.started_at}"
     )
     evidence = {"generation": run.generation, "last_batch": run.last_batch}
     named = shlex.quote(target)
@@ -78,7 +78,7 @@ def killed_run(recorded: Recorded, target: str, severity: Severity) -> Iterator[
 
 
 def failed_run(recorded: Recorded) -> Iterator[Finding]:
-    """Tell a last run that failed, or was refused."""
+    """Report a last run that failed or was refused."""
     run = recorded.runs[0] if recorded.runs else None
     if run is None or run.ended not in _BAD_ENDS:
         return

@@ -147,12 +147,12 @@ def _unread(asked: DiffOptions) -> Finding | None:
 
 
 def _two_batches(picture: Picture, asked: DiffOptions) -> tuple[int, int]:
-    """Give the batches to compare: by default the newest committed, with the one before."""
+    """Return the batches to compare: by default the newest committed, with the one before."""
     ids = picture.layout.commits.ids
     for batch in (asked.from_batch, asked.to_batch):
         if batch is not None and batch not in ids:
-            kept = f"{ids[0]} to {ids[-1]} are" if ids else "none is"
-            message = f"batch {batch} is not among the committed ones: {kept}"
+            kept = f"{ids[0]} to {ids[-1]}" if ids else "none"
+            message = f"batch {batch} is not committed; committed batches: {kept}"
             raise UsageError("HF2791", message, at=picture.location)
     last = asked.to_batch if asked.to_batch is not None else max(ids, default=None)
     before = [one for one in ids if last is not None and one < last]
@@ -164,7 +164,7 @@ def _two_batches(picture: Picture, asked: DiffOptions) -> tuple[int, int]:
 
 
 def _entry(reader: Reader, picture: Picture, batch_id: int) -> OffsetsEntry | None:
-    """Give the plan of a batch that may be older than what the picture holds."""
+    """Return the plan of a batch that may be older than what the picture holds."""
     item = picture.layout.offsets.files.get(batch_id)
     if item is None or batch_id in picture.offsets or picture.refused(item.path):
         return picture.offsets.get(batch_id)

@@ -219,7 +219,7 @@ def _compare_log(
 def differing(
     left: Mapping[Key, str], right: Mapping[Key, str]
 ) -> dict[Key, tuple[str | None, str | None]]:
-    """Give what two mappings say differently."""
+    """Return what two mappings say differently."""
     keys = [*left, *(key for key in right if key not in left)]
     return {key: (left.get(key), right.get(key)) for key in keys if left.get(key) != right.get(key)}
 
@@ -231,7 +231,7 @@ def _names(picture: Picture) -> dict[int, str]:
 def entry_differences(
     batch_id: int, one: OffsetsEntry, other: OffsetsEntry
 ) -> list[EntryDifference]:
-    """Tell what two entries say differently, field by field."""
+    """Return the differences between two entries, field by field."""
     fields = {"version": (one.version, other.version)}
     found: dict[str, tuple[object, object]] = dict(fields)
     if one.metadata is not None and other.metadata is not None:
@@ -253,7 +253,7 @@ def entry_differences(
 def distances(
     picture: Picture, one: OffsetsEntry | None, other: OffsetsEntry | None, formats: Formats
 ) -> tuple[SourceDistance, ...]:
-    """Tell how far each source of the second entry, which a picture holds, is ahead."""
+    """Return how far each source of the second entry, which a picture holds, is ahead."""
     if one is None or other is None:
         return ()
     texts = {source.name: source.text for source in one.sources}

@@ -61,7 +61,7 @@ class StateComparison:
 
 
 def state_at(reader: Reader, picture: Picture, batch_id: int | None) -> StateAt | None:
-    """Give the state at a batch, by default the newest committed; None where nothing is kept."""
+    """Return the state at a batch, by default the newest committed; None where nothing is kept."""
     if not picture.layout.state.operators:
         return None
     if batch_id is None and not picture.layout.commits.ids:
@@ -83,7 +83,9 @@ def compare_stores(
     for name in dict.fromkeys([*here, *there]):
         if name not in here or name not in there:
             side = "left" if name in here else "right"
-            found.stores.append(StoreComparison(*name, not_compared=f"only the {side} has it"))
+            found.stores.append(
+                StoreComparison(*name, not_compared=f"it exists only on the {side}")
+            )
         else:
             found.stores.append(_compared(left, right, name, most, found.findings))
     return found

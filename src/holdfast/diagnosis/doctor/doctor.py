@@ -80,7 +80,7 @@ class Choice:
     ignore: frozenset[str] = frozenset()
 
     def takes(self, code: str) -> bool:
-        """Tell whether findings of this code are wanted."""
+        """Return whether findings of this code are wanted."""
         return code not in self.ignore and (not self.only or code in self.only)
 
 
@@ -320,7 +320,7 @@ _PARTS = _LOGS | {"metadata", "sources", "state"}
 
 
 def is_checkpoint(names: frozenset[str]) -> bool:
-    """Tell by the names in a folder whether it is a checkpoint, perhaps a damaged one."""
+    """Return whether the names in a directory are those of a checkpoint, perhaps a damaged one."""
     return bool(names & _LOGS) or len(names & _PARTS) > 1
 
 

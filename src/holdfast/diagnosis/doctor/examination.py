@@ -16,7 +16,7 @@ class SinkSeen:
     """What the sink itself remembers."""
 
     location: str
-    """The output folder, the table or the function."""
+    """The output directory, the table or the function."""
     kind: str
     """`delta`, `files` (Spark's file sink, or manifests), `postgres`, `custom` or `none`."""
     last_committed: int | None
@@ -52,7 +52,7 @@ class Examined(OneLine):
     SHOWN: ClassVar = ("target", "job", "worst", "findings")
 
     target: str
-    """As it was asked for, or found in a base folder."""
+    """As requested, or as found in a base directory."""
     location: str
     """Where it was read, without secrets."""
     job: str | None
@@ -114,7 +114,7 @@ class FindingChange:
 def watch(
     look: Callable[[], Answer[Examination]], wait: Callable[[], None]
 ) -> Iterator[tuple[Answer[Examination], tuple[FindingChange, ...]]]:
-    """Look, tell, wait, for ever; the first look tells everything that it found."""
+    """Examine, report and wait, until interrupted; the first report has all findings."""
     before: dict[tuple[str, str, str], Reported] = {}
     while True:
         answer = look()

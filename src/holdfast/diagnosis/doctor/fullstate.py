@@ -87,7 +87,7 @@ class _FullReading:
                 self._read(link, encoding, decoders, (operator.id, store.name))
 
     def seen(self) -> StateSeen:
-        """Give what was seen."""
+        """Return what was seen."""
         version = unhindered_start(self.picture).batch_id or 0
         damaged = {*self.broken, *(one.path for one in self.damages)}
         loadable = loadable_in(self.picture, self.histories, damaged) if self.histories else None
@@ -116,7 +116,7 @@ class _FullReading:
         files: PartitionFiles,
         encoding: Encoding,
     ) -> list[tuple[bytes, RowDecoder]]:
-        """Give a decoder for each column family, with what its keys begin with."""
+        """Return a decoder for each column family, with what its keys begin with."""
         layouts = layouts_of(self.picture, operator.id, self.batches[-1])
         own = [one for one in layouts if one.store == store.name and one.key_json is not None]
         numbers = self._family_numbers(files) if any(one.family for one in own) else {}

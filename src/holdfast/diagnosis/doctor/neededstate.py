@@ -85,7 +85,7 @@ class _NeededReading:
                 self._read_group(group)
 
     def seen(self) -> StateSeen:
-        """Give what was seen."""
+        """Return what was seen."""
         done = [one for one in self.needed.values() if one.read]
         left = [one for one in self.needed.values() if not one.read]
         return StateSeen(

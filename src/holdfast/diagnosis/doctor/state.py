@@ -38,7 +38,7 @@ class Budget:
         self._began = self.clock()
 
     def is_over(self) -> bool:
-        """Tell whether the time is used up."""
+        """Return whether the time is used up."""
         return self.clock() - self._began >= self.most_seconds
 
     @property

@@ -101,12 +101,12 @@ ALL: tuple[str, ...] = tuple(dict.fromkeys(text for texts in _BY_CODE.values() f
 
 
 def wrong_fixes_of(code: str) -> tuple[str, ...]:
-    """Give the fixes that do harm where this code is found."""
+    """Return the fixes that do harm where this code is found."""
     return _BY_CODE.get(code, ())
 
 
 def with_wrong_fixes(finding: Finding) -> Finding:
-    """Give the finding with the fixes that do harm in its evidence, where there are any."""
+    """Return the finding with the fixes that do harm in its evidence, where there are any."""
     fixes = wrong_fixes_of(finding.code)
     if not fixes or finding.severity is Severity.INFO:
         return finding

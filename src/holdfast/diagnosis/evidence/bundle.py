@@ -76,7 +76,7 @@ def _line_without_secrets(line: str, suspicious: bool) -> str:
     except ValueError:
         return REDACTED if suspicious and not _HARMLESS.fullmatch(line) else line
     except RecursionError as error:
-        raise UncleanableError("its JSON is nested too deeply to look for secrets") from error
+        raise UncleanableError("its JSON is nested too deeply to search it for secrets") from error
 
 
 LARGEST_BYTES = 16 * 1024 * 1024
@@ -172,7 +172,7 @@ def pack(
     for item in wanted:
         data = read[item.path]
         if isinstance(data, StorageError):
-            packing.leave(item, f"it can't be read: {redact(data.message)}")
+            packing.leave(item, f"it cannot be read: {redact(data.message)}")
         else:
             packing.take(item, data)
     contents = {**packing.contents, **made, "manifest.json": packing.manifest(head, made)}
@@ -183,14 +183,14 @@ def pack(
 def _reason_to_leave(item: Listed) -> str | None:
     parts = item.path.split("/")
     if item.kind is not FileKind.FILE:
-        return "it is no plain file"
+        return "it is not a regular file"
     if item.path.endswith(_SIDE_FILES):
         return "it is a side file"
     if item.path.endswith(_ROWS):
-        return "it may hold rows"
+        return "it may contain rows"
     described = parts[0] == "state" and bool(_DESCRIPTIONS & set(parts[1:-1]))
     if item.path != "metadata" and not described and (len(parts) < 2 or parts[0] not in _LOGS):
-        return "it may hold rows" if parts[0] == "state" else "it is no log of a checkpoint"
+        return "it may contain rows" if parts[0] == "state" else "it is not a log of a checkpoint"
     return f"it is larger than {LARGEST_BYTES:,} bytes" if item.size > LARGEST_BYTES else None
 
 
@@ -219,14 +219,14 @@ def refuse_bad_place(target: Path, evidence: Sequence[Path]) -> None:
     """Refuse a name that is taken, a folder that is not there, or one that is evidence itself."""
     at = shown_path(str(target))
     if os.path.lexists(target):
-        raise UsageError("HF2501", "the bundle's file exists already", at=at)
+        raise UsageError("HF2501", "the bundle file already exists", at=at)
     folder = os.path.realpath(target.parent)
     for root in evidence:
         if is_inside(folder, os.path.realpath(root)):
-            message = f"the bundle would lie inside of {shown_path(str(root))}"
+            message = f"the bundle would be inside {shown_path(str(root))}"
             raise UsageError("HF2502", message, at=at)
     if not Path(folder).is_dir():
-        raise UsageError("HF2503", "the bundle's folder does not exist", at=at)
+        raise UsageError("HF2503", "the directory of the bundle does not exist", at=at)
 
 
 def put_bundle(target: Path, data: bytes) -> None:
@@ -240,8 +240,8 @@ def put_bundle(target: Path, data: bytes) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except FileExistsError as failure:
-        raise UsageError("HF2501", "the bundle's file exists already", at=at) from failure
+        raise UsageError("HF2501", "the bundle file already exists", at=at) from failure
     except OSError as failure:
         reason = (failure.strerror or "unknown reason").lower()
-        message = f"the bundle can't be written: {reason}"
+        message = f"the bundle cannot be written: {reason}"
         raise HoldfastError("HF2503", message, at=at) from failure

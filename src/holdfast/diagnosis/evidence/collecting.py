@@ -122,14 +122,14 @@ def _lost(recorded: Recorded, clues: SinkClues) -> Finding:
     run = recorded.started or recorded.runs[0]
     delivered = max((one.last_batch for one in recorded.runs if one.last_batch is not None),
                     default=None)  # fmt: skip
-    ended = "with no end recorded" if run.ended is None else f"{run.ended.value} {run.ended_at}"
+    ended = "without a final record" if run.ended is None else f"{run.ended.value} {run.ended_at}"
     upto = "no batch" if delivered is None else f"batches up to {delivered}"
-    told = f"the checkpoint is missing; the records know run {run.generation} of job {run.job} "
+    told = f"the checkpoint is missing; the records have run {run.generation} of job {run.job} "
     told += f"({ended}), and that {upto} {'was' if delivered is None else 'were'} delivered"
     held = None if clues.memory is None else clues.memory.last_committed(run.query_id)
     if held is not None:
         told += f"; the sink: {held.basis}" if held.value is None else (
-            f"; the sink holds batches up to {held.value}")  # fmt: skip
+            f"; the sink has batches up to {held.value}")  # fmt: skip
     evidence = {
         "run": run.generation, "recorded": delivered, "query_id": run.query_id,
         "sink": None if held is None else held.value,
@@ -138,7 +138,7 @@ def _lost(recorded: Recorded, clues: SinkClues) -> Finding:
 
 
 def _of_sink(subject: Subject) -> Iterator[Finding]:
-    """Give what a start would do to the rows in the sink, and that there is no checkpoint."""
+    """Yield what a start would do to the rows in the sink, and that there is no checkpoint."""
     yield from check_is_there(subject)
     for check in SINK_CHECKS:
         yield from _fatal(check(subject))
@@ -177,17 +177,21 @@ def _delta_commit(sink: SinkPlace, query_id: str) -> DeltaCommit | None:
 
 def _findings(result: Evidence, clues: SinkClues) -> Iterator[Finding]:
     if clues.given and clues.log is None and clues.memory is not None:
-        message = f"the sink's folder tells nothing: {clues.memory.last_committed(None).basis}"
+        message = (
+            f"the sink's directory does not show it: {clues.memory.last_committed(None).basis}"
+        )
         evidence = {"sink": clues.memory.location}
         yield Finding("HF2504", Severity.WARNING, message, Place(""), evidence)
     mode = contradicted_mode(result.output_mode, clues)
     if mode is not None and clues.declared is not None:
-        message = f"the query wrote in {result.output_mode.value} mode, {mode} is declared"
+        message = f"the query wrote in {result.output_mode.value} mode, but {mode} is declared"
         evidence = {"read": result.output_mode.source, "declared": clues.declared.at}
         yield Finding("HF2505", Severity.WARNING, message, Place(""), evidence)
     declared_format = contradicted_format(clues)
     if declared_format is not None and clues.log is not None and clues.declared is not None:
-        message = f"the output folder's log is one of {clues.log.kind}, not of {declared_format}"
+        message = (
+            f"the log in the output directory is of {clues.log.kind}, not of {declared_format}"
+        )
         evidence = {"read": clues.log.location, "declared": clues.declared.at}
         yield Finding("HF2505", Severity.WARNING, message, Place(""), evidence)
 

@@ -48,7 +48,7 @@ def source_of(run: Run) -> str:
 
 
 def with_recorded_version(fact: SparkVersionFact, run: Run | None) -> SparkVersionFact:
-    """Give the exact release where the checkpoint tells a range of them at most."""
+    """Return the exact release where the checkpoint tells a range of them at most."""
     if run is None or fact.basis is Basis.READ:
         return fact
     version = recorded_version(run, fact.value)
@@ -58,7 +58,7 @@ def with_recorded_version(fact: SparkVersionFact, run: Run | None) -> SparkVersi
 
 
 def with_recorded_sink(fact: SinkFact, run: Run | None) -> SinkFact:
-    """Give the recorded sink where nothing of its own says that this is the one."""
+    """Return the recorded sink where nothing of its own says that this is the one."""
     if run is None or run.sink is None:
         return fact
     asked, sink = fact.value, run.sink
@@ -74,27 +74,27 @@ def with_recorded_sink(fact: SinkFact, run: Run | None) -> SinkFact:
     if fact.basis is Basis.READ:
         return fact
     if run.last_batch is not None:
-        told += f"; a record says that batch {run.last_batch} was delivered"
+        told += f"; a run record says that batch {run.last_batch} was delivered"
     evidence = SinkEvidence(sink.kind, sink.identity, None, told, None, sink.promise, sink.native)
     return SinkFact(evidence, Basis.RECORDED, source_of(run))
 
 
 def with_recorded_mode(fact: TextFact, run: Run | None) -> TextFact:
-    """Give the recorded output mode where neither state nor sink kept it."""
+    """Return the recorded output mode where neither state nor sink kept it."""
     if run is None or run.output_mode is None or fact.basis is Basis.READ:
         return fact
     return TextFact(run.output_mode, Basis.RECORDED, source_of(run))
 
 
 def with_recorded_query(fact: TextFact, run: Run | None) -> TextFact:
-    """Give the recorded query id where `metadata` is gone."""
+    """Return the recorded query id where `metadata` is gone."""
     if run is None or run.query_id is None or fact.basis is Basis.READ:
         return fact
     return TextFact(run.query_id, Basis.RECORDED, source_of(run))
 
 
 def with_recorded_operators(fact: OperatorsFact, run: Run | None) -> OperatorsFact:
-    """Give the recorded operators where the checkpoint has none, or none with a name."""
+    """Return the recorded operators where the checkpoint has none, or none with a name."""
     names = _operator_names(run)
     if run is None or names is None or (fact.basis is Basis.READ and fact.value is None):
         return fact
@@ -112,7 +112,7 @@ def with_recorded_operators(fact: OperatorsFact, run: Run | None) -> OperatorsFa
 
 
 def with_recorded_provider(fact: TextFact, run: Run | None) -> TextFact:
-    """Give the recorded provider where no entry pins it; a query without operators has none."""
+    """Return the recorded provider where no entry pins it; a query without operators has none."""
     names = _operator_names(run)
     if run is None or fact.basis is Basis.READ or names is None:
         return fact
@@ -134,11 +134,11 @@ def with_recorded_runs(
         return fact
     seen = fact.value or NO_RESTARTS
     history = replace(seen, runs=tuple(map(run_shown, runs)), not_visible=UNRECORDED)
-    return HistoryFact(history, Basis.RECORDED, f"the record of every run, {len(runs)} of them")
+    return HistoryFact(history, Basis.RECORDED, f"the records of all {len(runs)} runs")
 
 
 def _operator_names(run: Run | None) -> tuple[str, ...] | None:
-    """Give the names, None where no plan was recorded."""
+    """Return the names, None where no plan was recorded."""
     return run.plan.operators if run is not None and run.plan.text else None
 
 
@@ -199,13 +199,13 @@ def _unreadable(picture: Picture, file: str) -> str:
     """Say that a file can't be read, with the reason where it is one of access."""
     damage = picture.refused(file)
     denied = damage is not None and isinstance(damage.error, StorageError)
-    return f"{file} can't be read" + (f": {damage.error.message}" if damage and denied else "")
+    return f"{file} cannot be read" + (f": {damage.error.message}" if damage and denied else "")
 
 
 def _source_offsets(picture: Picture, found: Inspection) -> OffsetsFact:
     newest = picture.newest_offsets_id
     if newest is None:
-        return OffsetsFact(None, Basis.UNKNOWN, "no batch was planned yet, or offsets/ is gone")
+        return OffsetsFact(None, Basis.UNKNOWN, "no batch was planned yet, or offsets/ is missing")
     if picture.newest_offsets is None:
         return OffsetsFact(None, Basis.UNKNOWN, _unreadable(picture, f"offsets/{newest}"))
     committed = newest in picture.layout.commits.files
@@ -218,7 +218,7 @@ def _operators(picture: Picture, found: Inspection) -> OperatorsFact:
     if unseen is not None:
         return OperatorsFact(None, Basis.UNKNOWN, unseen)
     if not found.operators:
-        reason = "there is no state/ folder: the query keeps no state, or somebody removed it"
+        reason = "there is no state/ directory: the query keeps no state, or it was removed"
         return OperatorsFact((), Basis.INFERRED, reason)
     return OperatorsFact(found.operators, Basis.READ, "state/ and the metadata in it")
 
@@ -228,7 +228,7 @@ def _provider(picture: Picture, found: Inspection) -> TextFact:
     if unseen is not None:
         return TextFact(None, Basis.UNKNOWN, unseen)
     if not found.operators:
-        reason = "there is no state/ folder: without state there is no provider"
+        reason = "there is no state/ directory: without state there is no provider"
         return TextFact(None, Basis.INFERRED, reason)
     if found.provider is not None:
         source = f"pinned in offsets/{picture.newest_offsets_id}"
@@ -236,7 +236,7 @@ def _provider(picture: Picture, found: Inspection) -> TextFact:
     by_files = _provider_by_files(picture)
     if by_files is not None:
         return TextFact(by_files, Basis.INFERRED, "the kinds of files below state/")
-    return TextFact(None, Basis.UNKNOWN, "no offsets entry that can be read pins it")
+    return TextFact(None, Basis.UNKNOWN, "no readable offsets entry pins it")
 
 
 def _state_unseen(picture: Picture) -> str | None:
@@ -245,7 +245,7 @@ def _state_unseen(picture: Picture) -> str | None:
     if any(folder.split("/", 1)[0] in ("", "state") for folder in unlisted):
         return "state/ could not be listed"
     if not picture.layout.offsets.ids and not picture.layout.state.operators:
-        return "no batch was planned yet, so no operator has kept anything"
+        return "no batch was planned yet, so no operator has stored state"
     return None
 
 
@@ -273,7 +273,7 @@ def _spark_version(picture: Picture, found: Inspection, clues: SinkClues) -> Spa
         version = SparkVersion(commit.spark, release, release, "read from the sink's log")
         return SparkVersionFact(version, Basis.READ, source)
     if not picture.layout.offsets.ids or found.spark_version.basis.startswith("nothing"):
-        return SparkVersionFact(None, Basis.UNKNOWN, "no entry that can be read gives it away")
+        return SparkVersionFact(None, Basis.UNKNOWN, "no readable entry shows it")
     source = found.spark_version.basis.removeprefix("inferred from ")
     return SparkVersionFact(found.spark_version, Basis.INFERRED, source)
 
@@ -281,6 +281,6 @@ def _spark_version(picture: Picture, found: Inspection, clues: SinkClues) -> Spa
 def _history(picture: Picture) -> HistoryFact:
     history = restart_history(picture)
     if history.first_batch is None and not history.restarts:
-        return HistoryFact(None, Basis.UNKNOWN, "no batch tells when it was planned")
+        return HistoryFact(None, Basis.UNKNOWN, "no batch records when it was planned")
     source = "timestamps, settings, sources and sinks of the batches, and operator metadata"
     return HistoryFact(history, Basis.INFERRED, source)

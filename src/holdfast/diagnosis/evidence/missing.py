@@ -27,7 +27,7 @@ HOW: dict[str, tuple[str, ...]] = {
         _STARTS,
     ),
     "source_offsets": (
-        "holdfast inspect TARGET   (says which entry is damaged or gone)",
+        "holdfast inspect TARGET   (says which entry is damaged or missing)",
         "a backup of offsets/",
         f"endOffset in {_PROGRESS}",
     ),
@@ -38,7 +38,7 @@ HOW: dict[str, tuple[str, ...]] = {
         "declare the job in holdfast.yaml and give its name instead of the path",
     ),
     "output_mode": (
-        "writeStream.outputMode(…) in the job's code; where nothing calls it, Spark takes append",
+        "writeStream.outputMode(…) in the job's code; if it is not called, Spark uses append",
         "holdfast evidence TARGET --sink PATH   (a Delta sink's log keeps it)",
         "declare the job in holdfast.yaml and give its name instead of the path",
     ),

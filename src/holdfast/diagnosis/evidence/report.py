@@ -41,7 +41,7 @@ def _page(answer: Answer[Evidence]) -> Iterator[str]:
         title, value = name.replace("_", " "), fact_text(found, name)
         yield f"| {title} | {_escaped(value)} | {fact.basis.value} | {_escaped(fact.source)} |"
     if found.sink.value is not None and found.sink.value.promise:
-        yield from ("", f"The sink's promise: {_escaped(found.sink.value.promise)}.")
+        yield from ("", f"Delivery: {_escaped(found.sink.value.promise)}.")
     yield from _offsets(found.source_offsets.value)
     yield from _restarts(found.restart_history.value)
     yield from _missing(found.missing)
@@ -49,7 +49,7 @@ def _page(answer: Answer[Evidence]) -> Iterator[str]:
 
 
 def fact_text(found: Evidence, name: str) -> str:
-    """Give one fact's value in one line."""
+    """Return one fact's value in one line."""
     drawn = {
         "source_offsets": _offsets_text,
         "sink": _sink_text,
@@ -76,7 +76,7 @@ def _sink_text(found: Evidence) -> str:
     assert sink is not None
     name = f"{sink.kind} {sink.identity}" if sink.identity else sink.kind
     if sink.last_committed is not None:
-        return f"{name}, holds batches up to {sink.last_committed}"
+        return f"{name}, has batches up to {sink.last_committed}"
     return f"{name}; {sink.last_committed_basis}"
 
 
@@ -115,8 +115,8 @@ def _history_text(found: Evidence) -> str:
 
 
 def run_text(run: RunShown) -> str:
-    """Give one recorded run in one line."""
-    ended = f"{run.ended.value} {run.ended_at or ''}".rstrip() if run.ended else "no end recorded"
+    """Return one recorded run in one line."""
+    ended = f"{run.ended.value} {run.ended_at or ''}".rstrip() if run.ended else "no final record"
     failure = run.failure
     failed = f" ({failure.error_class})" if failure is not None else ""
     span = f"batches {run.first_batch} to {run.last_batch}" if run.batches else "no batch"
@@ -134,7 +134,7 @@ def attempt_text(attempt: AttemptShown) -> str:
 
 def _verdict(found: Evidence) -> str:
     if found.ready:
-        return "Nothing essential is unknown."
+        return "Every essential fact is known."
     return f"**Not ready for advice:** {_escaped(lacking_text(found))}."
 
 
@@ -165,7 +165,7 @@ def _restarts(history: RestartHistory | None) -> Iterator[str]:
     if history.attempts:
         yield from ("", "## Failed starts, newest first", "")
         yield from (f"- {_escaped(attempt_text(one))}" for one in history.attempts)
-    yield from ("", "## Restarts that can be seen", "")
+    yield from ("", "## Restarts that can be detected", "")
     for one in history.restarts:
         signs = _escaped("; ".join(one.signs))
         when = f", {moment_text(one.timestamp_ms)}" if one.timestamp_ms is not None else ""
@@ -178,7 +178,7 @@ def _restarts(history: RestartHistory | None) -> Iterator[str]:
 def _missing(missing: tuple[Missing, ...]) -> Iterator[str]:
     if not missing:
         return
-    yield from ("", "## What would complete it", "")
+    yield from ("", "## What is missing, and how to get it", "")
     for one in missing:
         need = "essential" if one.essential else "helpful"
         yield f"- **{one.fact.replace('_', ' ')}** ({need}): {_escaped(one.what)}"

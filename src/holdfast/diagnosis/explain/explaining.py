@@ -65,9 +65,9 @@ class Explanation(OneLine):
     avoid: tuple[str, ...] = ()
     """Advice that is often given and is wrong here, each with its reason."""
     seen_by: tuple[CodeTitle, ...] = ()
-    """The codes that tell of it before the start."""
+    """The codes that detect it before the start."""
     unseen: str | None = None
-    """Why no code tells of it beforehand, where none does."""
+    """Why no code detects it beforehand, if none does."""
     nearest: tuple[CodeTitle, ...] = ()
     """The codes whose words are nearest, where there is no page."""
 
@@ -79,7 +79,7 @@ _COMMON = re.compile(
     "spark|that|this|with|from|have|been|will|java|lang|error|exception|when|what|there|which|"
     "caused|failed|value|file|files|none|null|type|name|does|into|than|only|line|most|call|recent"
 )
-"""Words that stand in every error and tell nothing."""
+"""Words that are in every error and identify none."""
 
 
 def explain(text: str) -> Answer[Explanation]:
@@ -130,7 +130,7 @@ def _code(number: str) -> Code:
         return numbers[number]
     near = nearest(number, numbers, 0.6)
     hint = f"; the nearest is {near}" if near else ""
-    raise UsageError("HF1001", f"this is no code of Holdfast{hint}")
+    raise UsageError("HF1001", f"this is not a Holdfast code{hint}")
 
 
 def _of_code(code: Code) -> Explanation:
@@ -154,7 +154,7 @@ def _of_page(page: Page, matched: str | None) -> Explanation:
 
 
 def _nothing(text: str) -> Answer[Explanation]:
-    """Say honestly that nothing is known; a warning, so that a script can tell."""
+    """Report that nothing is known; a warning, so that a script notices."""
     code = code_of("HF1004")
     explanation = Explanation(
         None,

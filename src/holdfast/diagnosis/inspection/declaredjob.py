@@ -21,7 +21,7 @@ _FILES = frozenset({"json", "csv", "parquet", "orc", "text"})
 
 
 def declared_job(project: Project, name: str) -> DeclaredJob:
-    """Give a job of the project; values that hold secrets are left out."""
+    """Return a job of the project; values that hold secrets are left out."""
     job = project.shown_job(name)
     settings = {**project.spark.conf, **job.conf}
     formats = {source: one.format.lower() for source, one in job.named_sources.items()}

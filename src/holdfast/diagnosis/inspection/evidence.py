@@ -1,10 +1,10 @@
-"""The result of `evidence`: the nine facts that have to be known before anybody gives advice.
+"""The result of `evidence`: the nine facts that a diagnosis needs.
 
-Eight of them are essential, which means that advice without them can lose or double rows:
+Eight of them are essential, which means that advice without them can lose or duplicate rows:
 where the checkpoint is and the query id (which files, and what the sink knows the query by), the
-source offsets (what a rerun reads), the sink and the output mode (whether a rerun doubles), the
-stateful operators and their provider (what a rewind would have to take back), and at least the
-range of Spark releases (recovery differs between them). The restart history tells how it came to
+source offsets (what a rerun reads), the sink and the output mode (duplicates in a rerun), the
+stateful operators and their provider (what a rewind would have to undo), and at least the
+range of Spark releases (recovery differs between them). The restart history shows how it came to
 this, which helps to find the cause; nothing becomes unsafe without it.
 """
 
@@ -44,7 +44,7 @@ class Basis(str, Enum):
     INFERRED = "inferred"
     """It follows from something else, which `source` names; the project file counts as such."""
     UNKNOWN = "unknown"
-    """Nothing tells; `missing` says how to get it."""
+    """Unknown; `missing` says how to get it."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class SinkEvidence:
     identity: str | None
     """Its name, path, table or function."""
     last_committed: int | None
-    """The newest batch that the sink's own log holds of this query; null where it does not tell."""
+    """The newest batch of this query in the sink's own log; null if unknown."""
     last_committed_basis: str
     """How that is known, or why it is not."""
     knows_query: bool | None
@@ -132,7 +132,7 @@ class SparkVersionFact:
     """Which Spark wrote the newest batch."""
 
     value: SparkVersion | None
-    """One release or a range of them, null where nothing tells."""
+    """One release or a range of them, null if unknown."""
     basis: Basis
     """How it is known."""
     source: str
@@ -217,9 +217,9 @@ class Evidence(OneLine):
     missing: tuple[Missing, ...]
     """What would complete it, and how to get it."""
     bundle: Bundle | None = None
-    """The archive, where one was asked for."""
+    """The archive, if one was requested."""
 
     def fact(self, name: str) -> Fact:
-        """Give one of the nine by its name."""
+        """Return one of the nine by its name."""
         found: Fact = getattr(self, name)
         return found

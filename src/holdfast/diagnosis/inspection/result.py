@@ -32,7 +32,7 @@ class Addition:
 
 
 def additions_of(picture: Picture) -> tuple[Addition, ...]:
-    """Give every unknown field of the entries that the next start reads."""
+    """Return every unknown field of the entries that the next start reads."""
     return tuple(_additions(picture))
 
 
@@ -59,7 +59,7 @@ RECORDED = "recorded"
 
 
 def recorded_version(run: Run | None, by_files: SparkVersion | None) -> SparkVersion | None:
-    """Give the recorded release; None where the files are another's, which left no record."""
+    """Return the recorded release; None where the files are another's, which left no record."""
     if run is None:
         return None
     release = ".".join(run.versions.spark.split(".")[:2])
@@ -142,11 +142,11 @@ class Sink:
     identity: str | None
     last_committed: int | None
     """The newest commit; where it is recorded, the newest batch that a run noted as delivered;
-    where the sink was asked, the newest batch that it holds of this query."""
+    if the sink was read, the newest batch of this query in it."""
     basis: str
     """`read`, `recorded`, `declared`, or `asked` where the sink itself answered."""
     asked: str | None = None
-    """What it rests on where the sink was asked, or why it gave no answer; null if not asked."""
+    """Its source if the sink was read, or why that failed; null if it was not read."""
     native: bool = False
     """Whether the newest run had Spark's own sink write, as recorded."""
 

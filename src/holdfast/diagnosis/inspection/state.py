@@ -49,7 +49,7 @@ NOTHING_SEEN = StateSeen()
 
 
 def histories_by_name(picture: Picture) -> list[PartitionHistory] | None:
-    """Give every partition's files, None where names alone do not tell what builds on what."""
+    """Return every partition's files, None where names alone do not tell what builds on what."""
     found = [
         PartitionHistory(place_of(operator, store, partition), files)
         for operator, store, partition, files in every_partition(picture)
@@ -61,7 +61,7 @@ def histories_by_name(picture: Picture) -> list[PartitionHistory] | None:
 def every_partition(
     picture: Picture,
 ) -> Iterator[tuple[OperatorFiles, StoreFiles, int, PartitionFiles]]:
-    """Give each partition of each store that must be there, also where nothing of it is."""
+    """Yield each partition of each store that must be there, also where nothing of it is."""
     for operator in picture.layout.state.operators.values():
         count = partition_count(picture, operator.id)
         for store in operator.stores.values():
@@ -80,7 +80,7 @@ def place_of(operator: OperatorFiles, store: StoreFiles, partition: int) -> str:
 def loadable_in(
     picture: Picture, histories: Iterable[PartitionHistory], damaged: Container[str]
 ) -> tuple[int, ...]:
-    """Give the committed batches whose state every partition can load."""
+    """Return the committed batches whose state every partition can load."""
     return loadable_batches(histories, picture.layout.commits.ids, damaged)
 
 

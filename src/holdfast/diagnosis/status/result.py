@@ -27,7 +27,7 @@ class JobState(str, Enum):
     FAILED = "failed"
     """Its last run, or the last attempt to start it, failed."""
     REFUSED = "refused"
-    """Its last start was refused, for example because rows would be lost or doubled."""
+    """Its last start was refused, for example because rows would be lost or duplicated."""
     LOST_LEASE = "lost-lease"
     """Its last run ended because another driver took over."""
     RESTARTING = "restarting"
@@ -35,9 +35,9 @@ class JobState(str, Enum):
     SKIPPED = "skipped"
     """It was not run, because a job that it reads from failed."""
     KILLED = "killed"
-    """Its last run left no word of its end, and its driver is gone."""
+    """Its last run has no final record, and its driver is gone."""
     UNCLEAR = "unclear"
-    """Its last run is on another machine: whether it lives can't be told by one look."""
+    """Its last run is on another machine: one look cannot show whether it is alive."""
     RESTORING = "restoring"
     """A restore is at work on its checkpoint."""
     INTERRUPTED = "interrupted"
@@ -57,11 +57,11 @@ class LeaseShown:
     job: str | None
     """The job that took it last."""
     holder: str | None
-    """Who that was: user, host and processes; null where the claim can't be read."""
+    """The holder: user, host and processes; null if the claim cannot be read."""
     since: str | None
     """When it was taken, by the holder's clock."""
     beat_age_seconds: float | None
-    """How old the last sign of life is, if both clocks agree; null where there is none."""
+    """Age of the last heartbeat, if both clocks agree; null if there is none."""
     act: str | None = None
     """What is done to the checkpoint, such as `restore`; null for a driver that runs the job."""
 

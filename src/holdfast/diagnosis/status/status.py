@@ -85,7 +85,7 @@ class _Seen:
 
 
 def status_of(project: str, places: Sequence[JobPlace]) -> Answer[Status]:
-    """Tell how all these jobs stand; one that can't be looked at does not stop the others."""
+    """Return the status of all these jobs; one that cannot be read does not stop the others."""
     looks = side_by_side(lambda number: _look(places[number]), range(len(places)), SIDE_BY_SIDE)
     seen = list(looks.values())
     findings = worst_first(finding for one in seen for finding in _findings(one))
@@ -236,7 +236,7 @@ def _problems(seen: _Seen) -> Iterator[Finding]:
     error = seen.error or seen.glance.damage
     if error is None:
         return
-    message = f"the checkpoint of {seen.place.job} can't be read: {error.message}"
+    message = f"the checkpoint of {seen.place.job} cannot be read: {error.message}"
     place = Place("", root=error.at) if error.at is not None else Place("")
     evidence = {"job": seen.place.job}
     number = error.code.number

@@ -28,18 +28,18 @@ class HadoopChecksum:
 def decode_hadoop_checksum(data: bytes) -> HadoopChecksum:
     """Decode the bytes of a Hadoop checksum file."""
     if len(data) < _HEADER.size:
-        message = f"Hadoop checksum: {len(data)} bytes are less than its header"
+        message = f"Hadoop checksum: {len(data)} bytes, shorter than its header"
         raise DecodeError("HF2112", message, byte=len(data))
     magic, bytes_per_sum = _HEADER.unpack_from(data)
     if magic != _MAGIC:
         message = f"Hadoop checksum: it begins with {magic!r}, not {_MAGIC!r}"
         raise DecodeError("HF2112", message, byte=0)
     if bytes_per_sum <= 0:
-        message = f"Hadoop checksum: chunks of {bytes_per_sum} bytes can't be"
+        message = f"Hadoop checksum: invalid chunk size of {bytes_per_sum} bytes"
         raise DecodeError("HF2112", message, byte=4)
     count, left_over = divmod(len(data) - _HEADER.size, 4)
     if left_over:
-        message = "Hadoop checksum: it ends within a sum"
+        message = "Hadoop checksum: it ends in the middle of a sum"
         raise DecodeError("HF2112", message, byte=len(data) - left_over)
     return HadoopChecksum(bytes_per_sum, struct.unpack_from(f">{count}I", data, _HEADER.size))
 
@@ -53,7 +53,7 @@ def encode_hadoop_checksum(data: bytes, bytes_per_sum: int = DEFAULT_BYTES_PER_S
 
 
 def first_mismatch(checksum: HadoopChecksum, data: bytes) -> int | None:
-    """Give the byte where the first chunk begins that does not fit its sum; None where all fit.
+    """Return the byte where the first chunk begins that does not fit its sum; None where all fit.
 
     Bytes beyond the last sum, and a sum beyond the last byte, are mismatches too.
     """
@@ -99,7 +99,9 @@ def decode_spark_checksum(data: bytes) -> SparkChecksum:
             extra=fields.rest(),
         )
         if checksum.algorithm != _ALGORITHM:
-            raise fields.error("HF2113", f"no Spark writes the algorithm {checksum.algorithm!r}")
+            raise fields.error(
+                "HF2113", f"no Spark release writes the algorithm {checksum.algorithm!r}"
+            )
     except DecodeError as error:
         raise DecodeError(
             "HF2113",
@@ -124,7 +126,7 @@ def encode_spark_checksum(checksum: SparkChecksum) -> bytes:
 
 
 def matches_spark_checksum(checksum: SparkChecksum, data: bytes) -> bool:
-    """Tell whether these are the bytes that the checksum was made of."""
+    """Return whether these are the bytes that the checksum was made of."""
     # Few checkpoints have such files; whoever reads another does not wait for the library.
     import google_crc32c
 

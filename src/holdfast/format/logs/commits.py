@@ -56,7 +56,7 @@ def decode_commit(data: bytes) -> CommitEntry:
     version = decode_version(lines[0].strip(" \t"), known=COMMIT_VERSIONS, what=_WHAT)
     byte = len(lines[0]) + 1
     if len(lines) > 2:
-        message = f"{_WHAT}: something follows the second line, where Spark stops reading"
+        message = f"{_WHAT}: unexpected data after the second line, where Spark stops reading"
         place = byte + len(lines[1].encode("utf-8")) + 1
         raise DecodeError("HF2110", message, line=3, byte=place, overlooked=True)
     fields = Fields.of(lines[1] if len(lines) > 1 else "{}", what=_WHAT, line=2, byte=byte)
@@ -86,7 +86,9 @@ def _state_ids(fields: Fields) -> StateIds:
     found: dict[int, tuple[tuple[str, ...], ...]] = {}
     for operator, partitions in fields.take_object("stateUniqueIds").items():
         if not _OPERATOR.fullmatch(operator):
-            raise fields.error("HF2106", f"stateUniqueIds names no operator with {operator!r}")
+            raise fields.error(
+                "HF2106", f"stateUniqueIds has {operator!r}, which is not an operator id"
+            )
         found[int(operator)] = _partitions(fields, f"stateUniqueIds.{operator}", partitions)
     return found
 
@@ -113,7 +115,7 @@ def _sinks(fields: Fields) -> Mapping[str, SinkCommit]:
     }
     active = sum(sink.is_active for sink in sinks.values())
     if active != 1:
-        raise fields.error("HF2106", f"v3 needs exactly one active sink, not {active}")
+        raise fields.error("HF2106", f"v3 requires exactly one active sink, not {active}")
     return sinks
 
 

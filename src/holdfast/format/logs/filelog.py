@@ -91,23 +91,23 @@ def encode_sink_log(log: FileLog[SinkFile]) -> bytes:
 
 
 def log_id_of(name: str) -> tuple[int, bool] | None:
-    """Give the id in a file's name and whether it is a compact file; None for any other name."""
+    """Return the id in a file's name and whether it is a compact file; None for any other name."""
     log_id = batch_id_of(name.removesuffix(_COMPACT))
     return None if log_id is None else (log_id, name.endswith(_COMPACT))
 
 
 def log_name(log_id: int, interval: int) -> str:
-    """Give the name under which Spark writes and looks for this id."""
+    """Return the name under which Spark writes and looks for this id."""
     return f"{log_id}{_COMPACT}" if is_compaction(log_id, interval) else str(log_id)
 
 
 def is_compaction(batch_id: int, interval: int) -> bool:
-    """Tell whether the file of this id is a compact one."""
+    """Return whether the file of this id is a compact one."""
     return (batch_id + 1) % interval == 0
 
 
 def effective_interval(compact_ids: Iterable[int], default: int = DEFAULT_INTERVAL) -> int:
-    """Give the interval that Spark works out from the compact files that are there."""
+    """Return the interval that Spark works out from the compact files that are there."""
     newest = sorted(set(compact_ids), reverse=True)[:2]
     if len(newest) == 2:
         return newest[0] - newest[1]
@@ -115,12 +115,12 @@ def effective_interval(compact_ids: Iterable[int], default: int = DEFAULT_INTERV
 
 
 def needed_ids(batch_id: int, interval: int) -> range:
-    """Give the ids whose files together hold the log as of this id: the last compact one and on."""
+    """Return the ids whose files make up the log as of this id: from the last compact one on."""
     return range(max(0, (batch_id + 1) // interval * interval - 1), batch_id + 1)
 
 
 def compacted_ids(batch_id: int, interval: int) -> range:
-    """Give the ids that are read when this compaction is written."""
+    """Return the ids that are read when this compaction is written."""
     return range(max(0, batch_id - interval), batch_id)
 
 
@@ -192,7 +192,7 @@ def _sink_fields(item: SinkFile) -> dict[str, object]:
 
 
 def _interval_up_to(count: int, default: int) -> int:
-    """Give the smallest divisor of `count` from `default` on, as a changed setting must divide."""
+    """Return the smallest divisor of `count` from `default` on: a changed setting must divide."""
     if count <= default or default >= count // 2 or count >= 2**31:
         # Spark holds the count in 32 bits; beyond, no log was ever written.
         return count

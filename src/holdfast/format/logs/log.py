@@ -12,8 +12,8 @@ _VERSION = re.compile(r"v([+-]?[0-9]{1,40})")
 _LONG = re.compile(r"[+-]?[0-9]{1,255}")
 _BYTE_ORDER_MARK = "\ufeff"
 _FOREIGN = {
-    "\0": "a zero byte: a part of the file never reached the disk, or was wiped",
-    "\r": "a carriage return: something rewrote the line ends",
+    "\0": "a zero byte: a part of the file was never written to the disk, or was wiped",
+    "\r": "a carriage return: line endings were rewritten",
     _BYTE_ORDER_MARK: "a byte order mark: an editor rewrote the file",
 }
 _NEWEST_KNOWN = "Spark 4.3"
@@ -46,7 +46,7 @@ def decode_version(line: str, *, known: Mapping[int, str], what: str = "log entr
     found = _VERSION.fullmatch(line)
     version = int(found[1]) if found else 0
     if not 0 < version < 2**31:
-        message = f"{what}: the version line is {excerpt(line, 40)!r}, not v1 or the like"
+        message = f"{what}: the version line is {excerpt(line, 40)!r}, not a version such as v1"
         raise DecodeError("HF2102", message, line=1, byte=0)
     if version not in known:
         readable = ", ".join(f"v{number} ({writer})" for number, writer in known.items())
@@ -64,7 +64,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def located_lines(lines: list[str], first: int = 1) -> Iterator[tuple[int, int, str]]:
-    """Give the lines from index `first` on, each with its number (from 1) and its first byte."""
+    """Yield the lines from index `first` on, each with its number (from 1) and its first byte."""
     byte = sum(len(line.encode("utf-8")) + 1 for line in lines[:first])
     for index in range(first, len(lines)):
         line = lines[index]
@@ -73,7 +73,7 @@ def located_lines(lines: list[str], first: int = 1) -> Iterator[tuple[int, int, 
 
 
 def batch_id_of(name: str) -> int | None:
-    """Give the batch that Spark takes a file of this name for, None where it takes it for none.
+    """Return the batch that Spark takes a file of this name for, None where it takes it for none.
 
     Spark parses the whole name as a Java long, so it counts `007` and `+7` as batch 7, but then
     opens the plain name `7`: where `str(batch_id) != name`, the file makes Spark look for another

@@ -82,7 +82,7 @@ def _metadata(version: int, line: str, byte: int) -> OffsetsMetadata | None:
     if not line.strip(" \t"):
         if version == 1:
             return None
-        message = f"{_WHAT}: v{version} needs metadata on its second line"
+        message = f"{_WHAT}: v{version} requires metadata on its second line"
         raise DecodeError("HF2106", message, line=2, byte=byte)
     fields = Fields.of(line, what=f"{_WHAT}, metadata", line=2, byte=byte)
     source_metadata, control = None, None
@@ -109,7 +109,7 @@ def _indexed_source(line: int, byte: int, text: str) -> SourceOffset:
 def _named_source(line: int, byte: int, text: str) -> SourceOffset:
     name, colon, offset = text.partition(":")
     if not colon:
-        message = f"{_WHAT}: a line of v2 is a source's id, a colon and its offset"
+        message = f"{_WHAT}: a line of v2 must be a source id, a colon and an offset"
         raise DecodeError("HF2105", message, line=line, byte=byte)
     return SourceOffset(name, _offset(offset, line, byte + len(name.encode("utf-8")) + 1))
 
@@ -118,7 +118,9 @@ def _offset(text: str, line: int, byte: int) -> str | None:
     if text == _NO_OFFSET:
         return None
     if decode_json(text, what=f"{_WHAT}, a source's offset", line=line, byte=byte) is None:
-        message = f"{_WHAT}: a source's offset is null; one without an offset is written as `-`"
+        message = (
+            f"{_WHAT}: the offset of a source is null; a source without an offset is written as `-`"
+        )
         raise DecodeError("HF2106", message, line=line, byte=byte)
     return text
 

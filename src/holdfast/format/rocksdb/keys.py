@@ -59,7 +59,7 @@ def decode_key_encoder(encoder_json: str) -> KeyEncoder:
     fields = Fields.of(encoder_json, what="state schema, key encoder")
     name = fields.take_text("keyStateEncoderType")
     if name not in {layout.value for layout in KeyLayout}:
-        raise DecodeError(_UNKNOWN_ENCODER, f"state schema: keys are encoded by {name!r}")
+        raise DecodeError(_UNKNOWN_ENCODER, f"state schema: unknown key encoder {name!r}")
     layout = KeyLayout(name)
     if layout is KeyLayout.PREFIX_SCAN:
         return KeyEncoder(layout, fields.take_integer("numColsPrefixKey", bounds=INT32))
@@ -70,13 +70,13 @@ def decode_key_encoder(encoder_json: str) -> KeyEncoder:
 
 
 def family_prefix(family_id: int) -> bytes:
-    """Give the bytes that every key of a column family begins with."""
+    """Return the bytes that every key of a column family begins with."""
     return family_id.to_bytes(_FAMILY_BYTES, "little", signed=True)
 
 
 def split_families(keys: Spans) -> tuple[npt.NDArray[np.int16], Spans]:
-    """Give the id of each key's column family, and what follows it."""
-    _refuse(keys.lengths < _FAMILY_BYTES, "a key is too short to name its column family")
+    """Return the id of each key's column family, and what follows it."""
+    _refuse(keys.lengths < _FAMILY_BYTES, "a key is too short for its column family id")
     ids = numbers_at(keys, "<i2").astype(np.int16)
     return ids, _behind(keys, _FAMILY_BYTES)
 
@@ -140,7 +140,7 @@ def _behind(rows: Spans, count: int) -> Spans:
 
 def _ordinal(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise DecodeError("HF2106", "state schema, key encoder: an ordinal is no integer")
+        raise DecodeError("HF2106", "state schema, key encoder: an ordinal is not an integer")
     return value
 
 
@@ -186,10 +186,10 @@ def _row_places(ordered: Spans, types: Sequence[pa.DataType]) -> list[tuple[Posi
         cells = numbers_at(ordered, "<i8", first + _WORD * index)
         offsets, lengths = cells >> 32, cells & 0xFFFFFFFF
         _refuse_ordered(
-            lengths != 1 + _width(kind), f"column {index} has another width than its type"
+            lengths != 1 + _width(kind), f"column {index} does not have the width of its type"
         )
         wrong = (offsets < fixed) | (offsets + lengths > ordered.lengths)
-        _refuse_ordered(wrong, f"column {index} lies outside of it")
+        _refuse_ordered(wrong, f"column {index} is outside the row")
         markers = ordered.starts + offsets
         places.append((markers, markers + 1))
     return places
@@ -198,7 +198,7 @@ def _row_places(ordered: Spans, types: Sequence[pa.DataType]) -> list[tuple[Posi
 def _avro_places(ordered: Spans, types: Sequence[pa.DataType]) -> list[tuple[Positions, Positions]]:
     """Find them in Avro records of byte strings, which are alike in every key."""
     total = sum(len(_AVRO_ONE_BYTE) + 1 + 2 + _width(kind) for kind in types)
-    _refuse_ordered(ordered.lengths != total, "another length than its columns have")
+    _refuse_ordered(ordered.lengths != total, "the length does not match its columns")
     places = []
     at = ordered.starts
     for kind in types:
@@ -212,7 +212,7 @@ def _avro_places(ordered: Spans, types: Sequence[pa.DataType]) -> list[tuple[Pos
 
 def _expect(data: Bytes, at: Positions, expected: bytes) -> None:
     for index, byte in enumerate(expected):
-        _refuse_ordered(data[at + index] != byte, "not the Avro of ordered columns")
+        _refuse_ordered(data[at + index] != byte, "not the Avro encoding of ordered columns")
 
 
 def _decoded(data: Bytes, markers: Positions, values: Positions, kind: pa.DataType) -> pa.Array:
@@ -237,7 +237,7 @@ def _refuse_signs(negative: npt.NDArray[np.bool_], marks: Bytes) -> None:
 def _width(kind: pa.DataType) -> int:
     if kind not in _BIG_ENDIAN:
         # Spark accepts booleans here, but the plain encoding of them writes nothing.
-        raise DecodeError(_CODE, f"RocksDB: keys can't be ordered by a column of type {kind}")
+        raise DecodeError(_CODE, f"RocksDB: keys cannot be ordered by a column of type {kind}")
     return np.dtype(_BIG_ENDIAN[kind]).itemsize
 
 

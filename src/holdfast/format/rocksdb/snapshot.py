@@ -88,7 +88,7 @@ def decode_rocks_zip(data: bytes) -> RocksSnapshot:
         entries = _entries(packed)
         files = {name: _unpacked(packed, entry) for name, entry in entries.items()}
     if _METADATA not in files:
-        raise DecodeError(_MALFORMED, f"{_WHAT}: no file called metadata is packed in it", byte=0)
+        raise DecodeError(_MALFORMED, f"{_WHAT}: it contains no file named metadata", byte=0)
     place = entries[_METADATA].header_offset
     try:
         found = _metadata(files.pop(_METADATA))
@@ -113,11 +113,11 @@ def _opened(data: bytes) -> zipfile.ZipFile:
         raise DecodeError(_NOT_WHOLE, f"{_WHAT}: the end of the zip is missing", byte=len(data))
     # Python reads the whole directory before anything can be asked of it.
     if int.from_bytes(end[12:16], "little") > _LONGEST_DIRECTORY:
-        raise DecodeError(_FOREIGN, f"{_WHAT}: too many files are packed in it", byte=len(data))
+        raise DecodeError(_FOREIGN, f"{_WHAT}: it contains too many files", byte=len(data))
     try:
         return zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
-        message = f"{_WHAT}: its directory can't be read: {error}"
+        message = f"{_WHAT}: its directory cannot be read: {error}"
         raise DecodeError(_NOT_WHOLE, message, byte=len(data)) from error
 
 
@@ -126,15 +126,15 @@ def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     for entry in packed.infolist():
         name = entry.orig_filename
         if not _PLAIN_NAME.fullmatch(name):
-            raise _foreign(entry, f"{name!r} is no name that Spark gives")
+            raise _foreign(entry, f"{name!r} is not a name that Spark uses")
         if name in entries:
-            raise _foreign(entry, f"{name} is packed twice")
+            raise _foreign(entry, f"{name} is included twice")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise _foreign(entry, f"{name} is packed in a way that Spark does not use")
+            raise _foreign(entry, f"{name} is compressed in a way that Spark does not use")
         entries[name] = entry
     unpacked = sum(entry.file_size for entry in entries.values())
     if unpacked > _MOST_UNPACKED:
-        message = f"{_WHAT}: {unpacked:,} bytes would come out of it"
+        message = f"{_WHAT}: it would unpack to {unpacked:,} bytes"
         raise DecodeError(_FOREIGN, message, byte=0)
     return entries
 
@@ -154,7 +154,7 @@ def _unpacked(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         RuntimeError,
         OSError,
     ) as error:
-        message = f"{_WHAT}: {entry.filename} can't be unpacked: {error}"
+        message = f"{_WHAT}: {entry.filename} cannot be unpacked: {error}"
         raise DecodeError(_NOT_WHOLE, message, byte=entry.header_offset) from error
 
 
@@ -185,7 +185,9 @@ def _sst_file(fields: Fields) -> SstFile:
     local, stored = fields.take_text("localFileName"), fields.take_text("dfsSstFileName")
     size = fields.take_integer("sizeBytes")
     if not _SST_NAME.fullmatch(local) or not _STORED_NAME.fullmatch(stored) or size < 0:
-        raise fields.error(_MALFORMED, f"{local!r} stored as {stored!r} is no table of Spark's")
+        raise fields.error(
+            _MALFORMED, f"{local!r} stored as {stored!r} is not a table name that Spark uses"
+        )
     return SstFile(local, stored, size)
 
 
@@ -199,7 +201,7 @@ def _families(fields: Fields) -> tuple[ColumnFamily, ...]:
         for name in sorted(ids.left)
     )
     if len({family.id for family in families}) < len(families):
-        raise fields.error(_MALFORMED, "two column families have one id")
+        raise fields.error(_MALFORMED, "two column families have the same id")
     return tuple(sorted(families, key=lambda family: family.id))
 
 
@@ -220,10 +222,10 @@ def _database_files(
     files: Mapping[str, bytes], entries: Mapping[str, zipfile.ZipInfo]
 ) -> Mapping[str, bytes]:
     if "CURRENT" not in files:
-        raise DecodeError(_NOT_WHOLE, f"{_WHAT}: no file called CURRENT is packed in it", byte=0)
+        raise DecodeError(_NOT_WHOLE, f"{_WHAT}: it contains no file named CURRENT", byte=0)
     manifest = _MANIFEST_LINE.fullmatch(files["CURRENT"])
     if manifest is None or manifest[1].decode("ascii") not in files:
-        message = f"{_WHAT}: CURRENT names no manifest that is packed in it"
+        message = f"{_WHAT}: CURRENT names a manifest that is not in the zip"
         raise DecodeError(_NOT_WHOLE, message, byte=entries["CURRENT"].header_offset)
     return {name: data for name, data in files.items() if _DATABASE_FILE.fullmatch(name)}
 
@@ -247,14 +249,14 @@ def check_footer(footer: bytes, size: int) -> None:
     """Raise DecodeError where the last 53 bytes of a table of `size` bytes are no footer."""
     start = size - len(footer)
     if len(footer) < FOOTER_LENGTH:
-        raise _damaged("it is too short to be one", 0)
+        raise _damaged("it is too short for a table", 0)
     version, magic = struct.unpack_from("<IQ", footer, 41)
     if magic != _MAGIC:
-        raise _damaged("it does not end as one", start + 45)
+        raise _damaged("it does not end like a table", start + 45)
     if not _OLDEST <= version <= _NEWEST:
         raise _damaged(f"its format version is {version}", start + 41)
     if footer[0] not in _KINDS_OF_CHECKSUMS:
-        raise _damaged("it says that its blocks have no checksums, or unknown ones", start)
+        raise _damaged("its blocks have no checksums, or unknown ones", start)
     if version >= _FIRST_WITH_OWN_CHECKSUM:
         (length,) = struct.unpack_from("<I", footer, 13)
         _check_place(0, length, size, start + 13)
@@ -274,7 +276,7 @@ def _check_places(places: bytes, size: int, start: int) -> None:
 
 def _check_place(offset: int, length: int, size: int, byte: int) -> None:
     if offset + length > size - FOOTER_LENGTH:
-        raise _damaged(f"a block of {length} bytes at {offset} lies outside of it", byte)
+        raise _damaged(f"a block of {length} bytes at {offset} is outside the file", byte)
 
 
 def _number(places: bytes, at: int, start: int) -> tuple[int, int]:
@@ -288,7 +290,7 @@ def _number(places: bytes, at: int, start: int) -> tuple[int, int]:
         shift <<= 7
         if shift > _NO_MORE:
             break
-    raise _damaged("a place in its end is no number", start)
+    raise _damaged("a position in its footer is not a number", start)
 
 
 def _damaged(message: str, byte: int) -> DecodeError:

@@ -66,7 +66,7 @@ def _refuse_lists(owners: Positions, count: int) -> None:
     if wrong.any():
         index = int(wrong.argmax())
         raise DecodeError(
-            _NOT_LAID_OUT, f"RocksDB, entry {index}: one value is expected, not a list"
+            _NOT_LAID_OUT, f"RocksDB, entry {index}: expected one value, found a list"
         )
 
 

@@ -43,7 +43,7 @@ class AvroRows:
         return len(self.at)
 
     def some(self, indices: Positions) -> AvroRows:
-        """Give some of the records to read on in them; `went_on` takes the outcome back."""
+        """Return some of the records to read on in them; `went_on` takes the outcome back."""
         return AvroRows(self.data, self.at[indices], self.ends[indices], self.numbers[indices])
 
     def went_on(self, indices: Positions, read: AvroRows) -> None:
@@ -55,7 +55,9 @@ class AvroRows:
         value = np.zeros(len(self), np.uint64)
         active = np.arange(len(self), dtype=np.int64)
         for turn in range(_LONGEST_NUMBER):
-            self.refuse(self.at[active] >= self.ends[active], "ends inside of a number", active)
+            self.refuse(
+                self.at[active] >= self.ends[active], "ends in the middle of a number", active
+            )
             byte = self.data[self.at[active]]
             self.at[active] += 1
             value[active] |= (byte & 0x7F).astype(np.uint64) << np.uint64(7 * turn)
@@ -89,7 +91,7 @@ class AvroRows:
         return DecodeError(_CODE, f"Avro state row {int(self.numbers[index])}: it {message}")
 
     def _skip(self, lengths: Positions, wrong: npt.NDArray[np.bool_]) -> Spans:
-        self.refuse(wrong, "ends inside of a value")
+        self.refuse(wrong, "ends in the middle of a value")
         taken = Spans(self.data, self.at.copy(), lengths)
         self.at += lengths
         return taken
@@ -117,11 +119,11 @@ _FRACTIONS: Mapping[pa.DataType, str] = {pa.float32(): "<f4", pa.float64(): "<f8
 
 
 def split_schema_ids(rows: Spans) -> tuple[Positions, Spans]:
-    """Give the number of each row's schema, and the Avro behind it."""
+    """Return the number of each row's schema, and the Avro behind it."""
     short = rows.lengths < _ID_BYTES
     if short.any():
         index = int(short.argmax())
-        raise DecodeError(_CODE, f"Avro state row {index}: it is too short to name its schema")
+        raise DecodeError(_CODE, f"Avro state row {index}: it is too short for a schema id")
     rest = Spans(rows.data, rows.starts + _ID_BYTES, rows.lengths - _ID_BYTES)
     return numbers_at(rows, "<i2"), rest
 
@@ -135,8 +137,8 @@ def decode_avro_versions(
     for number in np.unique(ids).tolist():
         if number not in versions:
             index = int((ids == number).argmax())
-            message = f"Avro state row {index}: its schema has the number {number}"
-            raise DecodeError(_NO_SCHEMA, f"{message}, which no schema file holds")
+            message = f"Avro state row {index}: its schema id is {number}"
+            raise DecodeError(_NO_SCHEMA, f"{message}, which no schema file has")
         indices = np.flatnonzero(ids == number)
         written = decode_avro(avro.take(indices), versions[number])
         parts.append(_resolved(written, pa.struct(columns)))
@@ -155,7 +157,7 @@ def decode_avro(rows: Spans, columns: pa.Schema) -> pa.StructArray:
         return decode_avro(rows.take(order), columns).take(arrow_numbers(np.argsort(order)))
     reading = AvroRows.of(rows)
     array = _record(reading, pa.struct(columns))
-    reading.refuse(reading.at < reading.ends, "goes on behind its last column")
+    reading.refuse(reading.at < reading.ends, "continues after its last column")
     return array
 
 
@@ -202,7 +204,7 @@ def _value(rows: AvroRows, kind: pa.DataType) -> pa.Array:
         return _record(rows, kind)
     if pa.types.is_map(kind) or pa.types.is_list(kind):
         return _repeated(rows, kind)
-    raise DecodeError(_CODE, f"Avro state rows: Spark keeps no {kind} in Avro")
+    raise DecodeError(_CODE, f"Avro state rows: Spark does not store {kind} in Avro")
 
 
 def _viewed(raw: npt.NDArray[np.uint8], kind: str) -> npt.NDArray[np.float64]:
@@ -225,7 +227,7 @@ def _bytes(rows: AvroRows, kind: pa.DataType) -> pa.Array:
     text = array.view(pa.string())
     wrong = first_invalid(text)
     if wrong is not None:
-        raise rows.error(wrong, "has a text that is not UTF-8")
+        raise rows.error(wrong, "has a string that is not UTF-8")
     return text
 
 
@@ -240,7 +242,7 @@ def _decimals(rows: AvroRows, kind: pa.DataType) -> pa.Array:
     array = pa.Array.from_buffers(kind, len(rows), [None, pa.py_buffer(wide)])
     wrong = first_invalid(array)
     if wrong is not None:
-        raise rows.error(wrong, f"has a number that is no {kind}")
+        raise rows.error(wrong, f"has a number that is not a {kind}")
     return array
 
 
@@ -249,7 +251,7 @@ def _repeated(rows: AvroRows, kind: pa.DataType) -> pa.Array:
     is_map = pa.types.is_map(kind)
     parts = (kind.key_type, kind.item_type) if is_map else (kind.value_type,)
     if any(pa.types.is_null(part) for part in parts):
-        raise DecodeError(_CODE, f"Avro state rows: Spark keeps no {kind} in Avro")
+        raise DecodeError(_CODE, f"Avro state rows: Spark does not store {kind} in Avro")
     turns: list[list[pa.Array]] = []
     owners: list[Positions] = []
     left = np.zeros(len(rows), np.int64)
@@ -277,7 +279,7 @@ def _with_items(rows: AvroRows, left: Positions, active: Positions) -> Positions
         counts = np.abs(counts)
     rows.went_on(done, reading)
     # Each item takes a byte at least: a greater count is a lie, and would be waited for.
-    reading.refuse((counts < 0) | (counts > reading.ends - reading.at), "counts too many items")
+    reading.refuse((counts < 0) | (counts > reading.ends - reading.at), "has too many items")
     left[done] = counts
     return active[left[active] > 0]
 
@@ -299,7 +301,7 @@ def _gathered(
 
 
 def _resolved(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Give rows of an earlier schema the columns of a later one, as Avro resolves them."""
+    """Convert rows of an earlier schema to the columns of a later one, as Avro resolves them."""
     if array.type.equals(kind):
         return array
     if not pa.types.is_struct(kind):
@@ -319,5 +321,5 @@ def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
     try:
         return array.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        message = f"Avro state rows: {array.type} can't be read as {kind}"
+        message = f"Avro state rows: {array.type} cannot be read as {kind}"
         raise DecodeError(_CODE, message) from error

@@ -60,7 +60,7 @@ _WIDEST_DECIMAL = 38
 
 
 def arrow_schema(schema_json: str) -> pa.Schema:
-    """Give the columns of a struct type's JSON; raise DecodeError where a type is not known."""
+    """Return the columns of a struct type's JSON; raise DecodeError where a type is not known."""
     columns(schema_json)
     return pa.schema(_fields(json.loads(schema_json)))
 
@@ -124,14 +124,14 @@ def _decimal(kind: str, precision: int, scale: int) -> pa.DataType:
 
 
 def _unknown(kind: str) -> DecodeError:
-    return DecodeError("HF2738", f"state schema: the type {kind!r} is not known")
+    return DecodeError("HF2738", f"state schema: unknown type {kind!r}")
 
 
 _CODE = "HF2739"
 
 
 def typed_row(values: Sequence[object], columns: pa.Schema) -> pa.StructArray:
-    """Give one row of these values, in the order of the columns; text is parsed where need be."""
+    """Return one row of these values, in the order of the columns; text is parsed where need be."""
     if len(values) != len(columns):
         given = counted(len(values), "value is", "values are")
         raise UsageError(_CODE, f"{given} given for {counted(len(columns), 'column')}")
@@ -149,12 +149,12 @@ def _typed(value: object, field: pa.Field) -> pa.Array:
             return cast(arrow_text(str(value)), field.type)
         return pa.array([value], field.type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        message = f"column {field.name!r} is of type {field.type}, and {value!r} is none"
+        message = f"column {field.name!r} is of type {field.type}, which {value!r} is not"
         raise UsageError(_CODE, message) from error
 
 
 def _would_change(value: object, kind: pa.DataType) -> bool:
-    """Tell what Arrow would take, but as something else: it cuts fractions, and encodes text."""
+    """Return whether Arrow would take it as something else: it cuts fractions, and encodes text."""
     if isinstance(value, Mapping) and pa.types.is_struct(kind):
         return any(_would_change(value.get(field.name), field.type) for field in kind)
     if isinstance(value, list) and pa.types.is_list(kind):

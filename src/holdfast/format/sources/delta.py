@@ -81,10 +81,10 @@ class DeltaOffsetReader(OffsetReader[DeltaOffset]):
     def amount(self, before: DeltaOffset | None, after: DeltaOffset) -> Amount:
         """Count the table versions that were touched; the note tells of those read in part."""
         if before is None:
-            note = "where the first batch began is not kept in the checkpoint"
+            note = "the checkpoint does not keep where the first batch began"
             return Amount("table versions", None, note=note)
         if before["reservoirId"] != after["reservoirId"]:
-            return Amount("table versions", None, note="the two offsets are of different tables")
+            return Amount("table versions", None, note="the two offsets belong to different tables")
         if self.went_back(before, after):
             return Amount("table versions", None, note="the offset went back")
         if _place(before) == _place(after):

@@ -53,7 +53,7 @@ class FileOffsetReader(OffsetReader[FileOffset]):
         entry = as_object(value, _WHAT)
         unknown = sorted(set(entry) - {"logOffset"})
         if unknown and "logOffset" not in entry:
-            raise DecodeError("HF2106", f"{_WHAT} has {', '.join(unknown)} in place of logOffset")
+            raise DecodeError("HF2106", f"{_WHAT} has {', '.join(unknown)} instead of logOffset")
         return {"logOffset": integer_field(entry, "logOffset", _WHAT, low=0, high=LONG_MAX)}
 
     def summary(self, decoded: FileOffset) -> str:

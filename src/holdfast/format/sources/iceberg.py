@@ -64,12 +64,12 @@ class IcebergOffsetReader(OffsetReader[IcebergOffset]):
     def amount(self, before: IcebergOffset | None, after: IcebergOffset) -> Amount:
         """Count files within one snapshot; how many snapshots lie between only the table tells."""
         if before is None:
-            note = "where the first batch began is kept in sources/, in a file that is not read"
+            note = "where the first batch began is in a file in sources/ that is not read"
             return Amount("snapshots", None, note=note)
         if before == after:
             return Amount("snapshots", 0)
         if not _same_scan(before, after):
-            note = "how many snapshots lie between is known to the table alone"
+            note = "only the table knows how many snapshots are in between"
             return Amount("snapshots", None, note=note)
         files = after["position"] - before["position"]
         if files < 0:

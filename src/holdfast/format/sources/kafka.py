@@ -72,7 +72,7 @@ class KafkaOffsetReader(OffsetReader[KafkaOffset]):
         The difference is the most records there can be: compaction and transactions leave gaps.
         """
         if before is None:
-            unknown = "where the first batch began is kept in sources/, which is not here"
+            unknown = "where the first batch began is in sources/, which is missing"
             return Amount("records", None, note=unknown)
         old, new = _flat(before), _flat(after)
         kept = [name for name in new if name in old]
@@ -113,7 +113,7 @@ class KafkaOffsetReader(OffsetReader[KafkaOffset]):
 
 
 def is_initial(initial: bytes | None) -> bool:
-    """Tell Kafka's initial offset from other sources' files, and from a file of zeros."""
+    """Distinguish Kafka's initial offset from other sources' files and from a file of zeros."""
     return initial is not None and initial[:1] == b"\0" and initial[1:2] in (b"v", b"{")
 
 
@@ -129,7 +129,9 @@ def _partitions(topic: str, value: object, what: str) -> dict[str, int]:
     inner = as_object(value, f"topic {topic} in {what}")
     for key in inner:
         if not is_partition(key):
-            message = f"topic {topic} in {what} has a key that is no partition: {shorten(key, 40)}"
+            message = (
+                f"topic {topic} in {what} has a key that is not a partition: {shorten(key, 40)}"
+            )
             raise DecodeError("HF2106", message)
     return {
         key: as_integer(inner[key], f"partition {key} of topic {topic} in {what}", low=0)
@@ -154,7 +156,7 @@ def _new_note(names: list[str]) -> str:
     if not names:
         return ""
     each = "partition" if len(names) == 1 else "partitions"
-    return f"new {each} {_names(names)}: read from the earliest record, which the broker knows"
+    return f"new {each} {_names(names)}: read from the earliest record, which only the broker knows"
 
 
 def _gone_note(names: list[str]) -> str:

@@ -176,9 +176,7 @@ def as_integer(value: object, what: str, *, low: int = LONG_MIN, high: int = LON
     if not is_integer(value):
         raise DecodeError("HF2106", f"{what} is {kind_of(value)}, not a whole number")
     if not low <= value <= high:
-        raise DecodeError(
-            "HF2107", f"{what} is {shorten(str(value), 40)}, outside of {low} to {high}"
-        )
+        raise DecodeError("HF2107", f"{what} is {shorten(str(value), 40)}, outside {low} to {high}")
     return value
 
 
@@ -213,24 +211,24 @@ def text_list_field(entry: dict[str, object], key: str, what: str) -> list[str]:
 def as_text(value: object, what: str) -> str:
     """Take a value as text."""
     if not isinstance(value, str):
-        raise DecodeError("HF2106", f"{what} is {kind_of(value)}, not a text")
+        raise DecodeError("HF2106", f"{what} is {kind_of(value)}, not a string")
     return value
 
 
 def required_field(entry: dict[str, object], key: str, what: str) -> object:
     """Take a field that has to be there."""
     if key not in entry:
-        raise DecodeError("HF2106", f"{what} lacks {key}")
+        raise DecodeError("HF2106", f"{what} has no {key}")
     return entry[key]
 
 
 def is_integer(value: object) -> TypeGuard[int]:
-    """Tell whether a JSON value is a whole number; true and false are none."""
+    """Return whether a JSON value is a whole number; true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_partition(key: object) -> bool:
-    """Tell whether a JSON key is a partition's number as Spark writes it."""
+    """Return whether a JSON key is a partition's number as Spark writes it."""
     return (
         isinstance(key, str)
         and key.isascii()

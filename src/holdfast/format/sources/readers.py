@@ -51,12 +51,12 @@ _BY_KIND = {reader.kind: reader for reader in READERS}
 
 
 def reader_of(kind: str) -> Reader:
-    """Give the reader of a kind; a kind that does not exist is a bug and raises KeyError."""
+    """Return the reader of a kind; a kind that does not exist is a bug and raises KeyError."""
     return _BY_KIND[kind]
 
 
 def reader_named(name: str) -> Reader | None:
-    """Give the reader for a format's short name, or for the name of a provider's class."""
+    """Return the reader for a format's short name, or for the name of a provider's class."""
     last = name.rpartition(".")[2].lower()
     return next((reader for reader in READERS if last in reader.formats), None)
 
@@ -116,7 +116,7 @@ def _by_declaration(seen: Seen, declared: str, evidence: SourceEvidence) -> Iden
     if named.kind in _kinds(seen):
         return Identified(named, (named.kind,), "declared")
     found = _by_shape(tuple(pair for pair in seen if pair[0].kind != "python"), evidence)
-    note = f"declared as {declared}, which writes other offsets than this"
+    note = f"declared as {declared}, which writes offsets of a different form"
     return Identified(found.reader, found.candidates, found.basis, note)
 
 
@@ -125,7 +125,7 @@ def _by_shape(seen: Seen, evidence: SourceEvidence) -> Identified:
     if len(likely) == 1:
         return _alike(likely[0], "shape")
     kinds = _kinds(seen)
-    fits = f"the shape fits {' and '.join(kinds)}; nothing else in the checkpoint tells which"
+    fits = f"the form fits {' and '.join(kinds)}; nothing else in the checkpoint shows which"
     return _unknown(evidence, kinds, fits if len(kinds) > 1 else None)
 
 
@@ -134,7 +134,7 @@ def _alike(reader: Reader, basis: str) -> Identified:
     if not reader.lookalikes:
         return Identified(reader, (reader.kind,), basis)
     others = " and ".join(reader.lookalikes)
-    note = f"{others} writes the same; a format declared in a project tells them apart"
+    note = f"{others} writes the same form; a format declared in a project resolves this"
     return Identified(reader, (reader.kind, *reader.lookalikes), basis, note)
 
 
@@ -142,19 +142,19 @@ def _foreign(evidence: SourceEvidence, kinds: tuple[str, ...], declared: str) ->
     """Keep an offset unknown whose declared format we have no reader for."""
     if any(declared.lower() in reader.lookalikes for reader in READERS):
         return Identified(UNKNOWN, (declared.lower(),), "declared")
-    return _unknown(evidence, kinds, f"declared as {declared}, a source that is not known here")
+    return _unknown(evidence, kinds, f"declared as {declared}, an unknown source")
 
 
 def _unknown(evidence: SourceEvidence, kinds: tuple[str, ...], note: str | None) -> Identified:
     """Keep an offset unknown, with the connector whose shape it has."""
     value = evidence.value
     if isinstance(value, NotJson):
-        note = f"this is not JSON, which all of Spark's own sources write: {value.reason}"
+        note = f"not JSON, which all of Spark's own sources write: {value.reason}"
         return Identified(UNKNOWN, kinds, "shape", note)
     connector = recognise_connector(value)
     if connector is None:
         return Identified(UNKNOWN, kinds, "shape", note)
-    note = f"it has the shape that {connector.name} writes"
+    note = f"it has the form that {connector.name} writes"
     return Identified(UNKNOWN, (connector.name,), "shape", note)
 
 

@@ -63,13 +63,13 @@ class SequentialUnionOffsetReader(OffsetReader[SequentialUnionOffset]):
         """Say that it is the sources' own offsets which tell how much."""
         if before is not None and _state(before) == _state(after):
             return Amount("unknown", 0)
-        note = "the offsets of the united sources tell how much was read"
+        note = "the offsets of the united sources show how much was read"
         return Amount("unknown", None, note=note)
 
     def went_back(self, before: SequentialUnionOffset, after: SequentialUnionOffset) -> str | None:
         """Look for a source that was done and is not any more."""
         reopened = set(before["completedSourceNames"]) - set(after["completedSourceNames"])
-        return f"done before, and not any more: {', '.join(sorted(reopened))}" if reopened else None
+        return f"done before, and no longer: {', '.join(sorted(reopened))}" if reopened else None
 
 
 def _state(offset: SequentialUnionOffset) -> tuple[str, frozenset[str]]:

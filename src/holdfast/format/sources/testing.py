@@ -107,7 +107,7 @@ def _partition(value: object, what: str) -> dict[str, int]:
 
 def _rows(before: RateOffset | None, after: dict[str, dict[str, int]]) -> Amount:
     if not isinstance(before, dict) or set(before) != set(after):
-        return Amount("rows", None, note="the partitions before this offset are not known")
+        return Amount("rows", None, note="the partitions before this offset are unknown")
     if any(after[key]["value"] < before[key]["value"] for key in after):
         return Amount("rows", None, note="the offset went back")
     step = len(after)
@@ -201,7 +201,7 @@ class SocketOffsetReader(OffsetReader[SocketOffset]):
             return Amount("rows", lines if known else None, note=None if known else _BACK)
         start = [0] * len(after) if before is None else before
         if isinstance(start, int) or len(start) != len(after):
-            return Amount("rows", None, note="the partitions before this offset are not known")
+            return Amount("rows", None, note="the partitions before this offset are unknown")
         if any(new < old for old, new in zip(start, after, strict=True)):
             return Amount("rows", None, note=_BACK)
         pairs = enumerate(zip(start, after, strict=True))
@@ -214,7 +214,7 @@ class SocketOffsetReader(OffsetReader[SocketOffset]):
         return f"the lines received went back from {old} to {new}" if new < old else None
 
 
-_BACK = "the offset went back: the source was started anew"
+_BACK = "the offset went back: the source was restarted"
 
 
 def _lines(offset: SocketOffset) -> int:
@@ -267,7 +267,7 @@ class MemoryOffsetReader(OffsetReader[MemoryOffset]):
             return Amount("steps", after - start, note=_STEP)
         start_rows = dict.fromkeys(after, 0) if before is None else before
         if isinstance(start_rows, int) or set(start_rows) != set(after):
-            return Amount("rows", None, note="the partitions before this offset are not known")
+            return Amount("rows", None, note="the partitions before this offset are unknown")
         if any(after[key] < start_rows[key] for key in after):
             return Amount("rows", None, note="the offset went back")
         parts = {key: after[key] - start_rows[key] for key in after}

@@ -35,7 +35,7 @@ class Connector:
 
 
 def recognise_connector(value: object) -> Connector | None:
-    """Give the connector that writes offsets of this shape; None when no known one does."""
+    """Return the connector that writes offsets of this shape; None when no known one does."""
     return next((connector for connector in CONNECTORS if connector.fits(value)), None)
 
 
@@ -101,11 +101,13 @@ CONNECTORS = (
         lambda value: f"commit {value['offsetCommitTime']}",
     ),
     Connector("paimon", _is_paimon, lambda value: f"snapshot {value['snapshotId']}"),
-    Connector("mongodb", _is_mongodb, lambda _: "a place in a change stream"),
+    Connector("mongodb", _is_mongodb, lambda _: "a position in a change stream"),
 )
 
 
-_DIFFERENCES = "parts are differences of numbers in the offset; what they count the source knows"
+_DIFFERENCES = (
+    "parts are differences of numbers in the offset; only the source knows what they count"
+)
 
 
 class UnknownOffsetReader(OffsetReader[object]):
@@ -132,7 +134,7 @@ class UnknownOffsetReader(OffsetReader[object]):
         return show_value(decoded)
 
     def amount(self, before: object | None, after: object) -> Amount:
-        """Give the differences of the numbers in both, and no total."""
+        """Return the differences of the numbers in both, and no total."""
         return difference(before, after)
 
     def went_back(self, before: object, after: object) -> str | None:

@@ -74,7 +74,7 @@ _SNAPSHOT = RecordFile("state snapshot", typed=False)
 def read_changes(
     data: bytes, *, snapshot: bool, row_checksum: bool = False, chunk_bytes: int = 8 << 20
 ) -> Iterator[Changes]:
-    """Give the rows that a file puts and deletes, in its order, some at a time.
+    """Yield the rows that a file puts and deletes, in its order, some at a time.
 
     An error tells its byte of the decompressed file; one of the codec, HF2701, that of the file.
     Damage that Spark does not notice is raised after the last change, as overlooked.
@@ -172,7 +172,7 @@ def _take_version(source: JavaInput) -> int:
     if not source.data.startswith(_VERSION_START) or not digit.isdigit():
         return 1
     if int(digit) not in _VERSIONS:
-        raise source.error(f"no Spark writes the version {source.take_text()!r}", 2)
+        raise source.error(f"no Spark release writes the version {source.take_text()!r}", 2)
     source.take_text()
     return int(digit)
 
@@ -203,7 +203,7 @@ def _verified_changes(piece: RecordPiece) -> Changes:
     lengths, rest = split_number(piece, rest)
     long = np.flatnonzero(lengths > rest.lengths)
     if len(long):
-        message = "a value is shorter than it says"
+        message = "a value is shorter than its declared length"
         raise piece.error("HF2705", message, int(rest.starts[long[0]]) - 4)
     # Of several values in one record Spark verifies the first; so do we.
     values = Spans(rest.data, rest.starts, lengths)

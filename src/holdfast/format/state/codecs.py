@@ -18,16 +18,16 @@ _STORED, _COMPRESSED = 0, 1
 
 
 def lzf_pieces(data: bytes, error: Callable[[str, int], DecodeError]) -> Iterator[bytes]:
-    """Give the plain bytes of each chunk; `error` makes what is raised at a byte."""
+    """Yield the plain bytes of each chunk; `error` makes what is raised at a byte."""
     byte = 0
     while byte < len(data):
         kind = data[byte + 2 : byte + 3]
         if data[byte : byte + 2] != LZF_MAGIC or kind not in (b"\0", b"\1"):
-            raise error("this is no beginning of an lzf chunk", byte)
+            raise error("this is not the beginning of an lzf chunk", byte)
         start = byte + _HEADER + 2 * kind[0]
         end = start + int.from_bytes(data[byte + 3 : byte + 5], "big")
         if start > len(data) or end > len(data):
-            raise error("the file ends within an lzf chunk", len(data))
+            raise error("the file ends in the middle of an lzf chunk", len(data))
         if kind[0] == _STORED:
             yield data[start:end]
         else:
@@ -54,14 +54,14 @@ def _plain(
         distance = ((control & 31) << 8 | data[byte]) + 1 if byte < end else 0
         byte += 1
         if not 0 < distance <= len(plain):
-            raise error("an lzf chunk refers to what is not there", byte - 1)
+            raise error("an lzf chunk refers to missing data", byte - 1)
         start = len(plain) - distance
         if distance >= count:
             plain += plain[start : start + count]
         else:
             plain += (plain[start:] * (count // distance + 1))[:count]
     if byte != end or len(plain) != length:
-        raise error(f"an lzf chunk gives {len(plain)} bytes, not {length}", end)
+        raise error(f"an lzf chunk decompresses to {len(plain)} bytes, not {length}", end)
     return bytes(plain)
 
 
@@ -83,7 +83,7 @@ _PIECE = 1 << 20
 
 
 def decompressed(data: bytes, *, limit: int | None = None) -> Iterator[bytes]:
-    """Give the plain bytes in pieces; an error knows its byte of the compressed file.
+    """Yield the plain bytes in pieces; an error knows its byte of the compressed file.
 
     Bytes that no codec's magic begins are plain already. What comes before a damage is given before
     the error. More than `limit` plain bytes are an error too.
@@ -92,7 +92,7 @@ def decompressed(data: bytes, *, limit: int | None = None) -> Iterator[bytes]:
     for piece in _pieces_of(data)(data):
         given += len(piece)
         if limit is not None and given > limit:
-            raise _error(f"it holds more than {limit} bytes once decompressed", len(data))
+            raise _error(f"it is larger than {limit} bytes once decompressed", len(data))
         yield piece
 
 
@@ -132,20 +132,22 @@ def _lz4_pieces(data: bytes) -> Iterator[bytes]:
 def _lz4_header(data: bytes, byte: int) -> tuple[int, int, int, int]:
     """Read what stands before a block as Spark does: method, both lengths, checksum."""
     if len(data) - byte < _LZ4_HEADER.size:
-        raise _error("the file ends within the header of an lz4 block", byte)
+        raise _error("the file ends in the header of an lz4 block", byte)
     magic, token, length, plain_length, expected = _LZ4_HEADER.unpack_from(data, byte)
     if magic != _LZ4_MAGIC:
         raise _error(f"an lz4 block begins with {magic!r}", byte)
     method = token & 0xF0
     if method not in (_LZ4_STORED, _LZ4_COMPRESSED):
-        raise _error(f"no lz4 block is of the method {method:#x}", byte + 8)
+        raise _error(f"unknown lz4 method {method:#x}", byte + 8)
     longest = 1 << (10 + (token & 0x0F))
     fits = 0 <= plain_length <= longest and length >= 0
     if not fits or (length == 0) != (plain_length == 0):
-        message = f"an lz4 block of {length} bytes can't hold {plain_length} of at most {longest}"
+        message = (
+            f"an lz4 block of {length} bytes cannot contain {plain_length} of at most {longest}"
+        )
         raise _error(message, byte + 9)
     if method == _LZ4_STORED and length != plain_length:
-        raise _error("an lz4 block that is stored plain has two lengths", byte + 9)
+        raise _error("an uncompressed lz4 block has two lengths", byte + 9)
     if plain_length == 0 and expected != 0:
         raise _error("the empty lz4 block has a checksum", byte + 17)
     return method, length, plain_length, expected
@@ -159,7 +161,7 @@ def _lz4_plain(
     try:
         plain: bytes = codec.decompress(block, plain_length, asbytes=True)
     except (OSError, ValueError) as error:
-        raise _error("an lz4 block can't be decompressed", byte) from error
+        raise _error("an lz4 block cannot be decompressed", byte) from error
     return plain
 
 
@@ -167,18 +169,18 @@ def _snappy_pieces(data: bytes) -> Iterator[bytes]:
     codec = pa.Codec("snappy")
     view = memoryview(data)
     if len(data) < _SNAPPY_HEADER:
-        raise _error("the file ends within the header of snappy", len(data))
+        raise _error("the file ends in the header of snappy", len(data))
     byte = _SNAPPY_HEADER
     while byte < len(data):
         length = int.from_bytes(view[byte : byte + 4], "big", signed=True)
         start = byte + 4
         if start > len(data) or not 0 < length <= len(data) - start:
-            raise _error(f"a snappy chunk of {length} bytes is not there", byte)
+            raise _error(f"a snappy chunk of {length} bytes is missing", byte)
         chunk = view[start : start + length]
         try:
             plain = codec.decompress(chunk, _snappy_length(chunk, start), asbytes=True)
         except (OSError, ValueError) as error:
-            raise _error("a snappy chunk can't be decompressed", start) from error
+            raise _error("a snappy chunk cannot be decompressed", start) from error
         yield plain
         byte = start + length
 
@@ -190,10 +192,10 @@ def _snappy_length(chunk: memoryview, byte: int) -> int:
         length |= (part & 0x7F) << (7 * place)
         if part < 0x80:
             if length > _SNAPPY_GROWTH * len(chunk):
-                message = f"a snappy chunk of {len(chunk)} bytes can't hold {length}"
+                message = f"a snappy chunk of {len(chunk)} bytes cannot contain {length}"
                 raise _error(message, byte)
             return length
-    raise _error("a snappy chunk does not say its length", byte)
+    raise _error("a snappy chunk does not declare its length", byte)
 
 
 def _zstd_pieces(data: bytes) -> Iterator[bytes]:
@@ -206,7 +208,7 @@ def _zstd_pieces(data: bytes) -> Iterator[bytes]:
             yield piece
     except (OSError, ValueError) as error:
         yield _zstd_rest(data, given)
-        message = f"zstd can't decompress what was read so far ({error})"
+        message = f"zstd cannot decompress what was read so far ({error})"
         raise _error(message, source.tell()) from error
 
 

@@ -37,7 +37,9 @@ class JavaInput:
         try:
             return _decode_text(encoded)
         except UnicodeDecodeError as error:
-            raise self.error("text is not as Java encodes it", start + 2 + error.start) from error
+            raise self.error(
+                "a string is not encoded as Java encodes it", start + 2 + error.start
+            ) from error
 
     def error(self, message: str, byte: int | None = None) -> DecodeError:
         """Make an error at a byte, by default the next one to read."""

@@ -78,12 +78,12 @@ _WIDEST = 16
 
 
 def partition_of(values: Sequence[object], columns: pa.Schema, partitions: int) -> int:
-    """Tell the partition of one key; without columns there is but the first."""
+    """Return the partition of one key; without columns there is only the first."""
     return int(partitions_of(typed_row(values, columns), partitions)[0])
 
 
 def partitions_of(keys: pa.StructArray, partitions: int) -> npt.NDArray[np.int32]:
-    """Tell the partition of each key; without columns there is but the first."""
+    """Return the partition of each key; without columns there is only the first."""
     if not keys.type.num_fields:
         return np.zeros(len(keys), np.int32)
     placed: npt.NDArray[np.int32] = hash_columns(keys) % np.int32(partitions)
@@ -130,7 +130,9 @@ def _present(field: pa.Field, column: pa.Array, seeds: Hashes) -> Hashes:
     if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
         return hash_longs(_numbers(column, pa.int64()), seeds)
     told = spark_type(field) or str(kind)
-    raise CheckpointError("HF2738", f"Spark hashes no {told}, as column {field.name!r} is")
+    raise CheckpointError(
+        "HF2738", f"Spark does not hash {told}, the type of column {field.name!r}"
+    )
 
 
 def _numbers(column: pa.Array, kind: pa.DataType) -> npt.NDArray[Any]:

@@ -54,7 +54,7 @@ class Buffer:
 
 
 def find_records(buffer: Buffer) -> tuple[Positions, int]:
-    """Give where each whole record begins, and the byte where no further one does."""
+    """Return where each whole record begins, and the byte where no further one does."""
     found: list[Positions] = []
     byte, alike = 0, _LEAST_ALIKE
     while alike >= _LEAST_ALIKE:
@@ -98,7 +98,7 @@ def _walk(buffer: Buffer, byte: int, until: int, most: int = -1) -> tuple[list[i
 
 
 def _walk_alike(buffer: Buffer, last: int, byte: int) -> Positions:
-    """Give the records from `byte` on that have the kind and the lengths of the last one."""
+    """Return the records from `byte` on that have the kind and the lengths of the last one."""
     size = byte - last
     until = min(len(buffer.data) - size + 1, byte + _ALIKE * size)
     places = np.arange(byte, until, size, dtype=np.int64)
@@ -116,7 +116,7 @@ def _fits(kind: int, length: int) -> bool:
 
 
 def _step(buffer: Buffer, places: Positions) -> tuple[npt.NDArray[np.bool_], Positions, Positions]:
-    """Tell of each place whether a whole record is there, its key's length, and where it ends."""
+    """Return for each position whether a whole record is there, its key's length, and its end."""
     integers, size = buffer.integers, len(buffer.data)
     key_places = places + int(buffer.typed)
     whole = key_places <= size - 4
@@ -255,7 +255,7 @@ class RecordFile:
     typed: bool
 
     def read(self, feed: Feed, *, chunk_bytes: int, byte: int = 0) -> Iterator[RecordPiece]:
-        """Give the records; `byte` is where the feed stands in the decompressed file.
+        """Yield the records; `byte` is where the feed stands in the decompressed file.
 
         Damage beyond the end marker is raised after the last record, as overlooked: Spark stops
         reading there.
@@ -277,14 +277,14 @@ class RecordFile:
             data = rest + more
 
     def _needed(self, data: bytes, start: int, byte: int) -> int:
-        """Tell how many bytes the record at `start` needs; none is left at the end marker."""
+        """Return how many bytes the record at `start` needs; none is left at the end marker."""
         lead = int(self.typed)
         if self.typed and len(data) > start:
             kind = data[start]
             if kind == 0:
                 return _END
             if kind not in (PUT, DELETE, MERGE, DELETE_RANGE):
-                message = f"no record is of the kind {kind:#04x}"
+                message = f"unknown record kind {kind:#04x}"
                 raise self.error("HF2708", message, byte + start)
         key_place = start + lead
         if len(data) < key_place + 4:
@@ -305,12 +305,12 @@ class RecordFile:
 
     def _check(self, length: int, part: str, byte: int) -> None:
         if not 0 <= length <= _LONGEST_PART:
-            raise self.error("HF2702", f"a {part} can't have {length} bytes", byte)
+            raise self.error("HF2702", f"a {part} cannot have {length} bytes", byte)
 
     def _expect_nothing(self, feed: Feed, rest: bytes, byte: int) -> None:
         marker = 1 if self.typed else 4
         if len(rest) > marker or feed.take(1):
-            message = "something follows its end marker"
+            message = "unexpected data after its end marker"
             raise self.error("HF2706", message, byte + marker, overlooked=True)
         if feed.failure:
             number, message = feed.failure.code.number, feed.failure.message

@@ -38,7 +38,7 @@ class Column:
 
 
 def columns(schema_json: str) -> tuple[Column, ...]:
-    """Give the columns of a struct type's JSON; raise DecodeError where it is not one."""
+    """Return the columns of a struct type's JSON; raise DecodeError where it is not one."""
     try:
         return _columns(decode_json(schema_json, what=_WHAT))
     except DecodeError as error:
@@ -60,7 +60,7 @@ def _column(field: object) -> Column:
         name, nullable = field.get("name"), field.get("nullable")
         if isinstance(name, str) and isinstance(nullable, bool):
             return Column(name, _type_text(field.get("type")), nullable)
-    raise DecodeError(_CODE, f"{_WHAT}: a field lacks its name or whether it is nullable")
+    raise DecodeError(_CODE, f"{_WHAT}: a field has no name or no nullable flag")
 
 
 def _type_text(kind: object) -> str:
@@ -82,7 +82,7 @@ def _nested_text(kind: Mapping[str, object]) -> str:
         return f"map<{_type_text(kind.get('keyType'))},{_type_text(kind.get('valueType'))}>"
     if name == "udt":
         return _type_text(kind.get("sqlType"))
-    raise DecodeError(_CODE, f"{_WHAT}: the type {name!r} is not known")
+    raise DecodeError(_CODE, f"{_WHAT}: unknown type {name!r}")
 
 
 SCHEMA_VERSIONS: Mapping[int, str] = {
@@ -161,7 +161,7 @@ def _version(source: JavaInput) -> int:
 def _families(source: JavaInput) -> tuple[ColumnFamilySchema, ...]:
     count = source.take_int()
     if count < 0:
-        raise source.error(f"it counts {count} column families", source.byte - 4)
+        raise source.error(f"it declares {count} column families", source.byte - 4)
     return tuple(_family(source) for _ in range(count))
 
 

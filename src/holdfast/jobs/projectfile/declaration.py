@@ -36,7 +36,7 @@ def _whole_number(value: object) -> int:
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    refuse("HF1104", "", "a whole number such as 10 is needed")
+    refuse("HF1104", "", "a whole number such as 10 is required")
 
 
 NAMES_ONLY: dict[str, JsonValue] = {"additionalProperties": False}

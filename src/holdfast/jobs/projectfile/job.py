@@ -42,11 +42,13 @@ class Source(Declaration):
     @model_validator(mode="after")
     def _path_where_one_is_read(self) -> Source:
         if self.format in _NEED_PATH and self.path is None and "path" not in self.options:
-            refuse("HF1105", "format", f"a {self.format} source needs path: the folder to read")
+            refuse(
+                "HF1105", "format", f"a {self.format} source requires path: the directory to read"
+            )
         if self.format in _NO_PATH and self.path is not None:
-            refuse("HF1104", "path", f"a {self.format} source has no path")
+            refuse("HF1104", "path", f"a {self.format} source does not take path")
         if self.path is not None and "path" in self.options:
-            refuse("HF1104", "path", "path stands here and under options; keep one of them")
+            refuse("HF1104", "path", "path is set here and under options; keep one")
         return self
 
 
@@ -78,17 +80,17 @@ _CHECKPOINT = "spark.sql.streaming.checkpointLocation"
 
 
 def at_run_time(conf: Mapping[str, str]) -> Mapping[str, str]:
-    """Give the settings of one job back; refuse one that can't differ from job to job."""
+    """Return the settings of one job; refuse one that cannot differ between jobs."""
     for name in conf:
         if name == _CHECKPOINT:
             message = f"{name} has no effect: a job's checkpoint is <checkpoints>/<job>"
             refuse("HF1110", name, message)
         if name.startswith(_OF_A_SESSION):
-            message = f"{name} can't differ from job to job; write it under spark.conf"
+            message = f"{name} cannot differ between jobs; set it under spark.conf"
             refuse("HF1110", name, message)
         if name.startswith(_HADOOP):
             bare = name.removeprefix(_HADOOP)
-            message = f"{name} counts only under spark.conf; for one job alone write {bare}"
+            message = f"{name} has an effect only under spark.conf; for one job, use {bare}"
             refuse("HF1110", name, message)
     return conf
 
@@ -162,12 +164,12 @@ class Trigger(Declaration):
     @model_validator(mode="after")
     def _exactly_one(self) -> Trigger:
         if self.available_now is False:
-            refuse("HF1104", "available_now", "available_now is true, or is left out")
+            refuse("HF1104", "available_now", "available_now must be true or omitted")
         if (self.available_now is None) == (self.processing_time is None):
             message = "a trigger is either available_now: true or processing_time: an interval"
             refuse("HF1104", "available_now", message)
         if self.processing_time and not _INTERVAL.fullmatch(self.processing_time.strip()):
-            message = "processing_time is an interval such as 10 seconds"
+            message = "processing_time must be an interval such as 10 seconds"
             refuse("HF1104", "processing_time", message)
         return self
 
@@ -182,7 +184,7 @@ class Restart(Declaration):
     @classmethod
     def _an_interval(cls, backoff: str) -> str:
         if not _INTERVAL.fullmatch(backoff.strip()):
-            refuse("HF1104", "", "backoff is an interval such as 5 seconds")
+            refuse("HF1104", "", "backoff must be an interval such as 5 seconds")
         return backoff
 
 
@@ -203,7 +205,7 @@ class OnFailure(Declaration):
             _check_command(self.command)
         url = self.webhook
         if url and not has_reference(url) and not url.startswith(("http://", "https://")):
-            refuse("HF1104", "webhook", "a webhook begins with https:// or http://")
+            refuse("HF1104", "webhook", "a webhook must begin with https:// or http://")
         return self
 
 
@@ -246,9 +248,9 @@ class Job(Declaration):
         if self.source is not None and self.sources:
             refuse("HF1104", "sources", "source and sources exclude each other; keep one")
         if self.source is None and not self.sources:
-            refuse("HF1105", "", "it lacks source: where its rows come from")
+            refuse("HF1105", "", "source is required: where its rows come from")
         if self.transform is not None and self.sql is not None:
             refuse("HF1104", "sql", "transform and sql exclude each other; keep one")
         if self.transform is None and self.sql is None:
-            refuse("HF1105", "", "it lacks transform: module:function, or sql: a query")
+            refuse("HF1105", "", "transform (module:function) or sql (a query) is required")
         return self

@@ -63,11 +63,11 @@ class Project(Declaration):
         return self._profile
 
     def checkpoint_of(self, job: str) -> Location:
-        """Give the one place of a job's checkpoint; a relative path counts from the file."""
+        """Return the one place of a job's checkpoint; a relative path counts from the file."""
         return parse_location(self._checkpoint(job), relative_to=self.folder)
 
     def places_of(self, job: str) -> JobPlaces:
-        """Give where a job reads and writes, as it is declared; no secret is filled in."""
+        """Return where a job reads and writes, as it is declared; no secret is filled in."""
         return declared_places(job, self.jobs[job], self._checkpoint(job), self.folder)
 
     def changed_tables_of(self, job: str) -> tuple[ChangedTable, ...]:
@@ -90,11 +90,11 @@ class Project(Declaration):
         return tree.located(self._shown, tree.key_mark(self._root, path))
 
     def filled_in(self, text: str, *path: str | int) -> str:
-        """Give a value of the file, which stands at this path, with its secrets."""
+        """Return a value of the file, which stands at this path, with its secrets."""
         return fill_in(text, folder=self.folder, at=self.at(*path), path=path)
 
     def filled_job(self, name: str) -> Job:
-        """Give a job with its secrets, checked once more: a rule may look at what they hold."""
+        """Return a job with its secrets, checked once more: a rule may look at what they hold."""
         return self._job_filled(name, self.filled_in)
 
     def shown_job(self, name: str) -> Job:
@@ -221,8 +221,8 @@ def _shared_checkpoints(variants: Sequence[Project]) -> Iterator[Problem]:
             other, owner = owners.setdefault(checkpoint, (project, name))
             if other is not project and _sink_of(other, owner) != _sink_of(project, name):
                 message = (
-                    f"jobs.{name} {_in_words(project)} and jobs.{owner} {_in_words(other)} have "
-                    "one checkpoint and two sinks"
+                    f"jobs.{name} {_in_words(project)} and jobs.{owner} {_in_words(other)} share "
+                    "one checkpoint but have two sinks"
                 )
                 laid = (PROFILES, project.profile or "", "jobs", name, "sink")
                 mark = tree.key_mark(project._root, laid)
@@ -242,13 +242,13 @@ def _not_a_mapping(root: tree.Node | None, shown: str) -> ProjectError:
         place, what = tree.Mark(1, 1), "the project file is empty"
     else:
         place, what = root.mark, "the project file is not a mapping"
-    message = f"{what}; it begins with project: <name>"
+    message = f"{what}; it must begin with project: <name>"
     code = "HF1105" if root is None else "HF1104"
     return ProjectError(code, message, at=tree.located(shown, place))
 
 
 def project_schema() -> dict[str, object]:
-    """Give the schema of `holdfast.yaml`, made from the models that read it."""
+    """Return the schema of `holdfast.yaml`, made from the models that read it."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Project.model_json_schema(),
@@ -257,5 +257,5 @@ def project_schema() -> dict[str, object]:
 
 
 def schema_text() -> str:
-    """Give the schema as it is written to a file."""
+    """Return the schema as it is written to a file."""
     return json.dumps(project_schema(), indent=2, ensure_ascii=False) + "\n"

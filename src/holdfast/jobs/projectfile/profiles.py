@@ -49,7 +49,9 @@ class _JobOverlay(Declaration):
     def _same_query(cls, written: object) -> object:
         changed = [key for key in _QUERY if isinstance(written, Mapping) and key in written]
         if changed:
-            message = f"a profile cannot change {changed[0]}: a job has one query in every profile"
+            message = (
+                f"a profile cannot change {changed[0]}: a job has the same query in every profile"
+            )
             refuse("HF1103", changed[0], message)
         return written
 
@@ -64,7 +66,7 @@ def _overlay(
         if base is Declaration or name not in _QUERY
     }
     overlay = create_model(f"{model.__name__}Overlay", __base__=base, **fields)
-    overlay.__doc__ = f"What a profile lays over `{model.__name__.lower()}`."
+    overlay.__doc__ = f"What a profile overrides in `{model.__name__.lower()}`."
     return overlay
 
 

@@ -41,7 +41,7 @@ _ONLY_NATIVE: dict[str, JsonValue] = {
 }
 _NOT_NATIVE = {
     "postgres": "Spark has no postgres sink of its own",
-    "custom": "Spark has no custom sink of its own; a function takes batches without native",
+    "custom": "Spark has no custom sink of its own; use function without native",
     "memory": "Spark's own memory sink cannot be started again on a checkpoint",
 }
 _FILES = frozenset({"parquet", "csv", "json", "orc"})
@@ -50,7 +50,7 @@ _WITH_PATH = _FILES | {"delta"}
 _CAN_UPSERT = _DATABASES | {"delta", "custom"}
 
 _REQUIRED: tuple[tuple[str, frozenset[str], str], ...] = (
-    ("path", _WITH_PATH, "the folder to write"),
+    ("path", _WITH_PATH, "the directory to write"),
     ("url", _DATABASES, "the database"),
     ("table", _DATABASES, "the table to write"),
     ("function", frozenset({"custom"}), "module:function"),
@@ -69,8 +69,8 @@ _URLS: dict[str, tuple[str, ...]] = {
 }
 
 _KEY_INSTEAD = {
-    "path": "write path beside format",
-    "checkpointlocation": "the checkpoint is <checkpoints>/<job>, for ever",
+    "path": "set path next to format",
+    "checkpointlocation": "the checkpoint is always <checkpoints>/<job>",
 }
 """Options of Spark that would decide a second time what a key decides."""
 
@@ -108,22 +108,22 @@ class Sink(Declaration):
         if not self.native:
             return self
         if self.format in _NOT_NATIVE:
-            refuse("HF1104", "native", f"{_NOT_NATIVE[self.format]}; leave out native")
+            refuse("HF1104", "native", f"{_NOT_NATIVE[self.format]}; remove native")
         if self.mode != "append":
             message = (
-                f"mode {self.mode} belongs to Holdfast's own sinks; a native sink writes what "
-                "Spark's output_mode gives it"
+                f"mode {self.mode} is for Holdfast's own sinks; a native sink writes what Spark's "
+                "output_mode produces"
             )
             refuse("HF1104", "mode", message)
         if self.url is not None:
-            refuse("HF1104", "url", "a native sink takes its url among the options")
+            refuse("HF1104", "url", "set the url of a native sink under options")
         for key in ("key", "order_by", "batch_column", "function"):
             if getattr(self, key):
-                refuse("HF1104", key, f"{key} belongs to Holdfast's own sinks, not to a native one")
+                refuse("HF1104", key, f"{key} is for Holdfast's own sinks, not for native sinks")
         if self.path is not None and self.table is not None:
-            refuse("HF1104", "table", "a native sink has either path or table")
+            refuse("HF1104", "table", "a native sink takes either path or table, not both")
         if self.format.lower() in _WITH_PATH and self.path is None and self.table is None:
-            refuse("HF1105", "format", f"a {self.format} sink needs path or table")
+            refuse("HF1105", "format", f"a {self.format} sink requires path or table")
         return self
 
     @model_validator(mode="after")
@@ -132,10 +132,10 @@ class Sink(Declaration):
             return self
         for key, formats, what in _REQUIRED:
             if self.format in formats and getattr(self, key) is None:
-                refuse("HF1105", "format", f"a {self.format} sink needs {key}: {what}")
+                refuse("HF1105", "format", f"a {self.format} sink requires {key}: {what}")
         for key, formats in (*((key, formats) for key, formats, _ in _REQUIRED), *_OPTIONAL):
             if self.format not in formats and getattr(self, key):
-                refuse("HF1104", key, f"a {self.format} sink has no {key}")
+                refuse("HF1104", key, f"a {self.format} sink does not take {key}")
         return self
 
     @model_validator(mode="after")
@@ -143,7 +143,7 @@ class Sink(Declaration):
         for name in self.options:
             instead = _KEY_INSTEAD.get(name.lower())
             if instead:
-                refuse("HF1104", "options", f"{name} is no option here: {instead}")
+                refuse("HF1104", "options", f"{name} cannot be set as an option: {instead}")
         return self
 
     @model_validator(mode="after")
@@ -151,14 +151,18 @@ class Sink(Declaration):
         if self.native:
             return self
         if self.mode == "upsert" and self.format not in _CAN_UPSERT:
-            refuse("HF1104", "mode", f"a {self.format} sink can't upsert")
+            refuse("HF1104", "mode", f"a {self.format} sink does not support upsert")
         if self.mode == "complete" and self.format == "kafka":
-            refuse("HF1104", "mode", "a kafka sink can't be complete: nothing is ever replaced")
+            refuse(
+                "HF1104",
+                "mode",
+                "a kafka sink does not support complete: rows in a topic are never replaced",
+            )
         if self.mode == "upsert" and not self.key:
-            refuse("HF1105", "mode", "mode upsert needs key: the columns that name a row")
+            refuse("HF1105", "mode", "mode upsert requires key: the columns that identify a row")
         for key in ("key", "order_by"):
             if self.mode != "upsert" and getattr(self, key):
-                refuse("HF1104", key, f"{key} is for mode upsert; this one is {self.mode}")
+                refuse("HF1104", key, f"{key} is for mode upsert; the mode is {self.mode}")
         if self.mode != "append" and self.batch_column:
             refuse("HF1104", "batch_column", "batch_column is for mode append")
         return self
@@ -167,5 +171,5 @@ class Sink(Declaration):
     def _url_of_the_format(self) -> Sink:
         starts = _URLS.get(self.format)
         if starts and self.url and not has_reference(self.url) and not self.url.startswith(starts):
-            refuse("HF1104", "url", f"the url of a {self.format} sink begins with {starts[0]}")
+            refuse("HF1104", "url", f"the url of a {self.format} sink must begin with {starts[0]}")
         return self

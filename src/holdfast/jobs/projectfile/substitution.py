@@ -33,16 +33,16 @@ _SHOWN_OPTIONS = frozenset(
 """Options of sources and sinks that name a place, a table, topics or hosts."""
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 _HOST = re.compile(r"[A-Za-z0-9._-]+(?::\d+)?")
-_FORMS = "only ${env:NAME} and ${file:PATH} are understood"
+_FORMS = "only ${env:NAME} and ${file:PATH} are supported"
 
 
 def has_reference(text: str) -> bool:
-    """Tell whether something is to be filled in."""
+    """Return whether something is to be filled in."""
     return "${" in text
 
 
 def fill_in(text: str, *, folder: Path, at: str, path: tree.Path = ()) -> str:
-    """Give the text with every reference replaced by what it names; `path` is where it stands."""
+    """Return the text with every reference replaced by what it names; `path` is where it stands."""
     values: list[str] = []
 
     def replaced(match: re.Match[str]) -> str:
@@ -92,7 +92,7 @@ def reference_problems(root: tree.Node) -> Iterator[Problem]:
             job = len(within) == 2 and within[0] == "jobs"
             what = "the name of a job" if job else "a key"
             code = "HF1108" if job else "HF1107"
-            yield Problem(entry.key_mark, code, f"{what} can't be filled in: write it out")
+            yield Problem(entry.key_mark, code, f"{what} cannot contain a reference: write it out")
 
 
 def _within_profile(path: tree.Path) -> tree.Path:
@@ -103,12 +103,14 @@ def _within_profile(path: tree.Path) -> tree.Path:
 def _problems_of(path: tree.Path, leaf: tree.Leaf) -> Iterator[Problem]:
     path = _within_profile(path)
     if path == ("checkpoints",) or (len(path) == 3 and path[::2] == ("jobs", "checkpoint")):
-        message = f"{path[-1]} holds a reference, so the checkpoint could move between two starts"
+        message = (
+            f"{path[-1]} contains a reference, so the checkpoint could move between two starts"
+        )
         yield Problem(leaf.mark, "HF1108", message)
         return
     for found in _ANY.finditer(str(leaf.value)):
         if not _REFERENCE.fullmatch(found[0]):
-            message = f"{excerpt(found[0], 60)} is not understood: {_FORMS}"
+            message = f"{excerpt(found[0], 60)} is not supported: {_FORMS}"
             yield Problem(leaf.mark, "HF1107", message)
 
 
@@ -122,7 +124,7 @@ def _value(match: re.Match[str], folder: Path, at: str) -> str:
 def _from_environment(name: str, at: str) -> str:
     value = os.environ.get(name)
     if value is None:
-        raise ProjectError("HF1107", f"the environment has no variable {name}", at=at)
+        raise ProjectError("HF1107", f"the environment variable {name} is not set", at=at)
     return value
 
 
@@ -133,7 +135,7 @@ def _from_file(match: re.Match[str], folder: Path, at: str) -> str:
         text = data.decode("utf-8")
     except (OSError, ValueError) as failure:
         reason = (getattr(failure, "strerror", None) or "").lower() or "it is not UTF-8 text"
-        message = f"{match[0]} can't be read: {reason}"
+        message = f"{match[0]} cannot be read: {reason}"
         raise ProjectError("HF1107", message, at=at) from failure
     if len(data) > _LARGEST_FILE:
         raise ProjectError("HF1107", f"{match[0]} is larger than 64 KiB", at=at)

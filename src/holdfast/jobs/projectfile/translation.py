@@ -13,18 +13,18 @@ from holdfast.jobs.projectfile.tree import Problem
 from holdfast.nearest import nearest
 
 _EXPECTED: Mapping[str, str] = {
-    "string_type": "a text",
-    "string_too_short": "a text that is not empty",
+    "string_type": "a string",
+    "string_too_short": "a non-empty string",
     "bool_type": "true or false",
     "dict_type": "a mapping",
     "model_type": "a mapping",
     "tuple_type": "a list",
 }
 _NAMES: Mapping[str, str] = {
-    "project": "a name of small letters, digits and hyphens that begins with a letter",
-    "jobs": "a name of small letters, digits and hyphens that begins with a letter",
-    "profiles": "a name of small letters, digits and hyphens that begins with a letter",
-    "sources": "a name of letters, digits and underscores, as SQL takes it",
+    "project": "a name of lowercase letters, digits and hyphens that begins with a letter",
+    "jobs": "a name of lowercase letters, digits and hyphens that begins with a letter",
+    "profiles": "a name of lowercase letters, digits and hyphens that begins with a letter",
+    "sources": "a name of letters, digits and underscores, as in SQL",
     "transform": "module:function",
     "function": "module:function",
 }
@@ -37,7 +37,7 @@ Schema = Mapping[str, object]
 def problems_of(
     failure: ValidationError, model: type[Declaration], root: tree.Node
 ) -> Iterator[Problem]:
-    """Give each of pydantic's errors as a problem with its place in the file."""
+    """Yield each of pydantic's errors as a problem with its place in the file."""
     schema = model.model_json_schema()
     errors = failure.errors(include_url=False, include_input=False)
     meant = {_meant(one["loc"], schema) for one in errors if one["type"] == _UNKNOWN}
@@ -58,7 +58,7 @@ def _problem(error: ErrorDetails, schema: Schema, root: tree.Node) -> Problem:
     if kind == "rule":
         return _broken_rule(error, root)
     if kind == "missing":
-        message = f"{_spelled(path[:-1])} lacks {path[-1]}"
+        message = f"{path[-1]} is missing in {_spelled(path[:-1])}"
         return Problem(tree.key_mark(root, path[:-1]), "HF1105", message)
     if kind == _UNKNOWN:
         return Problem(tree.key_mark(root, path), "HF1103", _unknown_key(path, schema))
@@ -67,7 +67,7 @@ def _problem(error: ErrorDetails, schema: Schema, root: tree.Node) -> Problem:
         message = f"{path[-1]!r} under {path[-2]} is not {_NAMES[str(path[-2])]}"
         return Problem(tree.key_mark(root, path), "HF1104", message)
     node = tree.node_at(root, path)
-    message = f"{_spelled(path)} needs {_expected(kind, path, schema)}; this is {_shown(node)}"
+    message = f"{_spelled(path)} must be {_expected(kind, path, schema)}; found {_shown(node)}"
     return Problem(node.mark if node else tree.key_mark(root, path), "HF1104", message)
 
 
@@ -81,8 +81,8 @@ def _broken_rule(error: ErrorDetails, root: tree.Node) -> Problem:
 def _unknown_key(path: Sequence[str | int], schema: Schema) -> str:
     known = [*_mapping(_schema_at(schema, path[:-1]).get("properties"))]
     near = nearest(str(path[-1]), known)
-    hint = f"is {near} meant?" if near else f"known are {', '.join(known)}"
-    return f"{_spelled(path[:-1])} has no key {path[-1]}; {hint}"
+    hint = f"did you mean {near}?" if near else f"known keys: {', '.join(known)}"
+    return f"unknown key {path[-1]} in {_spelled(path[:-1])}; {hint}"
 
 
 def _expected(kind: str, path: Sequence[str | int], schema: Schema) -> str:
@@ -96,8 +96,8 @@ def _expected(kind: str, path: Sequence[str | int], schema: Schema) -> str:
     if kind == "string_pattern_mismatch":
         return _NAMES[str(path[-1])]
     if kind == "string_type" and len(path) > 1 and path[-2] in _SCALARS_ONLY:
-        return "a text, a number, or true or false"
-    return _EXPECTED.get(kind, "another value")
+        return "a string, number or boolean"
+    return _EXPECTED.get(kind, "a different value")
 
 
 def _schema_at(schema: Schema, path: Sequence[str | int]) -> Schema:
@@ -142,4 +142,4 @@ def _shown(node: tree.Node | None) -> str:
         return "nothing"
     if isinstance(node.value, bool):
         return str(node.value).lower()
-    return "another text" if node.value else "empty"
+    return "a string" if node.value else "an empty string"

@@ -62,7 +62,7 @@ class Entries:
     entries: tuple[Entry, ...]
 
     def get(self, key: object) -> Entry | None:
-        """Give the entry with this key, None when there is none."""
+        """Return the entry with this key, None when there is none."""
         return next((entry for entry in self.entries if entry.key == key), None)
 
 
@@ -70,7 +70,7 @@ Node = Leaf | Items | Entries
 
 
 def plain(node: Node) -> Plain:
-    """Give the values alone, as pydantic wants them."""
+    """Return the values alone, as pydantic wants them."""
     if isinstance(node, Leaf):
         return node.value
     if isinstance(node, Items):
@@ -79,7 +79,7 @@ def plain(node: Node) -> Plain:
 
 
 def node_of(value: Plain, mark: Mark) -> Node:
-    """Give the tree of values that stand in no file: every part of it bears the same mark."""
+    """Return the tree of values that stand in no file: every part of it bears the same mark."""
     if isinstance(value, dict):
         return Entries(
             mark, tuple(Entry(key, mark, node_of(one, mark)) for key, one in value.items())
@@ -90,7 +90,7 @@ def node_of(value: Plain, mark: Mark) -> Node:
 
 
 def key_mark(root: Node, path: Sequence[str | int]) -> Mark:
-    """Give where the last key of the path stands; as far as the path leads, if not to its end."""
+    """Return where the last key of the path stands; as far as the path leads, if not to its end."""
     mark, node = root.mark, root
     for step in path:
         if isinstance(node, Entries) and (entry := node.get(step)):
@@ -104,7 +104,7 @@ def key_mark(root: Node, path: Sequence[str | int]) -> Mark:
 
 
 def node_at(root: Node, path: Sequence[str | int]) -> Node | None:
-    """Give the value at the path, None when the path leads nowhere."""
+    """Return the value at the path, None when the path leads nowhere."""
     node: Node | None = root
     for step in path:
         if isinstance(node, Entries):

@@ -43,7 +43,7 @@ def read_yaml(file: Path, shown: str) -> Node | None:
         place = Mark(mark.line + 1, mark.column + 1) if mark else Mark(1, 1)
         raise _not_yaml(_problem(failure, text, place), shown, place) from failure
     except yaml.YAMLError as failure:
-        raise _not_yaml("it can't be parsed", shown, Mark(1, 1)) from failure
+        raise _not_yaml("it cannot be parsed", shown, Mark(1, 1)) from failure
 
 
 def _text_of(file: Path, shown: str) -> str:
@@ -52,10 +52,10 @@ def _text_of(file: Path, shown: str) -> str:
             data = opened.read(_LARGEST_FILE + 1)
     except OSError as failure:
         reason = (failure.strerror or "unknown reason").lower()
-        message = f"the project file {shown} can't be read: {reason}"
+        message = f"the project file {shown} cannot be read: {reason}"
         raise ProjectError("HF1101", message, at=shown) from failure
     if len(data) > _LARGEST_FILE:
-        raise _not_yaml("it is larger than a mebibyte", shown, Mark(1, 1))
+        raise _not_yaml("it is larger than 1 MiB", shown, Mark(1, 1))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as failure:
@@ -64,7 +64,7 @@ def _text_of(file: Path, shown: str) -> str:
     if odd := _UNPRINTABLE.search(text):
         character = f"U+{ord(odd[0]):04X}"
         place = _mark_at(text[: odd.start()])
-        raise _not_yaml(f"it holds the control character {character}", shown, place)
+        raise _not_yaml(f"it contains the control character {character}", shown, place)
     return text
 
 
@@ -80,7 +80,7 @@ def _problem(failure: yaml.MarkedYAMLError, text: str, place: Mark) -> str:
     lines = text.splitlines()
     line = lines[place.line - 1] if place.line <= len(lines) else ""
     if "\t" in line[: len(line) - len(line.lstrip())]:
-        return "a tab stands where YAML wants blanks"
+        return "a tab is used where YAML requires spaces"
     return f"YAML {failure.problem or failure.context or 'is broken here'}"
 
 
@@ -94,7 +94,7 @@ class _Composer:
         self._count = 0
 
     def document(self) -> Node | None:
-        """Give the one document, None for an empty stream."""
+        """Return the one document, None for an empty stream."""
         root: Node | None = None
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
@@ -121,7 +121,7 @@ class _Composer:
         if isinstance(event, yaml.ScalarEvent):
             return self._leaf(event)
         if event.tag not in (None, "!"):
-            raise self._refuse("tags are not understood here", event)
+            raise self._refuse("tags are not supported", event)
         if isinstance(event, yaml.SequenceStartEvent):
             nodes = [self._node(item, depth + 1) for item in self._until(yaml.SequenceEndEvent)]
             return Items(_mark(event), tuple(nodes))
@@ -133,7 +133,7 @@ class _Composer:
 
     def _leaf(self, event: yaml.ScalarEvent) -> Leaf:
         if event.tag not in _TEXT_TAGS:
-            raise self._refuse("tags are not understood here", event)
+            raise self._refuse("tags are not supported", event)
         text = event.value
         if not _is_plain(event):
             return Leaf(_mark(event), text)
@@ -144,7 +144,7 @@ class _Composer:
         merged: dict[str, Entry] = {}
         for event in self._until(yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
-                raise self._refuse("a key has to be a plain text", event)
+                raise self._refuse("a key must be a plain string", event)
             key, mark = event.value, _mark(event)
             node = self._node(next(self._events), depth + 1)
             if key == "<<" and _is_plain(event):
@@ -175,18 +175,18 @@ class _Composer:
     def _add(self, nodes: int, event: yaml.Event) -> None:
         self._count += nodes
         if self._count > _MOST_NODES:
-            raise self._refuse(f"it holds more than {_MOST_NODES:,} values", event)
+            raise self._refuse(f"it contains more than {_MOST_NODES:,} values", event)
 
     def _refuse(self, why: str, event: yaml.Event) -> ProjectError:
         return _not_yaml(why, self._shown, _mark(event))
 
     def _twice(self, key: str, mark: Mark, first: Mark) -> ProjectError:
-        message = f"the key {key} stands here a second time; the first is in line {first.line}"
+        message = f"duplicate key {key}; the first is in line {first.line}"
         return ProjectError("HF1106", message, at=located(self._shown, mark))
 
 
 def _is_plain(event: yaml.ScalarEvent) -> bool:
-    """Tell whether the scalar has neither quotes nor a tag, so that its look decides its kind."""
+    """Return whether the scalar has neither quotes nor a tag, so that its look decides its kind."""
     return bool(event.implicit[0])
 
 

@@ -1,6 +1,6 @@
-"""Remembers which batches a function of the user's has delivered: one write-once file a batch.
+"""Remembers which batches a function of the user's has delivered: one write-once file per batch.
 
-It is no part of what the function writes, so that it can't make both one act. A crash between the
+It is not part of what the function writes, so the two are not atomic. A crash between the
 two leaves a batch that is delivered and not recorded; `docs/reference/batch-ledger.md` says what
 follows from that, and fixes the format.
 """
@@ -58,17 +58,17 @@ class LedgerEntry:
 
 
 def encode_entry(entry: LedgerEntry) -> bytes:
-    """Give the bytes of an entry: JSON in ASCII, names in order, one line."""
+    """Return the bytes of an entry: JSON in ASCII, names in order, one line."""
     document = {"holdfast": VERSION, **asdict(entry)}
     return json.dumps(document, sort_keys=True).encode("ascii") + b"\n"
 
 
 def decode_entry(content: bytes, at: str) -> LedgerEntry:
-    """Give the entry that the bytes hold; raise SinkError where they hold none."""
+    """Return the entry that the bytes hold; raise SinkError where they hold none."""
     try:
         return _decoded(json.loads(content.decode("utf-8")))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        message = f"an entry can't be read: {type(error).__name__}"
+        message = f"an entry cannot be read: {type(error).__name__}"
         raise SinkError("HF5091", message, at=at) from error
 
 
@@ -76,14 +76,14 @@ def _decoded(document: Any) -> LedgerEntry:
     numbers = [document[name] for name in ("holdfast", "batch_id", "generation")]
     texts = [document[name] for name in _TEXTS]
     if any(type(one) is not int for one in numbers) or any(type(one) is not str for one in texts):
-        raise TypeError("a field of the wrong kind")
+        raise TypeError("a field has the wrong type")
     if numbers[0] > VERSION:
         raise ValueError("a newer version")
     return LedgerEntry(texts[0], numbers[1], numbers[2], texts[1], texts[2])
 
 
 PART = "batches"
-"""Its name in the folder of records beside a checkpoint."""
+"""Its name in the directory of records next to a checkpoint."""
 KEPT_BATCHES = 1000
 """How many of the newest batches of a query are remembered one by one."""
 
@@ -91,10 +91,10 @@ _NAME = re.compile(r"(\d{10,})\.json")
 
 
 class BatchLedger:
-    """The ledger at one place, a folder of its own on this machine or on S3.
+    """The ledger at one location, a directory of its own on this machine or on S3.
 
-    `storage_options` are settings of the storage, such as `{"endpoint": …}`; `storage` holds
-    what stands under `storage:` in the project file.
+    `storage_options` are settings of the storage, such as `{"endpoint": …}`; `storage` has
+    the form of `storage:` in the project file.
     """
 
     def __init__(
@@ -118,15 +118,15 @@ class BatchLedger:
         return self._location.shown
 
     def refuse_unusable(self) -> None:
-        """Raise StorageError where entries can't be listed or not be created only once."""
+        """Raise StorageError if entries cannot be listed, or cannot be created atomically."""
         open_writer(self._location, self._settings)
         self._reader.names("")
 
     def holds(self, identity: BatchIdentity | BatchId) -> bool:
-        """Tell whether the batch is recorded; raise where it must be neither skipped nor written.
+        """Return whether the batch is recorded; raise where it must be neither skipped nor written.
 
-        HF5003: it is recorded with other offsets. HF5090: a newer driver has recorded batches.
-        HF5024: newer batches are recorded, and nothing tells of this one.
+        HF5003: it is recorded with different offsets. HF5090: a newer driver has recorded batches.
+        HF5024: newer batches are recorded, and this one is not.
         """
         batches = _batches_in(self._reader, identity.query_id)
         if not batches:
@@ -136,7 +136,7 @@ class BatchLedger:
         if newest.batch_id < identity.batch_id:
             return False
         if identity.batch_id not in batches:
-            message = f"the ledger holds batch {newest.batch_id}, and not {identity.batch_id}"
+            message = f"the ledger has batch {newest.batch_id}, but not {identity.batch_id}"
             steps = (
                 "put the checkpoint's newest entries back from a backup: holdfast backups TARGET",
             )
@@ -166,7 +166,7 @@ class BatchLedger:
         self._forget(identity.query_id, identity.batch_id - KEPT_BATCHES)
 
     def last_committed(self, query_id: str | None) -> LastCommitted:
-        """Give the newest batch that is recorded of a query, or why none is known; never raises."""
+        """Return the newest recorded batch of a query, or why none is known; never raises."""
         if query_id is None:
             return LastCommitted.unknown("the query's id is unknown")
         try:
@@ -181,7 +181,7 @@ class BatchLedger:
     def generation(self, query_id: str) -> int:
         """Return the generation of the newest entry of a query, which refuses older ones.
 
-        0 where there is no entry. Raises SinkError for an entry that can't be read, StorageError.
+        0 where there is no entry. Raises SinkError for an entry that cannot be read, StorageError.
         """
         batches = _batches_in(self._reader, query_id)
         return self._read(query_id, batches[-1]).generation if batches else 0
@@ -191,7 +191,7 @@ class BatchLedger:
         return recorded_offsets(self._reader, query_id, batch_id)
 
     def queries(self) -> frozenset[str]:
-        """Name every query with a batch here; empty where that can't be read."""
+        """Name every query with a batch here; empty if that cannot be read."""
         try:
             found = read_batch_ledger(self._reader)
         except StorageError:
@@ -199,7 +199,7 @@ class BatchLedger:
         return frozenset() if found is None else frozenset(found.newest)
 
     def _forget(self, query_id: str, batch_id: int) -> None:
-        """Remove an outlived entry; whoever may write and not remove goes on."""
+        """Remove an old entry; continue if that is not permitted."""
         if batch_id >= 0:
             with suppress(StorageError):
                 self._writer.remove(entry_path(query_id, batch_id))
@@ -217,7 +217,7 @@ class BatchLedger:
 
     def _refuse_other_offsets(self, entry: LedgerEntry, identity: BatchIdentity | BatchId) -> None:
         if not identity.has_offsets(entry.offsets_digest):
-            message = f"the ledger holds batch {identity.batch_id} with other offsets"
+            message = f"the ledger has batch {identity.batch_id} with different offsets"
             raise SinkError("HF5003", message, at=self.location)
 
     def _refuse_older_driver(self, entry: LedgerEntry, identity: BatchIdentity | BatchId) -> None:
@@ -230,7 +230,7 @@ class BatchLedger:
 
 
 def ledger_beside(checkpoint: Location, settings: StorageSettings) -> BatchLedger:
-    """Give the ledger that lies with the records beside a checkpoint."""
+    """Return the ledger in the records next to a checkpoint."""
     return BatchLedger(part_of(beside(checkpoint), PART), settings)
 
 
@@ -264,13 +264,13 @@ def _read_entry(reader: Reader, query_id: str, batch_id: int) -> LedgerEntry:
     try:
         entry = decode_entry(reader.read(path), at)
     except NotFoundError as error:
-        raise SinkError("HF5091", "an entry vanished while it was read", at=at) from error
+        raise SinkError("HF5091", "an entry disappeared while it was read", at=at) from error
     if (entry.query_id, entry.batch_id) != (query_id, batch_id):
-        raise SinkError("HF5091", "an entry is one of another batch", at=at)
+        raise SinkError("HF5091", "an entry belongs to another batch", at=at)
     return entry
 
 
 def _batches_in(reader: Reader, query_id: str) -> list[int]:
-    """Give the recorded batches of a query in order."""
+    """Return the recorded batches of a query in order."""
     found = map(_NAME.fullmatch, reader.names(quote(query_id, safe="")))
     return sorted(int(one[1]) for one in found if one is not None)

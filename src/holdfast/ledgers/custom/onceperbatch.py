@@ -28,13 +28,13 @@ class LedgerOptions:
     """Where the ledger of a function is wanted."""
 
     place: str | None
-    """None: with the records beside the checkpoint."""
+    """None: with the records next to the checkpoint."""
     storage: StorageSettings = field(default_factory=StorageSettings)
 
     def ledger(
         self, checkpoint: Location, settings: StorageSettings, folder: os.PathLike[str]
     ) -> BatchLedger:
-        """Give the ledger; a relative place counts from `folder`.
+        """Return the ledger; a relative place counts from `folder`.
 
         A place in the same kind of storage as the checkpoint is reached as the checkpoint is.
         """
@@ -66,9 +66,9 @@ def once_per_batch(
     storage: FamilyOptions | None = None,
     storage_options: StorageOptions = (),
 ) -> Function | Callable[[Function], Function]:
-    """Keep a ledger for the function of a custom sink: a batch that it holds is not handed on.
+    """Keep a ledger for the function of a custom sink: a batch already in it is skipped.
 
-    It lies beside the checkpoint, or at the place that `ledger` names. A crash between the
+    It is next to the checkpoint, or at the location that `ledger` names. A crash between the
     function's write and the ledger's entry calls the function again with the same identity: what
     it wrote under `identity.key` has to be replaced by what it writes then.
 
@@ -91,7 +91,7 @@ def once_per_batch(
 
 
 def ledger_options_of(function: Function) -> LedgerOptions | None:
-    """Give what a function was marked with, None where it was not."""
+    """Return what a function was marked with, None where it was not."""
     wish = getattr(function, _MARK, None)
     return wish if isinstance(wish, LedgerOptions) else None
 

@@ -28,14 +28,14 @@ _COLUMN = re.compile(r'\bcolumn "?([^":]+)"?')
 
 
 def psycopg_here(at: str | None = None) -> Any:
-    """Give the module psycopg; raise HF5040 where it can't be imported."""
+    """Return the module psycopg; raise HF5040 where it cannot be imported."""
     try:
         import psycopg
         import psycopg.conninfo
         import psycopg.errors
         import psycopg.sql
     except ImportError as error:
-        raise SinkError("HF5040", f"psycopg can't be imported: {error}", at=at) from error
+        raise SinkError("HF5040", f"psycopg cannot be imported: {error}", at=at) from error
     module: ModuleType = psycopg
     return module
 
@@ -78,7 +78,7 @@ def execute(
 
 
 def words_of(error: psycopg.Error) -> str:
-    """Give what PostgreSQL said in one line: no values of rows, no secrets."""
+    """Return what PostgreSQL said in one line: no values of rows, no secrets."""
     primary = error.diag.message_primary
     text = _VALUE.sub("", primary) if primary else str(error).strip().partition("\n")[0]
     return excerpt(redact(text), _LONGEST)
@@ -131,7 +131,7 @@ class PostgresAddress:
 def postgres_address(
     url: str, table: str, options: Mapping[str, str], at: str | None
 ) -> PostgresAddress:
-    """Give the address of a declared table; raise SinkError where it is none."""
+    """Return the address of a declared table; raise SinkError where it is none."""
 
     psycopg = psycopg_here(at)
     schema, name = _split_table(table, at)
@@ -142,7 +142,7 @@ def postgres_address(
         known = psycopg.conninfo.conninfo_to_dict(conninfo)
     except (psycopg.ProgrammingError, ValueError):
         # What libpq says of it may quote a part of the password.
-        message = "the url or an option is not one that PostgreSQL's library takes"
+        message = "PostgreSQL's client library rejects the url or an option"
         step = "write postgresql://user@host:5432/database, the password by reference"
         raise SinkError("HF5002", message, at=at, next_steps=(step,)) from None
     return PostgresAddress(conninfo, schema, name, redact(f"{_server(known)} {table}"))
@@ -155,15 +155,15 @@ def _server(known: Mapping[str, object]) -> str:
 
 
 def _split_table(table: str, at: str | None) -> tuple[str | None, str]:
-    """Give schema and name; as in SQL, only what is quoted keeps its capital letters."""
+    """Return schema and name; as in SQL, only what is quoted keeps its capital letters."""
     match = _TABLE.fullmatch(table)
     if match is None:
-        message = f"{table} is no name of a table"
+        message = f"{table} is not a valid table name"
         step = 'write `table`, `schema.table`, or `schema."Any Name"`'
         raise SinkError("HF5002", message, at=at, next_steps=(step,))
     parts = [_unquoted(part) for part in match.groups() if part is not None]
     if any(len(part.encode()) > LONGEST_NAME for part in parts):
-        message = f"{table} is longer than the {LONGEST_NAME} bytes that PostgreSQL keeps"
+        message = f"{table} is longer than the {LONGEST_NAME} bytes that PostgreSQL supports"
         raise SinkError("HF5002", message, at=at)
     return (parts[0] if len(parts) == 2 else None), parts[-1]
 
@@ -200,6 +200,6 @@ def _parameter(name: str, value: str, at: str | None) -> dict[str, str]:
         return {}
     if lower in _OF_LIBPQ or lower in _TRANSLATED:
         return {_TRANSLATED.get(lower, lower): value}
-    message = f"the parameter {name} of the url is not known here"
+    message = f"the parameter {name} of the url is not supported"
     step = "leave it out, or write the url as postgresql://… with what libpq calls it"
     raise SinkError("HF5002", message, at=at, next_steps=(step,))

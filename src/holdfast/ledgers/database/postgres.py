@@ -73,7 +73,7 @@ class PostgresLedger:
         self._address = address
 
     def last_committed(self, query_id: str | None) -> LastCommitted:
-        """Give the newest batch that the table holds of this query, or why that is unknown."""
+        """Return the newest batch that the table holds of this query, or why that is unknown."""
         if query_id is None:
             return LastCommitted.unknown("the query's id is unknown")
         found = self._ask(
@@ -137,7 +137,7 @@ class PostgresLedger:
     def _ask(
         self, statement: str, *more: str | int, seconds: int | None = None
     ) -> list[tuple[Any, ...]] | str:
-        """Give rows, or in words why there are none to be had."""
+        """Return rows, or why there are none."""
         try:
             psycopg = psycopg_here()
         except SinkError as error:
@@ -176,5 +176,5 @@ def schema_of(connection: psycopg.Connection[Any], address: PostgresAddress) -> 
 
 
 def ledger_of(connection: psycopg.Connection[Any], address: PostgresAddress) -> Any:
-    """Give the ledger's name for a statement."""
+    """Return the ledger's name for a statement."""
     return psycopg_here().sql.Identifier(schema_of(connection, address), LEDGER)

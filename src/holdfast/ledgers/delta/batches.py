@@ -79,7 +79,7 @@ class ApplicationState:
 
 
 def decode_identifier(app_id: str) -> Identifier:
-    """Tell which name of which query this is; whatever is not a later name is the first one."""
+    """Return which name of which query this is; whatever is not a later name is the first one."""
     match = _NEXT.fullmatch(app_id)
     if match is None or (match[2] == "0" and match[3] != ":until"):
         return Identifier(Application(app_id, 0), False)
@@ -88,7 +88,7 @@ def decode_identifier(app_id: str) -> Identifier:
 
 
 def current_application(identifiers: Iterable[str], query_id: str) -> Application:
-    """Give the newest name of a query among these identifiers."""
+    """Return the newest name of a query among these identifiers."""
     decoded = (decode_identifier(one).application for one in identifiers)
     number = max((one.number for one in decoded if one.query_id == query_id), default=0)
     return Application(query_id, number)
@@ -103,7 +103,7 @@ def fence_before(identifiers: Mapping[str, int], application: Application) -> in
 
 
 def application_state(identifiers: Mapping[str, int], application: Application) -> ApplicationState:
-    """Tell how a query stands under this name."""
+    """Return the state of a query under this name."""
     written, first = identifiers.get(application.id), identifiers.get(application.opening_id)
     if written == CLOSED:
         return ApplicationState(application, True, None)
@@ -113,7 +113,7 @@ def application_state(identifiers: Mapping[str, int], application: Application) 
 
 
 def batches_by_query(identifiers: Mapping[str, int]) -> dict[str, int]:
-    """Give the newest batch of each query, `CLOSED` where its newest name is closed.
+    """Return the newest batch of each query, `CLOSED` where its newest name is closed.
 
     A query whose batches were all taken back is not among them.
     """
@@ -156,7 +156,7 @@ class DeltaBatch:
 
 
 def user_metadata(identity: BatchIdentity) -> str:
-    """Give the text that is committed together with a batch."""
+    """Return the text that is committed together with a batch."""
     told = asdict(identity)
     # Of the two digests a version stores the one that covers more.
     del told["entry_digest"]
@@ -190,7 +190,7 @@ def batch_of(table_version: int, commit: Commit, query_id: str) -> DeltaBatch | 
 
 
 def note_of(information: Mapping[str, object]) -> Mapping[str, object]:
-    """Give Holdfast's note in a `commitInfo`; empty where there is none."""
+    """Return Holdfast's note in a `commitInfo`; empty where there is none."""
     text = information.get("userMetadata")
     if not isinstance(text, str):
         return {}

@@ -113,7 +113,7 @@ class FollowedTable:
         return None
 
     def _newest_first(self) -> Iterator[DeltaBatch]:
-        """Give what the newest versions hold under this name and earlier ones."""
+        """Yield what the newest versions hold under this name and earlier ones."""
         newest = -1 if self.newest_version is None else self.newest_version
         end = max(-1, newest - READ_VERSIONS)
         for start in range(newest, end, -_AT_ONCE):
@@ -151,7 +151,7 @@ class FollowedTable:
         self.may_have_forgotten = not is_whole
 
     def _is_there(self, version: int) -> bool:
-        """Tell whether a version still is: with it gone, the ones after it may be gone as well."""
+        """Return whether a version still exists: if not, later versions may be missing as well."""
         try:
             self._reader.read(version_file(version), 0, 1)
         except NotFoundError:

@@ -234,7 +234,7 @@ def _lines_with(data: bytes, text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _spells_letters(data: bytes, start: int, end: int) -> bool:
-    """Tell whether an escape in the line stands for a letter; most are control characters."""
+    """Return whether an escape in the line stands for a letter; most are control characters."""
     at = data.find(_ESCAPE, start, end)
     while at >= 0:
         after = at + len(_ESCAPE)
@@ -262,4 +262,4 @@ def _refuse_cut_lines(data: bytes) -> None:
     for number, (start, end) in enumerate(_lines(data), 1):
         line = data[start:end].strip(_BLANKS)
         if line and not (line.startswith(b"{") and line.endswith(b"}")):
-            raise DecodeError("HF2416", "a line of the Delta log is cut", line=number)
+            raise DecodeError("HF2416", "a line of the Delta log is truncated", line=number)

@@ -62,7 +62,7 @@ def _wanted(whole: str) -> int:
 
 
 def can_read_parquet() -> bool:
-    """Tell whether pyarrow is installed, which is needed for all but JSON."""
+    """Return whether pyarrow is installed, which is needed for all but JSON."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
@@ -71,7 +71,7 @@ def can_read_parquet() -> bool:
 
 
 def parquet_actions(reader: Reader, part: Listed) -> Iterator[Mapping[str, object]]:
-    """Give the `txn` and `metaData` actions of one Parquet file.
+    """Yield the `txn` and `metaData` actions of one Parquet file.
 
     Raises StorageError, and DecodeError where it is no Parquet that can be read.
     """
@@ -85,12 +85,12 @@ def parquet_actions(reader: Reader, part: Listed) -> Iterator[Mapping[str, objec
                 for action in batch.column(name).drop_null().to_pylist():
                     yield {name: _plain(action)}
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        message = f"{part.path} can't be read as Parquet: {type(error).__name__}"
+        message = f"{part.path} cannot be read as Parquet: {type(error).__name__}"
         raise DecodeError("HF2416", message) from error
 
 
 def _plain(action: Mapping[str, object]) -> Mapping[str, object]:
-    """Give an action as the JSON of a version would: a map is a list of pairs in Parquet."""
+    """Return an action as the JSON of a version would: a map is a list of pairs in Parquet."""
     configuration = action.get("configuration")
     if isinstance(configuration, list):
         return {**action, "configuration": dict(configuration)}

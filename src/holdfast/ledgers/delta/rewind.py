@@ -47,7 +47,7 @@ class TableVersion:
 
 
 def versions_newest_first(reader: Reader, newest: int) -> Iterator[TableVersion]:
-    """Give the versions down to the first one that is gone.
+    """Yield the versions down to the first one that is gone.
 
     Raises StorageError, and DecodeError where one can't be read.
     """
@@ -161,7 +161,7 @@ def find_beginning(
 
 
 def find_ending(versions: Iterable[TableVersion], application: Application) -> Ending | None:
-    """Tell how an act on a closed name stands; None where no act of ours closed it."""
+    """Return the state of an operation on a closed name; None if Holdfast did not close it."""
     after: list[TableVersion] = []
     remaining = iter(versions)
     for version in remaining:
@@ -222,7 +222,7 @@ def _meddles(version: TableVersion, act_id: str, application: Application) -> bo
 def _last_batch(
     closing: TableVersion, before: Iterable[TableVersion], application: Application
 ) -> int | None:
-    """Give the newest batch under a name; one may have come while the name was being closed."""
+    """Return the newest batch under a name; one may have come while the name was being closed."""
     seen = closing.note.get("newest_version")
     for version in before:
         if not isinstance(seen, int) or version.number <= seen:

@@ -46,7 +46,7 @@ class TableSeen:
         return next(missing, None)
 
     def has_snapshot(self, version: int) -> bool:
-        """Tell whether the table can be read as it was at a version."""
+        """Return whether the table can be read as it was at a version."""
         bases = [-1, *(one.version for one in self.log.checkpoints if one.version <= version)]
         return any(
             all(one in self.log.versions for one in range(base + 1, version + 1)) for base in bases

@@ -92,7 +92,7 @@ class DeltaLedger:
         return batches_by_query(self.identifiers)
 
     def last_committed(self, query_id: str | None) -> LastCommitted:
-        """Give the newest batch that the table holds of this query."""
+        """Return the newest batch that the table holds of this query."""
         version = self.transactions.get(query_id or "")
         if version == CLOSED:
             basis = "the Delta log is closed for this query: its batches are or were taken back"

@@ -147,7 +147,7 @@ class FileCommits:
             return held
         newest = self._newest.get(query_id, -1)
         if newest > batch_id:
-            message = f"{self._shown} holds batch {newest}, and no batch {batch_id}"
+            message = f"{self._shown} has batch {newest}, but not batch {batch_id}"
             raise SinkError("HF5024", message, at=self._shown)
         return None
 
@@ -171,7 +171,7 @@ class FileCommits:
 
     def _refuse_other(self, held: Manifest, identity: BatchIdentity) -> None:
         if not identity.has_offsets(held.offsets_digest):
-            message = f"{self._shown} holds batch {identity.batch_id} with other offsets"
+            message = f"{self._shown} has batch {identity.batch_id} with different offsets"
             raise SinkError("HF5003", message, at=self._shown)
 
     def _staged(self, identity: BatchIdentity, stage: Stage) -> Manifest:
@@ -225,7 +225,7 @@ class FileCommits:
         if held is None:
             # Only whoever takes the batch back removes a manifest.
             self._watch.refuse_void(manifest)
-            message = f"the manifest of batch {batch_id} vanished"
+            message = f"the manifest of batch {batch_id} disappeared"
             raise SinkError("HF5022", message, at=self._shown)
         is_ours = created or held.staging == manifest.staging
         if is_ours:

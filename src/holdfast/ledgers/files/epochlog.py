@@ -38,7 +38,7 @@ def append_epochs(output: FileOutput, log: ManifestLog, change: Change) -> Epoch
         following = replace(changed, number=head.number + 1)
         _make(output, f"{output.manifests}/{epochs_path(following.number)}", following)
         _prune(output, log, following.number)
-    message = f"{output.location.shown}: others keep changing the epochs of the manifests"
+    message = f"{output.location.shown}: other processes keep changing the epochs of the manifests"
     raise SinkError("HF5009", message, at=output.location.shown)
 
 
@@ -59,8 +59,8 @@ def refuse_late(epochs: Epochs, query_id: str, generation: int, shown: str) -> N
     fenced = epochs.fenced_below(query_id)
     if generation < fenced:
         message = (
-            f"batches of query {query_id} were taken back under lease generation {fenced}; "
-            f"this driver has generation {generation}"
+            f"query {query_id} was rewound under lease generation {fenced}; this driver has "
+            f"generation {generation}"
         )
         raise TakenBackError("HF5025", message, at=shown)
 
@@ -91,7 +91,7 @@ class EpochWatch:
     def refuse_void(self, manifest: Manifest) -> None:
         """Raise SinkError where the batch was taken back since it was begun."""
         if self.look().epoch(manifest.query_id, manifest.batch_id) != manifest.epoch:
-            message = f"batch {manifest.batch_id} was taken back while this driver wrote it"
+            message = f"batch {manifest.batch_id} was rewound while this driver wrote it"
             raise TakenBackError("HF5025", message, at=self._shown)
 
 

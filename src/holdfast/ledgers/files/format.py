@@ -90,17 +90,17 @@ class Manifest:
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
-    """Give the bytes of a manifest: JSON in ASCII, names in order."""
+    """Return the bytes of a manifest: JSON in ASCII, names in order."""
     document = {"holdfast": MANIFEST_VERSION, **asdict(manifest)}
     return json.dumps(document, sort_keys=True, indent=1).encode("ascii") + b"\n"
 
 
 def decode_manifest(content: bytes, at: str) -> Manifest:
-    """Give the manifest that the bytes hold; raise SinkError where they hold none."""
+    """Return the manifest that the bytes hold; raise SinkError where they hold none."""
     try:
         return _decoded_manifest(json.loads(content.decode("utf-8")))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        message = f"a manifest can't be read: {type(error).__name__}"
+        message = f"a manifest cannot be read: {type(error).__name__}"
         raise SinkError("HF5023", message, at=at) from error
 
 
@@ -138,7 +138,7 @@ def _file(document: Any) -> ManifestFile:
 def _of(kind: type[Any], value: object) -> Any:
     # A truth value is an int to Python, and none here.
     if type(value) is not kind:
-        raise TypeError(f"no {kind.__name__}")
+        raise TypeError(f"not a {kind.__name__}")
     return value
 
 
@@ -237,7 +237,7 @@ def decode_epochs(content: bytes, at: str) -> Epochs:
     try:
         return _decoded_epochs(json.loads(content.decode("utf-8")))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        message = f"the epochs of the manifests can't be read: {type(error).__name__}"
+        message = f"the epochs of the manifests cannot be read: {type(error).__name__}"
         raise SinkError("HF5023", message, at=at) from error
 
 
@@ -255,7 +255,7 @@ def _decoded_epochs(document: Any) -> Epochs:
 def _fence(document: Any) -> Fence:
     query_id, token = document["query_id"], document["token"]
     if not isinstance(query_id, str | None) or not isinstance(token, str):
-        raise TypeError("no fence")
+        raise TypeError("not a fence")
     return Fence(
         number=_number(document["number"]),
         generation=_number(document["generation"]),
@@ -268,7 +268,7 @@ def _fence(document: Any) -> Fence:
 def _number(value: object) -> int:
     # A truth value is an int to Python, and none here.
     if type(value) is not int:
-        raise TypeError("no number")
+        raise TypeError("not a number")
     return value
 
 
@@ -286,18 +286,18 @@ class Intent:
 
 
 def encode_intent(intent: Intent) -> bytes:
-    """Give the bytes of the intent."""
+    """Return the bytes of the intent."""
     return json.dumps(asdict(intent), sort_keys=True).encode("ascii") + b"\n"
 
 
 def decode_intent(content: bytes, at: str) -> Intent:
-    """Give the intent that the bytes hold; raise SinkError where they hold none."""
+    """Return the intent that the bytes hold; raise SinkError where they hold none."""
     try:
         document = json.loads(content.decode("utf-8"))
         query_id, batch_id = document["query_id"], document["batch_id"]
         if not isinstance(query_id, str | None) or type(batch_id) is not int:
-            raise TypeError("no intent")
+            raise TypeError("not an intent")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        message = "what is being taken back can't be read"
+        message = "the intent of a rewind cannot be read"
         raise SinkError("HF5023", message, at=at) from error
     return Intent(query_id, batch_id)

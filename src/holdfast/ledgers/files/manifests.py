@@ -38,9 +38,9 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class ManifestLog:
-    """The manifests below one folder. Reading raises StorageError, a damaged one SinkError.
+    """The manifests in one directory. Reading raises StorageError, a damaged one SinkError.
 
-    Whoever asks several things gives the same `epochs`; without them, they are read each time.
+    For several calls pass the same `epochs`; without them, they are read each time.
     """
 
     reader: Reader
@@ -84,7 +84,7 @@ class ManifestLog:
         at = place_within(self.reader.location, path)
         manifest = decode_manifest(content, at)
         if (manifest.query_id, manifest.batch_id, manifest.epoch) != (query_id, batch_id, epoch):
-            raise SinkError("HF5023", "a manifest is one of another batch", at=at)
+            raise SinkError("HF5023", "a manifest belongs to another batch", at=at)
         return manifest
 
     def offsets_of(self, query_id: str, batch_id: int) -> CommittedOffsets:
@@ -137,7 +137,7 @@ class ManifestLog:
                 continue
             at = place_within(self.reader.location, path)
             return Epochs() if content is None else decode_epochs(content, at)
-        message = "the epochs of the manifests are listed and can't be read"
+        message = "the epochs of the manifests are listed but cannot be read"
         raise SinkError("HF5023", message, at=self.reader.location)
 
     def epochs_number(self) -> int:
@@ -181,7 +181,7 @@ class CommittedFile:
 def read_manifest_ledger(reader: Reader) -> OwnLedger | None:
     """Read the newest batches; None where there are no manifests.
 
-    Raises StorageError, and SinkError where it can't be read which manifests count.
+    Raises StorageError, and SinkError if it cannot be determined which manifests count.
     """
     log = ManifestLog(reader)
     try:
@@ -203,8 +203,8 @@ def committed_files(
     """List the files of whole batches in the order of batches, for any reader of files.
 
     A batch that is committed and not yet published to its last file is left out, and so are the
-    ones after it. Of a sink in mode complete the newest batch alone is listed; while its folder is
-    being replaced, SinkError is raised.
+    ones after it. Of a sink in mode complete only the newest batch is listed; SinkError is raised
+    while its directory is being replaced.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as empty:
@@ -221,7 +221,7 @@ def committed_files(
     if batches and batches[-1].mode == "complete":
         batches = batches[-1:]
         if not _all_there(out, batches[0]):
-            message = "the output is being replaced, or its files are gone"
+            message = "the output is being replaced, or its files are missing"
             raise SinkError("HF5022", message, at=location.shown)
     return [
         CommittedFile(_full(location, file.path), one.query_id, one.batch_id, file.size)
@@ -268,7 +268,7 @@ def _stem(batch_id: int, epoch: int) -> str:
 
 
 def _published(out: FileOutput, log: ManifestLog, query_id: str) -> list[Manifest]:
-    """Give the published batches of a query.
+    """Return the published batches of a query.
 
     Manifests are listed before staging: what a listed batch staged is seen until it is published.
     """

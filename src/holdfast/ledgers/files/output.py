@@ -99,7 +99,7 @@ class FileOutput:
         return f"{FOLDER}/{self.name}/{PUBLISHED}"
 
     def staged_for(self, query_id: str) -> str:
-        """Give the staging folder of a query."""
+        """Return the staging folder of a query."""
         return f"{self.staging}/{folder_name(query_id)}"
 
     def reader_of(self, folder: str) -> Reader:
@@ -107,11 +107,11 @@ class FileOutput:
         return self._open(below(self.around, folder))
 
     def files_in(self, folder: str) -> dict[str, Listed]:
-        """Give every file below a folder by its path there; none where the folder is missing."""
+        """Return every file below a folder by its path there; none where the folder is missing."""
         return {item.path: item for item in self._listed(folder) if item.kind is FileKind.FILE}
 
     def is_there(self, path: str) -> bool:
-        """Tell whether a file is there, by reading one byte of it."""
+        """Return whether a file is there, by reading one byte of it."""
         try:
             self.reader.read(path, 0, 1)
         except NotFoundError:
@@ -157,7 +157,7 @@ class FileOutput:
 
 
 def below(location: Location, folder: str) -> Location:
-    """Give a folder below a place."""
+    """Return a folder below a place."""
     url, shown = (f"{one.rstrip('/')}/{folder}" for one in (location.url, location.shown))
     return replace(location, text=url, url=url, shown=shown)
 
@@ -173,7 +173,7 @@ def query_of(folder: str) -> str:
 
 
 def is_hidden(path: str) -> bool:
-    """Tell whether Spark and pyarrow pass over a file; a partition's folder is never hidden."""
+    """Return whether Spark and pyarrow pass over a file; a partition's folder is never hidden."""
     return any(
         part.startswith(".") or (part.startswith("_") and "=" not in part)
         for part in path.split("/")

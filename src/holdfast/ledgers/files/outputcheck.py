@@ -160,7 +160,7 @@ class _Look:
         self.void = tuple(void)
 
     def manifest(self, query_id: str, batch_id: int) -> Manifest | None:
-        """Give a manifest, read once; None where there is none, or a damaged one."""
+        """Return a manifest, read once; None where there is none, or a damaged one."""
         key = (query_id, batch_id)
         if key not in self.manifests:
             try:
@@ -256,7 +256,7 @@ def _is_marked(marks: Reader, manifest: Manifest) -> bool:
 
 
 def _files_below(reader: Reader) -> dict[str, int]:
-    """Give the size of every file by its path; none where there is no folder."""
+    """Return the size of every file by its path; none where there is no folder."""
     try:
         return {one.path: one.size for one in reader.list().whole() if one.kind is FileKind.FILE}
     except NotFoundError:
@@ -264,7 +264,7 @@ def _files_below(reader: Reader) -> dict[str, int]:
 
 
 def _gap(batches: tuple[int, ...]) -> tuple[int, ...]:
-    """Give the ids that are missing between the first and the last."""
+    """Return the ids that are missing between the first and the last."""
     if not batches:
         return ()
     return tuple(sorted({*range(batches[0], batches[-1])} - {*batches}))

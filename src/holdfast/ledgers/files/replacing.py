@@ -38,7 +38,7 @@ class MoveResult(Enum):
 
 
 def keep_from_being_empty(output: FileOutput, manifest: Manifest) -> None:
-    """Give a staged batch without files one that readers pass over.
+    """Add a file that readers skip to a staged batch without files.
 
     A folder can be renamed onto an empty one: without it, an older output could take its place.
     """

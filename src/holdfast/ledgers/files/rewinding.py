@@ -31,7 +31,7 @@ def rewind(output: FileOutput, query_id: str, batch_id: int, *, generation: int)
     later = [one for one in log.batches(query_id) if one > batch_id]
     newest = log.manifest(query_id, later[-1]) if later else None
     if newest is not None and newest.mode == "complete":
-        message = "in mode complete each batch replaced the one before it, which is gone"
+        message = "in mode complete each batch replaced the one before it, which no longer exists"
         raise SinkError("HF5011", message, at=output.location.shown)
     _take_back(output, log, query_id, batch_id, generation)
 
@@ -115,8 +115,8 @@ def _refuse_older(epochs: Epochs, query_id: str | None, generation: int, shown: 
     newest = epochs.newest_generation(query_id)
     if newest > generation:
         message = (
-            f"a driver of lease generation {newest} has written here; "
-            f"generation {generation} can't take batches back"
+            f"a driver of lease generation {newest} has written here; generation {generation} "
+            "cannot rewind it"
         )
         raise SinkError("HF5026", message, at=shown)
 

@@ -56,7 +56,7 @@ def look_at_folder(output: FileOutput, log: ManifestLog, query_id: str | None) -
     if contents is Contents.ABSENT:
         return SinkState(held, place, contents=contents, generation=generation)
     # Emptied, not deleted: retention and consumers that move files away do that, too.
-    left = "other files are" if contents is Contents.ROWS else "no file is"
+    left = "other files are" if contents is Contents.ROWS else "no files are"
     doubt = (
         f"{newest.files[0].path} of batch {newest.batch_id} is not in {output.location.shown}; "
         f"{left}"

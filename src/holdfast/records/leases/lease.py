@@ -108,7 +108,7 @@ class Lease:
         silent = self._silent_seconds()
         if self._loss is None and silent > EXPIRY_SECONDS - MARGIN_SECONDS:
             told = "" if self.failure is None else f": {self.failure.message}"
-            self._loss = f"no beat could be written for {silent:.0f} s{told}"
+            self._loss = f"no heartbeat could be written for {silent:.0f} s{told}"
         if self._loss is None:
             self._look()
         if self._loss is not None:
@@ -135,12 +135,12 @@ class Lease:
         return lease
 
     def release(self) -> None:
-        """Give it back, so that the next one need not wait; failing to is kept in `failure`."""
+        """Release it, so that the next one need not wait; an error is kept in `failure`."""
         self._ended.set()
         OWN_TOKENS.discard(self.claim.token)
         # A beat that hangs in the storage would hold this up: then the lease just expires.
         if not self._writing.acquire(timeout=_LONGEST_BEAT):
-            message = f"a beat hangs for {_LONGEST_BEAT:.0f} s"
+            message = f"writing a heartbeat has not returned for {_LONGEST_BEAT:.0f} s"
             self.failure = StorageError("HF7007", message, at=self._reader.location)
             return
         try:
@@ -188,7 +188,7 @@ class Lease:
         if newest > self.generation:
             self._loss = f"generation {newest} took over{self._successor()}"
         elif newest < self.generation:
-            self._loss = f"the files of generation {self.generation} are gone"
+            self._loss = f"the files of generation {self.generation} are missing"
         else:
             self._loss = self._foreign_claim()
 
@@ -201,9 +201,9 @@ class Lease:
         try:
             claim = decode_document(Claim, self._reader.read(name))
         except NotFoundError:
-            return f"the claim of generation {self.generation} is gone"
+            return f"the claim of generation {self.generation} is missing"
         except UnreadableError:
-            return f"the claim of generation {self.generation} cannot be read any more"
+            return f"the claim of generation {self.generation} can no longer be read"
         if claim.token == self.claim.token:
             return None
         return f"generation {self.generation} was claimed again: {claim.words}"

@@ -69,7 +69,7 @@ def beat_name(generation: int) -> str:
 
 
 def generations(names: Iterable[str]) -> tuple[int, ...]:
-    """Give every generation that left a file, the newest first; a beat alone counts too."""
+    """Return every generation that left a file, the newest first; a beat alone counts too."""
     found = (_NAME.fullmatch(name) for name in names)
     return tuple(sorted({int(match["generation"]) for match in found if match}, reverse=True))
 
@@ -139,7 +139,7 @@ class LeaseState:
     def words(self) -> str:
         """Name who holds it for people."""
         if self.claim is None:
-            return f"somebody whose claim {claim_name(self.generation)} can't be read"
+            return f"a process whose claim {claim_name(self.generation)} cannot be read"
         return self.claim.words
 
 

@@ -50,7 +50,7 @@ def refuse_unshared(folder: RecordsFolder) -> None:
     parent = os.path.dirname(around)  # noqa: PTH120 - a text, which is compared with texts
     checkpoint = f"{parent.rstrip('/')}/{name}"
     if beside_is_elsewhere(mountinfo, checkpoint, folder.location.url):
-        message = f"{checkpoint} is a mount point, and {around} lies on another file system"
+        message = f"{checkpoint} is a mount point, and {around} is on another file system"
         steps = (
             f"mount {parent} instead, with {name} inside it",
             f"or mount a shared directory at {around}, too, in every container that uses the "
@@ -84,8 +84,8 @@ _DEAD = (
 _UNDER_AN_ACT = "the files of the checkpoint are being changed"
 _AFTER_AN_ACT = ("wait until it is done, and try again", _DEAD)
 _UNDER_A_RUN = (
-    "Spark does not read changed files again: the running query would go on with what it knows, "
-    "and rows would be lost or doubled"
+    "Spark does not read changed files again: the running query would continue with what it has "
+    "in memory, and rows would be lost or duplicated"
 )
 _AFTER_A_RUN = (
     "stop the job there, and try again",
@@ -162,7 +162,7 @@ class _Taker:
             lease = self._claimed(generation, None if state is None else _taken_over(state))
             if lease is not None:
                 return lease
-        message = f"others were faster {_MOST_CLAIMS} times"
+        message = f"other processes were faster {_MOST_CLAIMS} times"
         raise LeaseError("HF2601", message, at=self.reader.location)
 
     def _takeable(self) -> LeaseState | None:
@@ -233,7 +233,7 @@ def _taken_over(state: LeaseState) -> str | None:
         return None
     if state.state is Standing.ABANDONED:
         return f"{state.words}; its processes are gone"
-    return f"{state.words}; no beat was seen for {EXPIRY_SECONDS:.0f} s"
+    return f"{state.words}; no heartbeat for {EXPIRY_SECONDS:.0f} s"
 
 
 def _in_use(state: LeaseState, at: str, act: str | None = None) -> LeaseError:
@@ -250,4 +250,4 @@ def _in_use(state: LeaseState, at: str, act: str | None = None) -> LeaseError:
 def _outliving_jvm(holder: Holder) -> str:
     if holder.jvm is None or lives(holder.python) is not False:
         return ""
-    return f"; its Python process is gone, its JVM {holder.jvm.number} lives on"
+    return f"; its Python process is gone, but its JVM {holder.jvm.number} is still running"

@@ -23,7 +23,7 @@ _PIECE_BYTES = 1024 * 1024
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Give the folder for what can be fetched again; HOLDFAST_CACHE names another one."""
+    """Return the folder for what can be fetched again; HOLDFAST_CACHE names another one."""
     if own := environment.get("HOLDFAST_CACHE"):
         return Path(own).absolute()
     if os.name == "nt" and (local := environment.get("LOCALAPPDATA")):
@@ -41,15 +41,15 @@ class JarCache:
     folder: Path
 
     def path_of(self, jar: Jar) -> Path:
-        """Give where the jar is kept, whether it is there or not."""
+        """Return where the jar is kept, whether it is there or not."""
         return self.folder / jar.file
 
     def absent(self, jars: Iterable[Jar]) -> tuple[Jar, ...]:
-        """Give the jars that have no file here."""
+        """Return the jars that have no file here."""
         return tuple(jar for jar in jars if not self.path_of(jar).is_file())
 
     def damaged(self, jars: Iterable[Jar]) -> tuple[Jar, ...]:
-        """Give the jars whose file here is another one than was locked."""
+        """Return the jars whose file here is another one than was locked."""
         return tuple(
             jar
             for jar in jars
@@ -67,7 +67,7 @@ class JarCache:
 
 
 def is_locked(file: Path, jar: Jar) -> bool:
-    """Tell whether the file's bytes are the locked ones."""
+    """Return whether the file's bytes are the locked ones."""
     if file.stat().st_size != jar.size:
         return False
     digest = hashlib.sha256()
@@ -95,7 +95,7 @@ def fetch(
         _sweep(cache.folder)
         work = Path(tempfile.mkdtemp(prefix=_WORK_PREFIX, dir=cache.folder))
     except OSError as failure:
-        message = f"libraries can't be kept there: {failure.strerror or type(failure).__name__}"
+        message = f"libraries cannot be stored there: {failure.strerror or type(failure).__name__}"
         raise SparkStartError("HF5214", message, at=str(cache.folder)) from failure
     try:
         _fetch_in(work, jars, java, cache, progress)
@@ -135,7 +135,10 @@ def _sweep(folder: Path) -> None:
 
 def _altered(jars: Sequence[Jar]) -> SparkStartError:
     names = ", ".join(jar.file for jar in jars)
-    message = f"{repository()} gave another file than the locked one for {names}; it is not used"
+    message = (
+        f"{repository()} delivered files that differ from the locked ones for {names}; they are "
+        "not used"
+    )
     return SparkStartError("HF5209", message)
 
 
@@ -143,7 +146,7 @@ def _not_fetched(jars: Sequence[Jar], said: str, cache: JarCache) -> SparkStartE
     names = ", ".join(jar.file for jar in jars)
     cause = _CAUSE.search(said)
     told = f" ({redact(cause[0].strip())})" if cause else ""
-    message = f"{repository()} did not give {names}{told}"
+    message = f"{repository()} did not deliver {names}{told}"
     return SparkStartError("HF5208", message, at=str(cache.folder))
 
 
@@ -154,7 +157,7 @@ def jars_for(
     offline: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Path, ...]:
-    """Give the checked files that these features need on this version of Spark."""
+    """Return the checked files that these features need on this version of Spark."""
     return obtain(locked_jars(features, spark), offline=offline, progress=progress)
 
 
@@ -165,7 +168,7 @@ def obtain(
     progress: Progress | None = None,
     fetching: Callable[[int], None] = lambda _count: None,
 ) -> tuple[Path, ...]:
-    """Give the files of these jars; nothing is fetched and no Java started where all are there.
+    """Return the files of these jars; nothing is fetched and no Java started where all are there.
 
     `fetching` is called with how many have to be fetched, before that begins.
     """
@@ -175,7 +178,7 @@ def obtain(
         raise _missing(absent, cache)
     if offline and damaged:
         names = ", ".join(jar.file for jar in damaged)
-        raise SparkStartError("HF5209", f"not what was locked: {names}", at=str(cache.folder))
+        raise SparkStartError("HF5209", f"checksum mismatch: {names}", at=str(cache.folder))
     if absent or damaged:
         fetching(len(absent) + len(damaged))
         fetch((*absent, *damaged), find_java(), cache, progress)
@@ -184,4 +187,4 @@ def obtain(
 
 def _missing(jars: Sequence[Jar], cache: JarCache) -> SparkStartError:
     names = ", ".join(jar.file for jar in jars)
-    return SparkStartError("HF5207", f"{names} not here yet", at=str(cache.folder))
+    return SparkStartError("HF5207", f"{names} not cached yet", at=str(cache.folder))

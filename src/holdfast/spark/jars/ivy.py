@@ -54,7 +54,7 @@ class Dependency:
 
 
 def arrived(work: Path) -> dict[Dependency, Path]:
-    """Give the files that Ivy brought, by what they are."""
+    """Return the files that Ivy brought, by what they are."""
     files: dict[Dependency, Path] = {}
     for file in sorted((work / _ARRIVED).glob(f"*{_SEPARATOR}*.jar")):
         organisation, name, revision = file.stem.split(_SEPARATOR)
@@ -142,7 +142,7 @@ def _program() -> Path:
     folder = spark_folder() / "jars"
     found = sorted(folder.glob("ivy-*.jar"))
     if not found:
-        message = "this pyspark lacks the Ivy with which libraries are fetched"
+        message = "this pyspark does not include Ivy, which fetches libraries"
         steps = ('pip install --force-reinstall "pyspark==4.2.0"',)
         raise SparkStartError("HF5208", message, at=str(folder), next_steps=steps)
     return found[-1]

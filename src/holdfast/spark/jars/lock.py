@@ -40,7 +40,7 @@ class Jar:
 
 @cache
 def locked_releases() -> Releases:
-    """Give the jars of each feature, by the release of Spark (`4.2`)."""
+    """Return the jars of each feature, by the release of Spark (`4.2`)."""
     releases = json.loads(LOCK_FILE.read_text(encoding="utf-8"))["releases"]
     return {
         release: {feature: tuple(Jar(**jar) for jar in jars) for feature, jars in features.items()}
@@ -49,7 +49,7 @@ def locked_releases() -> Releases:
 
 
 def locked_jars(features: Iterable[str], spark: str) -> tuple[Jar, ...]:
-    """Give what these features need on this version of Spark, each jar once."""
+    """Return what these features need on this version of Spark, each jar once."""
     known = locked_releases().get(release_of(spark), {})
     wanted = sorted(features)
     if unknown := [feature for feature in wanted if feature not in known]:
@@ -63,7 +63,7 @@ def _nothing_fits(features: list[str], spark: str) -> SparkStartError:
         for release, known in locked_releases().items()
         if all(feature in known for feature in features)
     ]
-    message = f"no library for {' and '.join(features)} is known that fits pyspark {spark}"
+    message = f"no known library for {' and '.join(features)} fits pyspark {spark}"
     if not fitting:
         return SparkStartError("HF5206", message)
     newest = max(fitting, key=minor_of)

@@ -21,7 +21,7 @@ _MAIN_LIBRARY = {
 
 
 def own_jars(written: Iterable[str], folder: Path, at: str | None) -> tuple[str, ...]:
-    """Give the user's jars as Spark takes them; a local one that is not there is refused.
+    """Return the user's jars as Spark takes them; a local one that is not there is refused.
 
     A relative path counts from `folder`, and `*` is filled in. URLs are Spark's to reach.
     """
@@ -47,7 +47,7 @@ def is_main_library(jar: Jar, feature: str) -> bool:
 
 
 def without_doubles(own: Sequence[str], locked: Sequence[Jar], at: str | None) -> tuple[str, ...]:
-    """Give the user's jars without those that are locked too; another version is refused."""
+    """Return the user's jars without those that are locked too; another version is refused."""
     by_library = {_library(jar.file): jar for jar in locked}
     kept: list[str] = []
     for text in own:
@@ -56,7 +56,7 @@ def without_doubles(own: Sequence[str], locked: Sequence[Jar], at: str | None) -
             kept.append(text)
         elif not _is_same(text, jar):
             name = text.rpartition("/")[2]
-            message = f"spark.jars brings {name}, and the jobs need {jar.file}"
+            message = f"spark.jars has {name}, and the jobs need {jar.file}"
             raise SparkStartError("HF5211", message, at=at)
     return tuple(kept)
 
@@ -67,14 +67,14 @@ def _is_same(text: str, jar: Jar) -> bool:
 
 
 def _library(jar: str) -> str:
-    """Give `delta-spark` for `/x/delta-spark_4.2_2.13-4.4.0.jar`: the name without any version."""
+    """Return `delta-spark` for `/x/delta-spark_4.2_2.13-4.4.0.jar`: the name without versions."""
     name = jar.replace("\\", "/").rpartition("/")[2]
     match = _NAMED.fullmatch(name)
     return match["name"] if match else name
 
 
 def _local_path(text: str, folder: Path) -> Path | None:
-    """Give the absolute path that the text means; None where it is a URL of another place."""
+    """Return the absolute path that the text means; None where it is a URL of another place."""
     if text.startswith("file:"):
         return Path(unquote(urlsplit(text).path))
     if re.match(r"[A-Za-z][A-Za-z0-9+.\-]+:", text):

@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 
 
 _UNREMEMBERED = (
-    "the function decides: it is called at least once a batch, and is given the identity by "
-    "which it can tell a batch that it has written already"
+    "at least once per batch. The function gets the identity of each batch, with which "
+    "it can recognize a batch that it has already written"
 )
 _REMEMBERED = (
-    "a batch that its ledger holds is not handed to the function again; one that is cut off before "
-    "the ledger's entry is: exactly once if the function replaces what it wrote under identity.key"
+    "exactly once if the function replaces what it wrote under identity.key. A batch "
+    "already in its ledger is skipped; a batch interrupted before its ledger entry is passed to "
+    "the function again"
 )
 
 

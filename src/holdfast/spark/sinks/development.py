@@ -27,7 +27,7 @@ class ConsoleSink:
     """Prints to a stream, standard output unless told."""
 
     kind = "console"
-    promise = "for development: a batch that is run again is printed again"
+    promise = "for development: a batch that runs again is printed again"
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
@@ -74,7 +74,7 @@ class ConsoleSink:
 
 
 def view_name(job: str) -> str:
-    """Give the name of the view that holds a job's rows."""
+    """Return the name of the view that holds a job's rows."""
     return job.replace("-", "_")
 
 
@@ -82,7 +82,7 @@ class MemorySink:
     """A temporary view that grows with every batch, and is gone with the session."""
 
     kind = "memory"
-    promise = "for development: every batch once while the session lives, nothing afterwards"
+    promise = "for development: exactly once while the session lives, no guarantee afterwards"
 
     def __init__(self, session: SparkSession, sink: ReadySink, job: str) -> None:
         self._session = session
@@ -104,7 +104,7 @@ class MemorySink:
             same = identity.has_offsets(held.offsets_digest)
             if held.batch_id == identity.batch_id and same:
                 return skip(batch)
-            message = f"the view {self._view} holds batch {identity.batch_id} with other offsets"
+            message = f"the view {self._view} has batch {identity.batch_id} with different offsets"
             raise SinkError("HF5003", message, at=self._view)
         rows = self._collected(batch)
         reach("sink.before-commit")
@@ -115,7 +115,7 @@ class MemorySink:
         return Delivery(skipped=False, rows=rows.count())
 
     def last_committed(self, query_id: str) -> LastCommitted:
-        """Give the newest batch of this session."""
+        """Return the newest batch of this session."""
         held = self._held.get(query_id)
         if held is None:
             return LastCommitted.unknown("the view is new in this session")

@@ -57,7 +57,7 @@ def check_types(session: SparkSession, schema: StructType, sink: ReadySink) -> N
         and not of_java.supportDataType(parse(field.dataType.json()))
     ]
     if bad:
-        message = f"{sink.format} can't hold {', '.join(bad)}"
+        message = f"{sink.format} cannot store {', '.join(bad)}"
         step = "cast the column in the transform, or use parquet or delta"
         raise SinkError("HF5005", message, at=sink.at, next_steps=(step,))
 
@@ -66,16 +66,16 @@ def check_partitions(schema: StructType, sink: ReadySink) -> None:
     """Refuse a partitioning that leaves no column for the files, or that hides its folders."""
     hidden = [name for name in sink.partition_by if name.startswith((".", "_"))]
     if hidden:
-        message = f"partition_by names {', '.join(hidden)}: readers pass over such folders"
+        message = f"partition_by names {', '.join(hidden)}: readers skip such directories"
         step = "give the column a name that begins with neither a dot nor an underscore"
         raise SinkError("HF5005", message, at=sink.at, next_steps=(step,))
     if sink.partition_by and set(schema.fieldNames()) == set(sink.partition_by):
-        message = "partition_by names every column: nothing is left for the files"
+        message = "partition_by names every column: no column is left for the files"
         step = "leave at least one column out of `partition_by`"
         raise SinkError("HF5005", message, at=sink.at, next_steps=(step,))
     nested = [name for name in sink.partition_by if not _is_plain(schema[name].dataType)]
     if nested:
-        message = f"partition_by names {', '.join(nested)}, whose values can't stand in a path"
+        message = f"partition_by names {', '.join(nested)}, whose values cannot be part of a path"
         step = "name columns of plain types in `partition_by`"
         raise SinkError("HF5005", message, at=sink.at, next_steps=(step,))
 
@@ -89,7 +89,7 @@ def check_same(schema: StructType, sink: ReadySink, known: Manifest) -> None:
         *_columns(schema, StructType.fromJson(dict(known.schema)), sink.format),
     ]
     if told:
-        message = f"the rows do not fit the batches that are there: {'; '.join(told)}"
+        message = f"the rows do not fit the existing batches: {'; '.join(told)}"
         steps = (
             "let the transform give the columns of before, and declare the sink as before",
             "or name a new, empty folder and accept it: holdfast run JOB --accept empty-sink",
@@ -100,7 +100,7 @@ def check_same(schema: StructType, sink: ReadySink, known: Manifest) -> None:
 def check_folder(names: Collection[str], sink: ReadySink, shown: str, *, known: bool) -> None:
     """Refuse a folder with names that are not the sink's own."""
     if LOG_FOLDER in names:
-        raise SinkError("HF5020", f"{shown} holds {LOG_FOLDER}", at=sink.at)
+        raise SinkError("HF5020", f"{shown} contains {LOG_FOLDER}", at=sink.at)
     folders = tuple(f"{_escaped(column)}=" for column in sink.partition_by)
     ours = {name for name in names if _OURS.fullmatch(name) or name.startswith(folders)}
     strange = sorted(
@@ -110,7 +110,7 @@ def check_folder(names: Collection[str], sink: ReadySink, shown: str, *, known: 
     )
     if not strange:
         return
-    message = f"{shown} holds what no manifest knows: {', '.join(strange[:3])}"
+    message = f"{shown} contains files that no manifest lists: {', '.join(strange[:3])}"
     steps: tuple[str, ...] | None = None
     if ours and not known:
         parent, _, name = shown.rstrip("/").rpartition("/")
@@ -128,7 +128,7 @@ def _is_plain(kind: DataType) -> bool:
 
 def _declared(what: str, given: str, there: str) -> Iterator[str]:
     if given != there:
-        yield f"{what} is {given}, there {there}"
+        yield f"{what} is {given}, existing {there}"
 
 
 def _columns(rows: StructType, there: StructType, file_format: str) -> Iterator[str]:
@@ -139,9 +139,9 @@ def _columns(rows: StructType, there: StructType, file_format: str) -> Iterator[
     for name in had.keys() - has.keys():
         yield f"{name} is missing"
     for name in [name for name in has if name in had and has[name] != had[name]]:
-        yield f"{name} is {has[name]}, there {had[name]}"
+        yield f"{name} is {has[name]}, existing {had[name]}"
     if file_format == "csv" and has.keys() == had.keys() and list(has) != list(had):
-        yield f"the columns are in another order, there {', '.join(had)}"
+        yield f"the columns are in a different order, existing {', '.join(had)}"
 
 
 def _names(columns: tuple[str, ...]) -> str:
@@ -262,9 +262,9 @@ class FileBatchSink:
     """A folder of files that takes the batches of one job."""
 
     promise = (
-        "every batch once, for readers that list the folder: one that is committed with the same "
-        "offsets is skipped, one with other offsets stops the job; while a batch is published, "
-        "such a reader may see a part of it"
+        "exactly once for readers that list the directory. A committed batch is "
+        "skipped; the same batch id with different offsets stops the job. While a batch is "
+        "published, such a reader may see a part of it"
     )
 
     def __init__(self, session: SparkSession, sink: ReadySink, output: FileOutput) -> None:
@@ -300,7 +300,7 @@ class FileBatchSink:
         return Delivery(skipped=committed.skipped, rows=committed.rows)
 
     def last_committed(self, query_id: str) -> LastCommitted:
-        """Give the newest batch that a manifest tells of, without Spark; never raises."""
+        """Return the newest batch that a manifest tells of, without Spark; never raises."""
         try:
             ledger = read_manifest_ledger(self._commits.log.reader)
         except (SinkError, StorageError) as error:

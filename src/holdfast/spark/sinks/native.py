@@ -42,18 +42,20 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _OWN: Mapping[str, str] = {
-    "delta": "Spark's own Delta sink: a batch id that the table has of this query is skipped, "
-    "whatever its offsets",
+    "delta": (
+        "Spark's own Delta sink: a batch id of this query that is already in the table is "
+        "skipped, whatever its offsets"
+    ),
     "kafka": "Spark's own Kafka sink: at least once; a batch that runs again is written again",
     **dict.fromkeys(
         FILE_FORMATS,
-        "Spark's own file sink: a batch id that _spark_metadata has is skipped; readers that "
+        "Spark's own file sink: a batch id already in _spark_metadata is skipped; readers that "
         "ignore this log may see files of interrupted attempts",
     ),
 }
 _WITHOUT = (
-    "no fence against a late driver, no copies of offsets before delivery; a batch that a stop "
-    "interrupts is run again"
+    "no fence against a late driver, no copies of offsets before delivery; a batch interrupted by "
+    "a stop runs again"
 )
 
 
@@ -81,11 +83,11 @@ class NativeSink:
             return
         memory = self._memory(location)
         if memory.own is not None:
-            message = f"{location.shown} holds batches of Holdfast's own file sink"
+            message = f"{location.shown} contains batches of Holdfast's own file sink"
             step = "leave out `native: true`, or give the sink a folder of its own"
             raise SinkError("HF5006", message, at=self._sink.at, next_steps=(step,))
         if memory.files is None and not begun and self._has_files(location):
-            message = f"{location.shown} holds files that Spark's readers will not see any more "
+            message = f"{location.shown} contains files that Spark's readers will no longer see "
             message += "once its file sink has written there"
             raise SinkError("HF5006", message, at=self._sink.at)
 

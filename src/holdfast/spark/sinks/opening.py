@@ -39,7 +39,7 @@ def open_sink(session: SparkSession, job: ReadyJob, *, console: TextIO | None = 
         return ConsoleSink(console)
     opener = _OPENERS.get(job.sink.format)
     if opener is None:
-        message = f"{job.sink.format} is not written by this version yet"
+        message = f"this version cannot write {job.sink.format} yet"
         raise SinkError("HF5001", message, at=job.sink.at)
     return opener(session, job)
 
@@ -48,12 +48,12 @@ def _delta(session: SparkSession, job: ReadyJob) -> BatchSink:
     sink = job.sink
     _check_mode(sink)
     if sink.path is None:
-        raise _undeclared(sink, "a delta sink needs a path")
+        raise _undeclared(sink, "a delta sink requires a path")
     taken = sorted(name for name in sink.options if name.lower() in RESERVED_OPTIONS)
     if taken:
-        raise _undeclared(sink, f"{', '.join(taken)} can't be set: it is how a batch is told apart")
+        raise _undeclared(sink, f"{', '.join(taken)} cannot be set: it identifies a batch")
     if sink.location is None:
-        message = "the table's log can't be read from here without Spark"
+        message = "the table's log cannot be read from here without Spark"
         raise SinkError("HF5009", message, at=sink.at)
     return DeltaBatchSink(session, sink, sink.location)
 
@@ -61,14 +61,16 @@ def _delta(session: SparkSession, job: ReadyJob) -> BatchSink:
 def _files(session: SparkSession, job: ReadyJob) -> BatchSink:
     sink = job.sink
     if sink.mode not in ("append", "complete"):
-        raise _undeclared(sink, f"a {sink.format} sink has the modes append and complete")
+        raise _undeclared(sink, f"a {sink.format} sink supports the modes append and complete")
     if sink.path is None:
-        raise _undeclared(sink, f"a {sink.format} sink needs a path")
+        raise _undeclared(sink, f"a {sink.format} sink requires a path")
     if sink.location is None:
-        message = "the folder can't be read and written from here without Spark"
+        message = "the directory cannot be read and written from here without Spark"
         raise SinkError("HF5009", message, at=sink.at)
     if sink.mode == "complete" and not sink.location.is_local:
-        message = f"mode complete needs a folder that can be renamed; {sink.location.shown} can't"
+        message = (
+            f"mode complete requires a directory that can be renamed; {sink.location.shown} cannot"
+        )
         raise SinkError("HF5021", message, at=sink.at)
     return FileBatchSink(session, sink, FileOutput(sink.location, sink.settings))
 
@@ -82,7 +84,7 @@ def _postgres(session: SparkSession, job: ReadyJob) -> BatchSink:
     sink = job.sink
     _check_mode(sink)
     if sink.url is None or sink.table is None:
-        raise _undeclared(sink, "a postgres sink needs a url and a table")
+        raise _undeclared(sink, "a postgres sink requires a url and a table")
     if sink.batch_column is not None and sink.mode != "append":
         raise _undeclared(sink, "batch_column is for mode append")
     address = postgres_address(sink.url, sink.table, sink.options, sink.at)
@@ -93,14 +95,14 @@ def _jdbc(session: SparkSession, job: ReadyJob) -> BatchSink:
     sink = job.sink
     _check_mode(sink)
     if sink.url is None or sink.table is None:
-        raise _undeclared(sink, "a jdbc sink needs a url and a table")
+        raise _undeclared(sink, "a jdbc sink requires a url and a table")
     if not sink.url.startswith("jdbc:"):
-        raise _undeclared(sink, "the url of a jdbc sink begins with jdbc:")
+        raise _undeclared(sink, "the url of a jdbc sink must begin with jdbc:")
     if sink.batch_column is not None and sink.mode != "append":
         raise _undeclared(sink, "batch_column is for mode append")
     taken = sorted(name for name in sink.options if name.lower() in OF_JDBC_WRITER)
     if taken:
-        raise _undeclared(sink, f"{', '.join(taken)} can't be set: the sink decides it")
+        raise _undeclared(sink, f"{', '.join(taken)} cannot be set: the sink decides it")
     check_table_name(sink.table, sink.at)
     return DatabaseSink(sink, JdbcDialect(session, sink, sink.url), session)
 
@@ -116,7 +118,7 @@ def _check_arguments(sink: ReadySink, function: Callable[..., object], name: str
     try:
         signature(function).bind(None, None)
     except TypeError as error:
-        message = f"{name} can't be called with a batch and its id: {error}"
+        message = f"{name} cannot be called with a batch and its id: {error}"
         steps = ("let it take two arguments: def deliver(batch, batch_id): …",)
         raise SinkError("HF5002", message, at=sink.at, next_steps=steps) from error
     except ValueError:
@@ -127,13 +129,13 @@ def _check_arguments(sink: ReadySink, function: Callable[..., object], name: str
 def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
     function = job.sink.function
     if function is None:
-        raise _undeclared(job.sink, "a custom sink needs a function")
+        raise _undeclared(job.sink, "a custom sink requires a function")
     if isinstance(function, FunctionReference):
         loaded, name = load_function(function), f"{function.module}:{function.name}"
     elif callable(function):
         loaded, name = function, getattr(function, "__qualname__", type(function).__name__)
     else:
-        raise _undeclared(job.sink, "the function of a custom sink can't be called")
+        raise _undeclared(job.sink, "the function of a custom sink is not callable")
     _check_arguments(job.sink, loaded, name)
     wish = ledger_options_of(loaded)
     # As everywhere, relative paths count from the project, in a program from where it works.
@@ -154,9 +156,9 @@ _OPENERS: Mapping[str, Opener] = {
 
 def _check_mode(sink: ReadySink) -> None:
     if sink.mode not in _MODES:
-        raise _undeclared(sink, f"{sink.mode} is no mode; there are {', '.join(_MODES)}")
+        raise _undeclared(sink, f"unknown mode {sink.mode}; known modes: {', '.join(_MODES)}")
     if sink.mode == "upsert" and not sink.key:
-        raise _undeclared(sink, "an upsert needs a key: the columns that make a row the same row")
+        raise _undeclared(sink, "an upsert requires a key: the columns that identify a row")
 
 
 def _undeclared(sink: ReadySink, message: str) -> SinkError:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def rows_to_write(batch: DataFrame, sink: ReadySink) -> Iterator[DataFrame]:
-    """Give the rows to write. Those of an upsert are looked at first, and computed once."""
+    """Yield the rows to write. Those of an upsert are looked at first, and computed once."""
     if sink.mode != "upsert":
         yield batch
         return
@@ -33,7 +33,7 @@ def rows_to_write(batch: DataFrame, sink: ReadySink) -> Iterator[DataFrame]:
 def one_row_a_key(
     batch: DataFrame, key: Sequence[str], order_by: str | None, at: str | None
 ) -> DataFrame:
-    """Give the rows of a cached batch that are upserted; raise SinkError where that is unclear.
+    """Return the rows of a cached batch that are upserted; raise SinkError where that is unclear.
 
     Of several rows of one key the one with the greatest `order_by` wins, and null is the smallest.
     """
@@ -48,7 +48,7 @@ def one_row_a_key(
     winners = _greatest(batch, key, order_by)
     _, tied = _trouble(winners, key)
     if tied:
-        message = f"{_keys(tied, key)} with several rows that {order_by} does not tell apart"
+        message = f"{_keys(tied, key)} with several rows that {order_by} does not distinguish"
         step = "name a column in `order_by` that differs between the rows of one key"
         raise SinkError("HF5007", message, at=at, next_steps=(step,))
     return winners
@@ -107,7 +107,7 @@ def check_columns(schema: StructType, sink: ReadySink) -> None:
     names = schema.fieldNames()
     twice = [name for name, count in Counter(map(str.lower, names)).items() if count > 1]
     if twice:
-        message = f"the rows have several columns with the name {', '.join(twice)}"
+        message = f"the rows have several columns named {', '.join(twice)}"
         raise SinkError("HF5005", message, at=sink.at, next_steps=(_UNIQUE,))
     order = (sink.order_by,) if sink.order_by is not None else ()
     for what, wanted in (("key", sink.key), ("order_by", order),
@@ -120,7 +120,7 @@ def check_columns(schema: StructType, sink: ReadySink) -> None:
             raise SinkError("HF5005", message, at=sink.at, why=why, next_steps=(step,))
     for name in sink.key:
         if schema[name].dataType.simpleString().startswith(_NOT_COMPARED):
-            message = f"{name} can't be a key: values of its type are not compared"
+            message = f"{name} cannot be a key: values of its type cannot be compared"
             step = "name a column of a plain type in `key`"
             raise SinkError("HF5005", message, at=sink.at, next_steps=(step,))
 
@@ -131,7 +131,7 @@ def check_new_table(schema: StructType, sink: ReadySink) -> None:
         return
     bad = [name for name in schema.fieldNames() if _NOT_IN_A_NAME.search(name)]
     if bad:
-        message = f"Delta takes no column with the name {', '.join(map(repr, bad))}"
+        message = f"Delta does not support a column named {', '.join(map(repr, bad))}"
         steps = (
             "rename it in the transform: no space and none of , ; { } ( ) = in a name",
             "or let the table map names: `options: {delta.columnMapping.mode: name}`",
@@ -143,7 +143,7 @@ def check_merged_names(schema: StructType, sink: ReadySink) -> None:
     """Refuse the one name that a merge of Delta stumbles over: it does not quote it."""
     bad = [name for name in schema.fieldNames() if "`" in name]
     if sink.mode == "upsert" and bad:
-        message = f"Delta merges no column with a backtick in its name: {', '.join(bad)}"
+        message = f"Delta cannot merge a column with a backtick in its name: {', '.join(bad)}"
         step = "rename it in the transform"
         raise SinkError("HF5005", message, at=sink.at, next_steps=(step,))
 

@@ -40,7 +40,7 @@ class JobSink(Protocol):
         """
 
     def last_committed(self, query_id: str) -> LastCommitted:
-        """Give the newest batch that the sink holds of this query; never raises."""
+        """Return the newest batch that the sink holds of this query; never raises."""
 
     def sight(self, query_id: str | None) -> SinkState:
         """Return what is there before a start, for a query that may have no id yet; write nothing.
@@ -86,8 +86,8 @@ def offsets_in_sink(sink: JobSink, query_id: str, batch_id: int) -> CommittedOff
 
 
 def cannot_rewind(kind: str, at: str | None) -> SinkError:
-    """Give the error of a sink that can't take anything back."""
-    return SinkError("HF5011", f"the {kind} sink can't take anything back", at=at)
+    """Return the error of a sink that cannot be rewound."""
+    return SinkError("HF5011", f"the {kind} sink cannot be rewound", at=at)
 
 
 def skip(batch: DataFrame) -> Delivery:

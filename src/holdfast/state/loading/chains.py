@@ -111,7 +111,7 @@ class PartitionHistory:
         )
 
     def loadable_versions(self, damaged: Container[str] = ()) -> tuple[int, ...]:
-        """Give every version that can still be loaded, the oldest first."""
+        """Return every version that can still be loaded, the oldest first."""
         if self.ids:
             return tuple(one for one in sorted(self.ids) if self.chain(one, damaged).loadable)
         wholes = {one.version for one in self._wholes({}) if not _is_damaged(one, damaged)}
@@ -183,7 +183,7 @@ class PartitionHistory:
 def loadable_batches(
     histories: Iterable[PartitionHistory], batches: Iterable[int], damaged: Container[str] = ()
 ) -> tuple[int, ...]:
-    """Give those of the batches whose state every partition can still load; b writes b + 1."""
+    """Return those of the batches whose state every partition can still load; b writes b + 1."""
     found = set(batches)
     for history in histories:
         found &= {version - 1 for version in history.loadable_versions(damaged)}
@@ -191,7 +191,7 @@ def loadable_batches(
 
 
 def nearest_batch(batch: int, loadable: Iterable[int]) -> int | None:
-    """Give the loadable batch to go to instead: the newest before, else the first one after."""
+    """Return the loadable batch to go to instead: the newest before, else the first one after."""
     others = set(loadable) - {batch}
     before = [one for one in others if one < batch]
     return max(before) if before else min(others, default=None)

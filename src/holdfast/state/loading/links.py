@@ -25,7 +25,7 @@ from holdfast.storage.reading import Reader
 _CHANGED = "HF2111"
 _WHY_CHANGED = (
     "the file was changed or damaged after it was written, so the rows read from it may be wrong. "
-    "Spark compares the checksum when it loads this state, and stops"
+    "Spark compares the checksum when it loads this state, and fails"
 )
 
 
@@ -45,7 +45,7 @@ class LinkReader:
     """The file that turned out to be damaged."""
 
     def changes(self, link: Link) -> Iterator[Changes]:
-        """Give a file's changes in their order, those that are not wanted left out."""
+        """Yield a file's changes in their order, those that are not wanted left out."""
         with self._located(link):
             for chunk in self._every(link):
                 yield self._wanted(chunk)

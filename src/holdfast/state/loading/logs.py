@@ -39,17 +39,17 @@ class StateLog:
         return self.picture.layout.commits.ids
 
     def committed_batch(self, batch_id: int | None) -> int:
-        """Give a batch that is committed, by default the newest."""
+        """Return a batch that is committed, by default the newest."""
         ids = self.committed
         if not ids:
             raise UsageError("HF2743", "no batch is committed yet", at=self.picture.location)
         if batch_id is not None and batch_id not in ids:
-            message = f"batch {batch_id} is not among the committed ones: {_spelled(ids)}"
+            message = f"batch {batch_id} is not committed; committed batches: {_spelled(ids)}"
             raise UsageError("HF2743", message, at=self.picture.location)
         return ids[-1] if batch_id is None else batch_id
 
     def settings(self, batch_id: int) -> Mapping[str, str]:
-        """Give the settings that a batch pinned; those of the newest where its entry is gone."""
+        """Return the settings that a batch pinned; those of the newest where its entry is gone."""
         entry = self.picture.offsets.get(batch_id)
         item = self.picture.layout.offsets.files.get(batch_id)
         if entry is None and item is not None:
@@ -59,7 +59,7 @@ class StateLog:
         return self.picture.settings if metadata is None else metadata.settings
 
     def encoding(self, batch_id: int, store: StoreFiles) -> Encoding:
-        """Tell how a store's entries were written at a batch."""
+        """Return how a store's entries were written at a batch."""
         settings = self.settings(batch_id)
         return Encoding(
             rocksdb=self._is_rocksdb(settings.get(PROVIDER, ""), store),
@@ -70,7 +70,7 @@ class StateLog:
         )
 
     def partitions(self, batch_id: int, operator_id: int, store: StoreFiles) -> int:
-        """Tell how many partitions a store had at a batch."""
+        """Return how many partitions a store had at a batch."""
         if gathers_all_rows(self.picture, operator_id):
             return 1
         pinned = self.settings(batch_id).get(PARTITIONS, "")
@@ -79,7 +79,7 @@ class StateLog:
     def histories(
         self, operator_id: int, store: StoreFiles, partitions: Iterable[int], batches: Iterable[int]
     ) -> dict[int, PartitionHistory]:
-        """Give the files of partitions, with the ids by which commits of batches know them."""
+        """Return the files of partitions, with the ids by which commits of batches know them."""
         commits = {batch: self._commit(batch) for batch in batches}
         return {
             partition: self._history(operator_id, store, partition, commits)
@@ -123,7 +123,7 @@ class StateLog:
             return False
         if any(one.zips or one.changelogs for one in files):
             return True
-        message = f"the state of store {store.name} is kept by {provider or 'nobody knows whom'}"
+        message = f"the state of store {store.name} is kept by {provider or 'an unknown provider'}"
         raise CheckpointError("HF2750", message, at=self.picture.location)
 
 

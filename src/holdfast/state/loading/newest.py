@@ -63,7 +63,7 @@ _COMPARED_AT_ONCE = 1 << 17
 
 
 def numbered(keys: Sequence[Spans]) -> Numbers:
-    """Give each key its number, from 0 without gaps; the same keys get the same numbers again."""
+    """Return the number of each key, from 0 without gaps; equal keys get equal numbers."""
     hashes = np.concatenate([hashed(part) for part in keys])
     order = np.argsort(hashes)
     hashes = hashes[order]

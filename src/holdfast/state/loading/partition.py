@@ -54,7 +54,7 @@ class Overlay:
         self._spill(self._buckets)
 
     def entries(self) -> Iterator[Changes]:
-        """Give what is alive in the end. Nothing can be added after this."""
+        """Yield what is alive in the end. Nothing can be added after this."""
         if self._buckets is None:
             self._resolve()
             while self._chunks:
@@ -107,7 +107,7 @@ ReadLink = Callable[[Link], Iterator[Changes]]
 
 
 def living_entries(chain: Chain, read: ReadLink, memory_bytes: int) -> Iterator[Changes]:
-    """Give what is alive at the end of a chain; pieces of one key's list follow one another."""
+    """Yield what is alive at the end of a chain; pieces of one key's list follow one another."""
     base = [link for link in chain.links if link.whole]
     later = chained.from_iterable(read(link) for link in chain.links if not link.whole)
     if base and len(chain.links) == 1:

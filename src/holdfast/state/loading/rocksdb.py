@@ -58,7 +58,7 @@ def disk(folder: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = f"RocksDB snapshot: its tables can't be copied: {error.strerror}"
+        message = f"RocksDB snapshot: its tables cannot be copied: {error.strerror}"
         raise CheckpointError(_NO_ROOM, message, at=folder) from error
 
 
@@ -128,7 +128,7 @@ def _check_size(size: int, table: SstFile, reader: Reader, name: str) -> None:
     if size != table.size_bytes:
         message = f"RocksDB table: it has {size:,} bytes, not {table.size_bytes:,}"
         at = place_within(reader.location, name)
-        raise CheckpointError(_OTHER_SIZE, f"{message} as its snapshot says", at=at)
+        raise CheckpointError(_OTHER_SIZE, f"{message} as recorded in its snapshot", at=at)
 
 
 def _check_footer(footer: bytes, table: SstFile, reader: Reader, name: str) -> None:
@@ -180,7 +180,7 @@ class _Border:
         named = _NAMED_TABLE.search(message)
         byte = int(named[2]) if named and named[2] else None
         shown = message.replace(f"{self.folder}/", "").strip()
-        told = DecodeError(_DAMAGED, f"RocksDB can't read the snapshot: {shown}", byte=byte)
+        told = DecodeError(_DAMAGED, f"RocksDB cannot read the snapshot: {shown}", byte=byte)
         told.at = self._blamed(named[1] if named else None)
         return told
 
@@ -200,7 +200,7 @@ class Tables:
         self._border = border
 
     def entries(self, prefix: bytes = b"", *, chunk_bytes: int = 4 << 20) -> Iterator[Changes]:
-        """Give the entries whose keys begin with `prefix`, in chunks of about so many bytes.
+        """Yield the entries whose keys begin with `prefix`, in chunks of about so many bytes.
 
         Raise CheckpointError where tables are damaged, and, behind the last of all entries, where
         their number is not the one that the snapshot tells.
@@ -211,11 +211,11 @@ class Tables:
             yield chunk
         expected = self.snapshot.key_count
         if not prefix and expected is not None and count != expected:
-            message = f"its tables hold {counted(count, 'key')}, not {expected:,} as it says"
+            message = f"its tables have {counted(count, 'key')}, not {expected:,} as recorded"
             raise CheckpointError(_COUNT, f"RocksDB snapshot: {message}", at=self._border.at)
 
     def value_of(self, key: bytes) -> bytes | None:
-        """Give the value of one whole key, None where there is no such key."""
+        """Return the value of one whole key, None where there is no such key."""
         with self._border.crossed():
             value: bytes | None = self._database.get(key)
         return value
@@ -235,7 +235,7 @@ class Tables:
             yield _joined(b"".join(pieces), np.concatenate(lengths))
 
     def _slices(self, prefix: bytes) -> Iterator[list[bytes]]:
-        """Give key, value, key, value and so on, few at a time: their memory is used again."""
+        """Yield key, value, key, value and so on, few at a time: their memory is used again."""
         # Not with an upper bound in ReadOptions: rocksdict 0.3.29 lets go of it too early.
         with self._border.crossed():
             items = self._database.items(from_key=prefix)

@@ -46,7 +46,7 @@ class SpillFolder:
         self._path: Path | None = None
 
     def __call__(self) -> Path:
-        """Give the folder."""
+        """Return the folder."""
         if self._path is None:
             self._path = self._made.enter_context(temporary_folder())
         return self._path
@@ -80,7 +80,7 @@ class Buckets:
             start = place + 1
 
     def read(self) -> Iterator[Iterator[Changes]]:
-        """Give each bucket's changes in their order; a file is removed when it was read."""
+        """Yield each bucket's changes in their order; a file is removed when it was read."""
         with _disk(self._folder):
             for writer in self._writers:
                 writer.close()
@@ -136,5 +136,7 @@ def _disk(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = f"the state does not fit into memory, and {folder} can't take it: {error}"
+        message = (
+            f"the state does not fit into memory, and it cannot be written to {folder}: {error}"
+        )
         raise CheckpointError("HF2752", message, at=str(folder)) from error

@@ -139,7 +139,7 @@ def compare_states(
 
 
 def rows_at(view: StateView, places: Positions) -> pa.Table:
-    """Give the rows at places in the order of reading; nothing behind the last one is read."""
+    """Return the rows at places in the order of reading; nothing behind the last one is read."""
     order = np.argsort(places, kind="stable")
     wanted = places[order]
     found: list[pa.RecordBatch] = []
@@ -163,7 +163,7 @@ def _take(view: StateView, side: int, buckets: DigestBuckets) -> int:
 
 
 def _counted(view: StateView) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Give batches with the place of their first row."""
+    """Yield batches with the place of their first row."""
     place = 0
     for batch in view.batches():
         yield place, batch

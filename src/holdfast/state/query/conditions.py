@@ -83,7 +83,7 @@ class Condition:
 
     def _refuse_nested(self, asked: ColumnPath, column: RowColumn) -> None:
         if pa.types.is_nested(column.field.type) or pa.types.is_null(column.field.type):
-            message = f"{column.name} is of type {column.field.type}: only `is null` can be asked"
+            message = f"{column.name} is of type {column.field.type}: only `is null` is supported"
             refuse(self.text, asked.at, message)
 
     def _compared(
@@ -96,7 +96,7 @@ class Condition:
     ) -> pa.Array:
         if operator == "like":
             if not pa.types.is_string(column.field.type):
-                message = f"{column.name} is of type {column.field.type}: `like` needs text"
+                message = f"{column.name} is of type {column.field.type}: `like` requires a string"
                 refuse(self.text, asked.at, message)
             return pc.match_like(values, literal.text)
         scalar = self._scalar(column.field, literal)
@@ -111,12 +111,12 @@ class Condition:
         except UsageError as error:
             refuse(self.text, literal.at, error.message)
         except (pa.ArrowException, OverflowError):
-            message = f"column {field.name!r} is of type {field.type}, and {literal.text} is none"
+            message = f"column {field.name!r} is of type {field.type}, which {literal.text} is not"
             refuse(self.text, literal.at, message)
 
 
 def _scalar(field: pa.Field, literal: Literal) -> pa.Scalar:
-    """Give the literal as a value of the column, or as a number that it can be held against."""
+    """Return the literal as a value of the column, or as a number that it can be held against."""
     kind, value = field.type, literal.value
     if isinstance(value, bool):
         return _typed(literal.text, field)

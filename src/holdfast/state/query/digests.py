@@ -74,7 +74,7 @@ def _lengths(lengths: npt.NDArray[np.int64], present: npt.NDArray[np.bool_]) -> 
 
 
 def _fixed(data: npt.NDArray[np.uint8], present: npt.NDArray[np.bool_]) -> pa.LargeBinaryArray:
-    """Give rows of one width, each behind a byte that tells null from a value of zeros."""
+    """Return rows of one width, each behind a byte that tells null from a value of zeros."""
     rows = np.zeros((len(present), 1 + data.shape[1]), np.uint8)
     rows[:, 0] = present
     np.multiply(data, present[:, None], out=rows[:, 1:])
@@ -93,7 +93,7 @@ _SALT = pa.scalar(b"another", pa.large_binary())
 
 
 def digests_of(layout: StoreLayout, batch: pa.RecordBatch, start: int) -> Digests:
-    """Give the digests of rows, which are the `start`-th and following ones of their store."""
+    """Return the digests of rows, which are the `start`-th and following ones of their store."""
     identity = ["key", "user_map_key"]
     if layout.shown is Shown.TIMER:
         identity.append("value")
@@ -134,7 +134,7 @@ class DigestBuckets:
             self._write()
 
     def pairs(self) -> Iterator[tuple[Digests, Digests]]:
-        """Give both sides of each bucket, in the order of their places."""
+        """Yield both sides of each bucket, in the order of their places."""
         for bucket in range(BUCKETS):
             yield self._side(0, bucket), self._side(1, bucket)
 
@@ -163,7 +163,7 @@ class DigestBuckets:
         try:
             yield
         except OSError as error:
-            message = f"the digests of the rows do not fit into memory, nor there: {error}"
+            message = f"the digests of the rows fit neither into memory nor there: {error}"
             raise CheckpointError("HF2790", message, at=str(self._folder)) from error
 
 

@@ -39,10 +39,12 @@ class _RowWriter(Protocol):
 
 
 def output_format(path: Path) -> str:
-    """Tell the format by the file's ending; refuse one that is none."""
+    """Return the format by the file's extension; refuse an unknown one."""
     ending = path.suffix.lower().removeprefix(".")
     if ending not in FORMATS:
-        named = f".{ending} is no format of rows" if ending else "the file's name has no ending"
+        named = (
+            f".{ending} is not a supported format" if ending else "the file name has no extension"
+        )
         raise UsageError("HF2773", named, at=shown_path(str(path)))
     return ending
 
@@ -56,7 +58,7 @@ def refuse_bad_output(path: Path, checkpoint: Path | None, *, force: bool) -> No
     if not Path(folder).is_dir():
         raise UsageError("HF1006", "the directory of the file does not exist", at=at)
     if path.is_dir():
-        raise UsageError("HF1006", "this is a directory, not a file", at=at)
+        raise UsageError("HF1006", "a directory with this name exists", at=at)
     if not force and os.path.lexists(path):
         raise _taken(path)
 
@@ -112,10 +114,10 @@ def _translated(path: Path) -> Iterator[None]:
         raise _taken(path) from failure
     except OSError as failure:
         reason = (failure.strerror or str(failure)).lower()
-        message = f"the rows can't be written: {reason}"
+        message = f"the rows cannot be written: {reason}"
         raise HoldfastError("HF2774", message, at=shown_path(str(path))) from failure
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as failure:
-        message = f"the rows can't be written as {path.suffix.lower()}: {failure}"
+        message = f"the rows cannot be written as {path.suffix.lower()}: {failure}"
         raise HoldfastError("HF2774", message, at=shown_path(str(path))) from failure
 
 

@@ -29,12 +29,12 @@ class KeySearch:
     def __post_init__(self) -> None:
         unknown = [name for name in self.wanted if name not in self._columns.names]
         if unknown or not self.wanted:
-            message = f"there is no key column {unknown[0]!r}" if unknown else "no column is given"
+            message = f"there is no key column {unknown[0]!r}" if unknown else "no column was given"
             raise UsageError("HF2748", f"{message}; the key has {self._described()}")
         self._typed(list(self.wanted))
 
     def partition(self, partitions: int) -> int | None:
-        """Tell the one partition that can hold the key; None where too few columns are given."""
+        """Return the one partition that can contain the key; None if too few columns are given."""
         if partitions == 1:
             return 0
         placed_by = self.decoder.layout.placed_by

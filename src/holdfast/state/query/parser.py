@@ -127,7 +127,7 @@ def _tokens(text: str) -> list[_Token]:
         match = _TOKEN.match(text, at)
         if match is None:
             unfinished = "this quote is not closed" if text[at] in "'\"`" else ""
-            refuse(text, at, unfinished or f"{text[at]!r} has no meaning here")
+            refuse(text, at, unfinished or f"unexpected character {text[at]!r}")
         if match.lastgroup != "space":
             found.append(_Token(match.lastgroup or "", match.group(), at))
         at = match.end()
@@ -205,7 +205,7 @@ class _Parser:
 
     def _pattern(self) -> Literal:
         if self._peek.kind != "text":
-            self._refuse("a text in quotes is expected after `like`")
+            self._refuse("a quoted string is expected after `like`")
         return self._literal()
 
     def _literal(self) -> Literal:
@@ -224,7 +224,7 @@ class _Parser:
 
     def _no_literal(self, token: _Token) -> NoReturn:
         hint = "; for no value, write `is null`" if token.word == "null" else ""
-        hint = hint or ("; text stands in quotes" if token.kind == "name" else "")
+        hint = hint or ("; strings must be quoted" if token.kind == "name" else "")
         self._refuse(f"a value is expected, not {token.text or 'the end'}{hint}")
 
     @property

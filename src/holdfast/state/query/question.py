@@ -58,7 +58,7 @@ class OpenQuestion:
     condition: Condition | None
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Give the rows that fit, batch by batch."""
+        """Yield the rows that fit, batch by batch."""
         for batch in self.view.batches():
             fitting = batch if self.condition is None else self.condition.among(batch)
             if len(fitting):
@@ -210,10 +210,10 @@ def _answer(reader: Reader, view: StateView, question: Question, result: StateRo
 
 def _no_such_key(view: StateView, question: Question) -> Finding:
     read = ", ".join(map(str, view.partitions)) or "none"
-    condition = "" if question.where is None else " and fits the condition"
+    condition = "" if question.where is None else " and matches the condition"
     message = (
         f"no row of store {view.store} has that key{condition} at batch {view.batch_id} "
-        f"(partitions that can hold it: {read})"
+        f"(partitions that can contain it: {read})"
     )
     evidence = {"key": question.key, "partitions": list(view.partitions)}
     place = Place(f"state/{view.operator}")

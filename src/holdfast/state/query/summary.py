@@ -41,7 +41,7 @@ class EventTimeColumn:
     column: RowColumn
 
     def times(self, batch: pa.RecordBatch) -> pa.Array:
-        """Give the event time of each row."""
+        """Return the event time of each row."""
         return self.column.values(batch).cast(_TIME)
 
 
@@ -83,11 +83,11 @@ def unknown_drops(
     if layout.store.startswith(("left-", "right-")) or layout.operator_name == _JOIN:
         return "a join drops rows by its condition, which the checkpoint does not record"
     if layout.operator_name is None and column is None:
-        return "nothing records what the operator is, and no column has a watermark"
+        return "the kind of the operator is not recorded, and no column has a watermark"
     if layout.operator_name not in (None, *_BY_WATERMARK):
         return "the user's function decides what is dropped"
     if any(one.name == _JOIN for one in picture.operators.values()):
-        return "the watermark that reaches an operator beside a join is not recorded"
+        return "the watermark that reaches an operator after a join is not recorded"
     return None
 
 
@@ -100,7 +100,7 @@ def dropped_rows(times: pa.Array, watermark_ms: int) -> int:
 
 
 _COMPLETE_MODE = "in output mode complete nothing is dropped"
-_NO_WATERMARK = "no column has a watermark: rows stay for ever"
+_NO_WATERMARK = "no column has a watermark: rows are never dropped"
 
 OpenAt = Callable[[int], StateView]
 """Opens the same store at another batch."""
@@ -143,7 +143,7 @@ class Summing:
             self._dropped += dropped_rows(times, self._watermark_ms)
 
     def summary(self, growth: Growth | None) -> StateSummary:
-        """Give the numbers of everything that was counted."""
+        """Return the numbers of everything that was counted."""
         view = self._view
         keys = sum(self._keys.values())
         mean = keys / len(self._keys) if self._keys else 0

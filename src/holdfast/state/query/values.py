@@ -25,13 +25,13 @@ _WHOLE_SECONDS = r"\.0+(Z?)$"
 
 
 def plain_rows(batch: pa.RecordBatch) -> list[dict[str, object]]:
-    """Give each row as a mapping of its columns."""
+    """Yield each row as a mapping of its columns."""
     columns = [plain_values(batch.column(at), field) for at, field in enumerate(batch.schema)]
     return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def plain_values(values: pa.Array, field: pa.Field) -> list[object]:
-    """Give the values of one column."""
+    """Return the values of one column."""
     if pa.types.is_struct(values.type):
         return _structs(values)
     if pa.types.is_map(values.type):
@@ -54,7 +54,7 @@ def _structs(values: pa.StructArray) -> list[object]:
 
 
 def _maps(values: pa.MapArray) -> list[object]:
-    """Give an object for a map with text as keys, else pairs."""
+    """Return an object for a map with text as keys, else pairs."""
     keys = plain_values(values.keys, values.type.key_field)
     items = plain_values(values.items, values.type.item_field)
     by_text = pa.types.is_string(values.type.key_type)
@@ -152,7 +152,7 @@ def given_value(value: object, field: pa.Field) -> object:
 def _struct(value: Mapping[str, object], field: pa.Field) -> dict[str, object]:
     names = [one.name for one in field.type]
     if set(value) != set(names):
-        message = f"{field.name} is made of {', '.join(names)}: a value of each is needed"
+        message = f"{field.name} consists of {', '.join(names)}: a value for each is required"
         raise UsageError("HF2776", message)
     return {one.name: given_value(value[one.name], one) for one in field.type}
 

@@ -39,7 +39,7 @@ def test_a_topic_that_is_gone_is_fatal() -> None:
     """And so is a partition."""
     gone = told(replace(spans({("refunds", 0): None, ("refunds", 1): None}),
                         topics=frozenset({"orders"})))  # fmt: skip
-    assert "the topic does not exist any more (and 1 more)" in gone["HF2369"].message
+    assert "the topic no longer exists (and 1 more)" in gone["HF2369"].message
     assert "the partition" in told(spans({("orders", 1): None}))["HF2369"].message
 
 

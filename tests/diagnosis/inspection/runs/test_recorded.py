@@ -158,7 +158,7 @@ def test_evidence_of_a_checkpoint_that_is_gone_says_what_its_records_know(tmp_pa
     assert "the checkpoint is missing" in finding.message
     assert f"run {run.generation} of job {run.job}" in finding.message
     assert f"batches up to {run.last_batch} were delivered" in finding.message
-    assert "the sink holds batches up to" in finding.message
+    assert "the sink has batches up to" in finding.message
     assert finding.next_steps[0].startswith(f"holdfast backups {root} ")
     assert "HF2342" not in told(answer)
     assert answer.result.query_id.value == run.query_id

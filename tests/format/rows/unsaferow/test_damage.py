@@ -80,7 +80,7 @@ def test_a_struct_that_is_too_short() -> None:
 def test_values_outside_of_a_row(offset: int, length: int) -> None:
     """Behind its end, in its fixed part, or at an odd byte."""
     row = bytes(16) + pointer(offset, length) + b"abcdefgh"
-    expect(["long", "string"], row, 16, "no place for a value")
+    expect(["long", "string"], row, 16, "which is outside")
 
 
 def test_elements_upon_each_other() -> None:
@@ -88,7 +88,7 @@ def test_elements_upon_each_other() -> None:
     array = slow_array("string", ["abc", "def"])
     twice = array[:16] + array[16:24] * 2 + array[32:]
     row = bytes(8) + pointer(16, len(twice)) + twice
-    expect([TEXTS], row, 16 + 24, "no place for a value")
+    expect([TEXTS], row, 16 + 24, "which is outside")
 
 
 @pytest.mark.parametrize("count", [-1, 3, 2**31, 2**62, -(2**63)])

@@ -131,5 +131,5 @@ def test_spans_outside_of_their_data_are_refused() -> None:
     """Nothing is ever read there."""
     for start, length in ((0, 24), (-8, 16), (8, -8)):
         spans = Spans(np.zeros(16, np.uint8), np.array([start]), np.array([length]))
-        with pytest.raises(ValueError, match="outside of its data"):
+        with pytest.raises(ValueError, match="outside its data"):
             decode_rows(spans, arrow_schema(schema_json(["long"])))

@@ -153,7 +153,7 @@ def test_an_append_can_be_cleared_for_ever(database: str, monkeypatch: pytest.Mo
     for number in range(8):
         driver.write(number, (number, number))
     rows_in(database, "insert into readings values (99)")
-    with pytest.raises(SinkError, match="17 rows, and its batches brought 16") as caught:
+    with pytest.raises(SinkError, match="17 rows, and its batches wrote at most 16") as caught:
         driver.clear()
     assert caught.value.code.number == "HF5011"
     rows_in(database, "delete from readings where value = 99")
@@ -161,7 +161,7 @@ def test_an_append_can_be_cleared_for_ever(database: str, monkeypatch: pytest.Mo
     assert (values(database), batches(database)) == ([], [])
     driver.write(0, (1,), "new")
     rows_in(database, "insert into readings values (99)")
-    with pytest.raises(SinkError, match="2 rows, and its batches brought 1"):
+    with pytest.raises(SinkError, match="2 rows, and its batches wrote at most 1"):
         driver.clear()
 
 

@@ -73,7 +73,7 @@ def test_other_offsets_stop_the_job_and_write_nothing(place: Place) -> None:
     for number in range(2):
         sink.write(frame(place, ("a", number)), identity(number))
     for number in range(2):
-        with pytest.raises(SinkError, match=f"holds batch {number} with other offsets") as caught:
+        with pytest.raises(SinkError, match=f"has batch {number} with different offsets") as caught:
             sink.write(frame(place, ("x", 9)), identity(number, "other"))
         assert (caught.value.code.number, caught.value.exit_status) == ("HF5003", 50)
     assert sink.write(frame(place, ("a", 0)), identity(0)).skipped
@@ -148,7 +148,7 @@ def test_clear_removes_rows_and_memory(place: Place) -> None:
     assert place.tables() == {LEDGER}
     sink.write(frame(place, ("a", 1), ("b", 2)), identity(0))
     place.rows("insert into readings values ('foreign', 7, null)")
-    with pytest.raises(SinkError, match="3 rows, and its batches brought 2") as caught:
+    with pytest.raises(SinkError, match="3 rows, and its batches wrote at most 2") as caught:
         sink.clear(generation=1)
     assert (caught.value.code.number, len(readings(place))) == ("HF5011", 3)
     place.rows("delete from readings where \"sensor\" = 'foreign'")
@@ -167,12 +167,12 @@ def test_prepare_refuses_what_would_fail_later(place: Place) -> None:
     message = caught.value.message.lower()
     assert re.search(r"value is (varchar|character varying) in the table, the rows need integer",
                      message)  # fmt: skip
-    assert "no column must, which can't be null" in message
+    assert "no column must, which cannot be null" in message
     with pytest.raises(SinkError, match=r"no schema (sales|SALES)"):
         place.sink(table="sales.x").prepare(schema, begun=False)
     with pytest.raises(SinkError, match="the sink fills itself"):
         place.sink(batch_column="VALUE").prepare(schema, begun=False)
-    with pytest.raises(SinkError, match="is no table"):
+    with pytest.raises(SinkError, match="is not a table"):
         place.sink(table='"seen"').prepare(schema, begun=False)
     nested = frame(place, ([1],), schema="many array<int>").schema
     with pytest.raises(SinkError, match=r"many is array<int>") as caught:

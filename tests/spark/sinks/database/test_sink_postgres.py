@@ -117,7 +117,7 @@ def test_clear_removes_rows_and_memory(spark: Any, database: str) -> None:
     for number in range(2):
         sink.write(frame(spark, ("a", number)), identity(number))
     rows_in(database, "insert into readings values ('foreign', 7)")
-    with pytest.raises(SinkError, match="3 rows, and its batches brought 2") as caught:
+    with pytest.raises(SinkError, match="3 rows, and its batches wrote at most 2") as caught:
         sink.clear(generation=1)
     assert caught.value.code.number == "HF5011"
     rows_in(database, "delete from readings where sensor = 'foreign'")
@@ -167,15 +167,15 @@ def test_prepare_refuses_what_would_fail_later(spark: Any, database: str) -> Non
         sink.prepare(schema, begun=False)
     assert (caught.value.code.number, caught.value.at) == ("HF5005", "holdfast.yaml:11")
     assert "value is text in the table, the rows need integer" in caught.value.message
-    assert "no column must, which can't be null" in caught.value.message
-    with pytest.raises(SinkError, match="no unique index of exactly the key"):
+    assert "no column must, which cannot be null" in caught.value.message
+    with pytest.raises(SinkError, match="no unique index on exactly the key"):
         postgres_sink(spark, database, "upsert", key=("sensor",)).prepare(schema, begun=False)
     with pytest.raises(SinkError, match="no schema sales"):
         postgres_sink(spark, database, table="sales.x").prepare(schema, begun=False)
     with pytest.raises(SinkError, match="the sink fills itself"):
         postgres_sink(spark, database, batch_column="VALUE").prepare(schema, begun=False)
     rows_in(database, "create view seen as select 1 as value")
-    with pytest.raises(SinkError, match="is no table"):
+    with pytest.raises(SinkError, match="is not a table"):
         postgres_sink(spark, database, table="seen").prepare(schema, begun=False)
     assert tables(database) == {"readings"}
 

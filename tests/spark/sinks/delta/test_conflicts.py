@@ -83,7 +83,7 @@ def test_the_same_batch_of_another_driver(
     other = identity(1, digest, generation=2)
     thread = meanwhile(tmp_path, lambda: theirs.write(batch, other))
     if refused:
-        with pytest.raises(SinkError, match="holds batch 1 with other offsets"):
+        with pytest.raises(SinkError, match="has batch 1 with different offsets"):
             ours.write(waiting(batch, tmp_path), identity(1))
     else:
         assert ours.write(waiting(batch, tmp_path), identity(1)).skipped

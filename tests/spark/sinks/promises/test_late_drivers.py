@@ -160,7 +160,7 @@ def test_an_old_driver_commits_nothing_after_batches_were_taken_back(
 def test_an_old_driver_of_a_database_sleeps_after_staging(
     tried: Tried, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
-    """The first batch of a query that the ledger does not know yet; nothing is there to lock."""
+    """The first batch of a query that the ledger does not know yet; there is nothing to lock."""
     if act not in tried.subject.takes_back:
         assert refused(lambda: take_back(tried, tried.filled(2), act)) == "HF5011"
         return

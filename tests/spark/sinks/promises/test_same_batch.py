@@ -1,4 +1,4 @@
-"""The same batch twice is one; the same id with other offsets stops the job; empty ones count."""
+"""The same batch twice is one; the same id with others stops the job; empty ones count."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ KINDS: Mapping[str, str] = {
 }
 _LIMITS = frozenset({"maxfilespertrigger", "maxbytespertrigger"})
 _NO_MEMORY: Mapping[str, str] = {
-    "kafka": "a topic takes every record that is sent",
-    "custom": "whether a batch that is run again is written twice is up to the function",
+    "kafka": "a topic accepts every record that is sent",
+    "custom": "the function decides whether a batch that runs again is written twice",
     "console": "it is for development",
     "memory": "it is for development",
 }
@@ -90,7 +90,7 @@ def check_newest_files_first(subject: Subject) -> Iterator[Finding]:
     """Mention file sources that take the newest files first, a few at a time."""
     for name, options in _source_options(subject.job):
         if options.get("latestfirst") == "true" and _LIMITS & options.keys():
-            message = f"source {name} has latestFirst together with a limit per batch"
+            message = f"source {name} combines latestFirst with a limit per batch"
             yield Finding("HF2321", Severity.INFO, message, Place(""), {"source": name})
 
 
@@ -133,7 +133,7 @@ def _miscounted(job: DeclaredJob, recorded: int, *, by_name: bool) -> str | None
     if uses is not None and not by_name and uses not in (0, recorded):
         if uses == len(declared):
             return f"{uses} sources are declared, the checkpoint has {recorded}"
-        return f"the SQL uses its sources {uses} times in all, the checkpoint has {recorded}"
+        return f"the SQL uses its sources {uses} times in total, the checkpoint has {recorded}"
     if uses is None and len(declared) > recorded:
         return f"{len(declared)} sources are declared, the checkpoint has {recorded}"
     return None
@@ -147,7 +147,7 @@ def _recorded_kinds(subject: Subject) -> set[str]:
 
 
 def _source_options(job: DeclaredJob | None) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give each source's options; Spark does not mind how their names are spelled."""
+    """Yield each source's options; Spark does not mind how their names are spelled."""
     for name, source in job.job.named_sources.items() if job is not None else ():
         yield name, {key.lower(): value.lower() for key, value in source.options.items()}
 
@@ -165,7 +165,7 @@ def plain_uri(uri: str) -> str:
 _HERE = Place("")
 _DESCRIPTION = re.compile(r"(?P<kind>FileStreamSource|DeltaSource)\[(?P<path>.+)\]")
 _EFFECTS = {
-    "skipChangeCommits": "skips every commit that changes rows, with the new rows in it",
+    "skipChangeCommits": "skips every commit that changes rows, including its new rows",
     "ignoreChanges": "delivers unchanged rows of rewritten files again",
 }
 

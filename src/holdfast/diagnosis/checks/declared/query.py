@@ -160,7 +160,7 @@ def _names(columns: tuple[Column, ...]) -> frozenset[str]:
 
 
 def _are_columns(names: Collection[str]) -> bool:
-    """Tell whether these are names of columns, none made up by Spark for an expression."""
+    """Return whether these are names of columns, none made up by Spark for an expression."""
     return not any(one.startswith("_") or not one.isidentifier() for one in names)
 
 

@@ -37,7 +37,7 @@ def check_commits_complete(picture: Picture) -> Iterator[Finding]:
         lacks_watermark = not commit.watermark_recorded and not _of_old_spark(picture)
         lack = "watermark" if lacks_watermark else None
         if commit.version == 2 and commit.state_ids is None:
-            lack = "state ids, which version 2 is for"
+            lack = "state ids, which version 2 exists for"
         if lack is not None:
             newest = batch_id == picture.newest_commit_id and commit.version == 2
             severity = Severity.FATAL if newest and _fails(picture) else Severity.WARNING
@@ -116,12 +116,12 @@ def check_damaged_files(picture: Picture) -> Iterator[Finding]:
 
 
 _DAMAGED_STATE = (
-    "Hadoop wrote both together; the file was changed or damaged since. Spark stops when it loads "
+    "Hadoop wrote both together; the file was changed or damaged since. Spark fails when it loads "
     "this state, after the batch has reached the sink"
 )
 _PASSED_OVER = (
     "Hadoop wrote both together; the file was changed or damaged since. Spark 4.2 and later load "
-    "an older snapshot and the changes since; earlier releases stop"
+    "an older snapshot and the changes since; earlier releases fail"
 )
 _SUPERSEDED = (
     "the file was changed or damaged after it was written. The next start does not load it: a "
@@ -205,7 +205,7 @@ def check_query_id(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2201",
             Severity.FATAL if refused else Severity.ERROR,
-            "metadata, which holds the query id, is missing while the logs hold batches",
+            "metadata, which contains the query id, is missing, but the logs have batches",
             Place("metadata"),
             {"newest_batch": layout.offsets.newest},
         )

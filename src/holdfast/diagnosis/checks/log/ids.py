@@ -22,7 +22,7 @@ def commit_without_offsets(planned: int | None, committed: int | None) -> Iterat
         yield Finding(
             "HF2208",
             Severity.FATAL,
-            f"offsets/ is empty while commits/ reaches batch {committed}",
+            f"offsets/ is empty, but commits/ reaches batch {committed}",
             Place("offsets"),
             {"newest_commit": committed},
         )
@@ -47,7 +47,7 @@ def check_abandoned_state(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2209",
             Severity.FATAL,
-            "offsets/ and commits/ are empty, but state/ holds state",
+            "offsets/ and commits/ are empty, but state/ is not",
             Place("state"),
             {"operators": len(layout.state.operators)},
         )

@@ -37,8 +37,8 @@ def check_begun_files(subject: Subject) -> Iterator[Finding]:
     yield Finding(
         "HF2303",
         severity,
-        f"{first} was begun, but only its temporary file is there"
-        + (", though its batch is committed" if lost else ""),
+        f"{first} was begun, but only its temporary file exists"
+        + (", although its batch is committed" if lost else ""),
         Place(begun[first]),
         {"files": sorted(begun)[:_MOST_NAMED], "count": len(begun), "of_committed_batches": lost},
     )
@@ -77,7 +77,9 @@ def check_offsets_as_kept(subject: Subject) -> Iterator[Finding]:
         path = f"offsets/{batch_id}"
         readable = batch_id in subject.picture.offsets and not subject.picture.refused(path)
         if present != kept.copies[batch_id] and readable:
-            message = f"{path} is not what was kept of it when a run delivered batch {batch_id}"
+            message = (
+                f"{path} differs from the copy that was kept when a run delivered batch {batch_id}"
+            )
             evidence = {"batch_id": batch_id, "kept_copy": kept.path_of(batch_id)}
             yield Finding("HF2604", Severity.FATAL, message, Place(path), evidence)
 
@@ -87,7 +89,9 @@ def check_newest_offsets_kept(subject: Subject) -> Iterator[Finding]:
     newest, kept = subject.picture.newest_offsets_id, subject.kept
     lost = 0 if newest is None else newest + 1
     if lost in kept.copies:
-        message = f"offsets/{lost} was planned and kept, but the checkpoint has lost it"
+        message = (
+            f"offsets/{lost} was planned and a copy was kept, but it is missing from the checkpoint"
+        )
         evidence = {"batch_id": lost, "kept_copy": kept.path_of(lost), "last_planned": newest}
         yield Finding("HF2342", Severity.FATAL, message, Place(f"offsets/{lost}"), evidence)
 

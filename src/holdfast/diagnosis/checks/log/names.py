@@ -31,7 +31,7 @@ def check_strange_names(picture: Picture) -> Iterator[Finding]:
     """Report files in logs that are no entries, and state files that bear no plain version."""
     strange = (path for path in picture.layout.besides if _is_strange(picture, path))
     for path in islice(chain(picture.layout.strays, strange), _MOST_NAMED):
-        message = f"{path} lies among Spark's own files, but has no name that Spark gives"
+        message = f"{path} is among Spark's own files, but Spark does not use such a name"
         yield Finding("HF2244", Severity.WARNING, message, Place(path))
 
 
@@ -75,7 +75,7 @@ def check_blocking_names(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2210",
             Severity.FATAL,
-            f"{path} was left behind and is in the way of {checked_name(path)}",
+            f"{path} was left behind and blocks {checked_name(path)}",
             Place(path),
             {"next_entry": checked_name(path)},
             next_steps=_IN_COMMITS if path.startswith("commits/") else _ELSEWHERE,
@@ -85,7 +85,7 @@ def check_blocking_names(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2210" if blocks else "HF2212",
             Severity.FATAL if blocks else Severity.WARNING,
-            f"{path} is a folder" + (" in the way of the next entry" if blocks else ""),
+            f"{path} is a directory" + (" and blocks the next entry" if blocks else ""),
             Place(path),
         )
 
@@ -95,7 +95,7 @@ def check_orphan_checksums(picture: Picture) -> Iterator[Finding]:
     blocking = _blocking(picture)
     for path in picture.layout.orphan_checksums:
         if path not in blocking:
-            message = f"{checked_name(path)} is gone, but its checksum is still there"
+            message = f"{checked_name(path)} is missing, but its checksum still exists"
             yield Finding("HF2211", Severity.WARNING, message, Place(path))
 
 
@@ -106,12 +106,12 @@ def check_misnamed_batches(picture: Picture) -> Iterator[Finding]:
         log = logs[path.partition("/")[0]]
         counts = batch_id == log.newest and log.files[batch_id].path == path
         severity = Severity.FATAL if counts else Severity.WARNING
-        message = f"{path} is taken for batch {batch_id}"
+        message = f"{path} is read as batch {batch_id}"
         yield Finding("HF2213", severity, message, Place(path), {"batch": batch_id})
     for name in picture.source_logs:
         for log_id, item in picture.layout.sources[name].files.items():
             if item.path not in (f"sources/{name}/{log_id}", f"sources/{name}/{log_id}.compact"):
-                message = f"{item.path} is taken for entry {log_id}"
+                message = f"{item.path} is read as entry {log_id}"
                 yield Finding("HF2213", Severity.FATAL, message, Place(item.path))
 
 
@@ -140,7 +140,7 @@ def check_left_overs(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2229",
             Severity.INFO,
-            f"{len(foreign)} names are no part of a checkpoint: {foreign[0]}"
+            f"{len(foreign)} names do not belong to a checkpoint: {foreign[0]}"
             + (", …" if len(foreign) > 1 else ""),
             Place(foreign[0]),
             {"names": list(foreign[:10])},

@@ -81,7 +81,7 @@ def check_commit_watermark(picture: Picture) -> Iterator[Finding]:
             yield Finding(
                 "HF2218",
                 Severity.ERROR,
-                f"commits/{batch_id} hands on the watermark {handed_on}, its batch used {used}",
+                f"commits/{batch_id} passes on the watermark {handed_on}, its batch used {used}",
                 Place(f"commits/{batch_id}", line=2),
                 {"watermark_ms": handed_on, "expected_ms": used},
             )
@@ -122,7 +122,7 @@ def check_pinned_changes(picture: Picture) -> Iterator[Finding]:
 
 
 def _changed(before: OffsetsEntry, after: OffsetsEntry) -> dict[str, list[str | None]]:
-    """Give the settings that differ, but for what another release of Spark explains."""
+    """Return the settings that differ, but for what another release of Spark explains."""
     old = before.metadata.settings if before.metadata is not None else {}
     new = after.metadata.settings if after.metadata is not None else {}
     changed: dict[str, list[str | None]] = {
@@ -151,7 +151,8 @@ def check_known_settings(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2235",
             Severity.WARNING,
-            f"offsets/{newest} pins {counted(len(keys), 'setting')}, which is no known Spark's set",
+            f"offsets/{newest} pins {counted(len(keys), 'setting')}, a set that no known Spark "
+            "release writes",
             Place(f"offsets/{newest}", line=2),
             {"unknown": sorted(keys - _all_keys())},
         )
@@ -181,7 +182,7 @@ def check_repeated_entries(picture: Picture) -> Iterator[Finding]:
 
 
 def _steps(picture: Picture) -> Iterator[Step]:
-    """Give each read entry whose predecessor was read too."""
+    """Yield each read entry whose predecessor was read too."""
     for batch_id in sorted(picture.offsets):
         before = picture.offsets.get(batch_id - 1)
         if before is not None:
@@ -206,7 +207,7 @@ def _all_keys() -> set[str]:
 
 
 def _is_known_set(keys: set[str]) -> bool:
-    """Tell whether the known keys are those of one release (a vendor may add its own)."""
+    """Return whether the known keys are those of one release (a vendor may add its own)."""
     known = keys & _all_keys()
     for position, _ in enumerate(RELEASES):
         wanted = {one.key for one in PINNED_SETTINGS if RELEASES.index(one.since) <= position}

@@ -31,8 +31,8 @@ def check_table_not_ahead(subject: Subject) -> Iterator[Finding]:
     version = ledger.transactions.get(subject.query_id or "") if ledger is not None else None
     if ledger is None or version is None or version <= subject.may_be_delivered:
         return
-    held = "is closed for this query" if version == CLOSED else f"holds batches up to {version}"
-    ends = "has planned none" if planned is None else f"ends at {planned}"
+    held = "is closed for this query" if version == CLOSED else f"has batches up to {version}"
+    ends = "has no planned batch" if planned is None else f"ends at {planned}"
     yield Finding(
         "HF2411",
         Severity.FATAL,
@@ -51,7 +51,7 @@ def check_table_not_behind(subject: Subject) -> Iterator[Finding]:
     yield Finding(
         "HF2414",
         Severity.WARNING,
-        f"batches up to {committed} are committed, the table holds this query's only up to "
+        f"batches up to {committed} are committed, the table has batches of this query only up to "
         f"{version}",
         place_in(ledger),
         {"table_version_of_query": version, "newest_commit": committed},
@@ -128,11 +128,11 @@ def _forgetful(subject: Subject, ledger: DeltaLedger, retention: str) -> Finding
     steps: tuple[str, ...] = ()
     if pending is not None and not ledger.transactions:
         severity = Severity.ERROR
-        message += f" and has none of this query: it may hold the pending batch {pending}"
+        message += f" and has none of this query: the pending batch {pending} may be in it"
     held = version is not None and pending is not None and pending <= version < CLOSED
     if held and ledger.has_expired(subject.query_id):
         severity, steps = Severity.FATAL, _REMEMBER
-        message += f": that of the pending batch {pending}, which it holds, has expired"
+        message += f": that of the pending batch {pending}, which is in the table, has expired"
         if _delivered_by_holdfast(subject):
             # The sink reads the log itself and skips what stands in it, expired or not.
             severity = Severity.WARNING
@@ -147,12 +147,12 @@ def _delivered_by_holdfast(subject: Subject) -> bool:
 
 def _untold(ledger: DeltaLedger) -> str:
     if ledger.truncated:
-        return "versions of the Delta log are gone, and no checkpoint of it stands for them"
+        return "versions of the Delta log are missing, and no checkpoint of the log replaces them"
     if ledger.unread:
         return f"{counted(len(ledger.unread), 'file')} of the Delta log could not be read"
     if ledger.needs_pyarrow:
-        return "older identifiers stand in a Parquet checkpoint, and pyarrow is not installed"
-    return "the Delta log has more versions than are read, and no checkpoint that tells"
+        return "older identifiers are in a Parquet checkpoint, and pyarrow is not installed"
+    return "the Delta log has more versions than are read, and no readable checkpoint"
 
 
 def ledger_of(subject: Subject) -> DeltaLedger | None:
@@ -166,7 +166,7 @@ def place_in(ledger: DeltaLedger) -> Place:
 
 
 def is_query(text: str) -> bool:
-    """Tell whether an application id is that of a query; people make up others."""
+    """Return whether an application id is that of a query; people make up others."""
     try:
         UUID(text)
     except ValueError:
@@ -207,7 +207,7 @@ def _twice(subject: Subject, ledger: DeltaLedger, mine: str, other: str) -> Find
     message = f"query {other} and this one, {mine}, both appended {_ranges(shared)}, one after the "
     message += "other"
     message += (
-        ", the same data each: its rows are in the table twice"
+        ", with the same data: its rows are in the table twice"
         if same
         else ": if both read the same source, its rows are in the table twice"
     )
@@ -220,7 +220,7 @@ def _twice(subject: Subject, ledger: DeltaLedger, mine: str, other: str) -> Find
 
 
 def _is_shared(subject: Subject) -> bool:
-    """Tell whether the user said that several jobs write the table."""
+    """Return whether the user said that several jobs write the table."""
     return any(SHARED_SINK in run.accepted for run in subject.recorded.runs_of(subject.picture))
 
 
@@ -235,14 +235,14 @@ def _appended(history: TableHistory, query: str) -> dict[int, WrittenBatch]:
 
 
 def _in_turns(history: TableHistory, mine: str, other: str) -> bool:
-    """Tell whether each wrote something before and after the other: two jobs at one time."""
+    """Return whether each wrote something before and after the other: two jobs at one time."""
     ours = [one.table_version for one in history.batches if one.query_id == mine]
     theirs = [one.table_version for one in history.batches if one.query_id == other]
     return max(theirs) > min(ours) and max(ours) > min(theirs)
 
 
 def _same_data(pairs: Sequence[tuple[WrittenBatch, WrittenBatch]]) -> bool:
-    """Tell whether the batches of two queries hold the same: offsets where noted, else amounts."""
+    """Return whether the batches of two queries are equal: by offsets if noted, else by amounts."""
     digests = {
         one.offsets_digest == other.offsets_digest
         for one, other in pairs

@@ -52,11 +52,11 @@ def check_ledger_not_ahead(subject: Subject) -> Iterator[Finding]:
     held = ledger.newest.get(subject.query_id or "") if ledger is not None else None
     if ledger is None or held is None or held <= subject.may_be_delivered:
         return
-    ends = "has planned none" if planned is None else f"ends at {planned}"
+    ends = "has no planned batch" if planned is None else f"ends at {planned}"
     yield Finding(
         "HF2441",
         Severity.FATAL,
-        f"the sink holds this query's batches up to {held}, the checkpoint {ends}",
+        f"the sink has batches of this query up to {held}, the checkpoint {ends}",
         _place(ledger),
         {"sink_newest": held, "newest_offsets": planned},
     )
@@ -71,7 +71,8 @@ def check_ledger_not_behind(subject: Subject) -> Iterator[Finding]:
     yield Finding(
         "HF2442",
         Severity.ERROR,
-        f"batches up to {committed} are committed, the sink holds this query's only up to {held}",
+        f"batches up to {committed} are committed, the sink has batches of this query only up to "
+        f"{held}",
         _place(ledger),
         {"sink_newest": held, "newest_commit": committed},
     )
@@ -128,13 +129,15 @@ def check_published_files(subject: Subject) -> Iterator[Finding]:
     if listed is None:
         return
     if listed.missing:
-        message = f"{_files(len(listed.missing))} that manifests name "
-        message += f"{'is' if len(listed.missing) == 1 else 'are'} gone from the output folder"
+        message = f"{_files(len(listed.missing))} that manifests list "
+        message += (
+            f"{'is' if len(listed.missing) == 1 else 'are'} missing from the output directory"
+        )
         evidence = {"files": _some(listed.missing), "count": len(listed.missing)}
         place = Place(listed.missing[0], root=root)
         yield Finding("HF2452", Severity.WARNING, message, place, evidence)
     for one in listed.changed:
-        message = f"{one.path} has {one.size:,} bytes, its manifest says {one.committed_size:,}"
+        message = f"{one.path} has {one.size:,} bytes, its manifest records {one.committed_size:,}"
         evidence = {"size": one.size, "committed_size": one.committed_size}
         yield Finding("HF2453", Severity.ERROR, message, Place(one.path, root=root), evidence)
 
@@ -146,7 +149,7 @@ def check_unnamed_files(subject: Subject) -> Iterator[Finding]:
         return
     count = len(listed.unnamed)
     verb = "lies" if count == 1 else "lie"
-    message = f"{_files(count)} {verb} in the output folder, named by no manifest"
+    message = f"{_files(count)} {verb} in the output directory, listed by no manifest"
     evidence = {"files": _some(listed.unnamed), "count": count}
     place = Place(listed.unnamed[0], root=root)
     yield Finding("HF2454", Severity.ERROR, message, place, evidence)
@@ -174,7 +177,7 @@ def check_manifest_gaps(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "HF2456",
             Severity.WARNING,
-            f"the manifests lack batch {shown} of query {query_id}",
+            f"the manifests do not have batch {shown} of query {query_id}",
             Place(manifest_path(query_id, gap[0]), root=seen.manifests),
             {"query_id": query_id, "missing": list(gap[:_MOST_FILES]), "count": len(gap)},
         )
@@ -194,7 +197,7 @@ def check_staging(subject: Subject) -> Iterator[Finding]:
     if seen.attempts and not subject.runs_now:
         count = len(seen.attempts)
         many = counted(count, "attempt that was", "attempts that were")
-        message = f"staging holds files of {many} not committed"
+        message = f"staging has files of {many} not committed"
         evidence = {"attempts": _some(seen.attempts), "count": len(seen.attempts)}
         place = Place(seen.attempts[0], root=seen.staging)
         yield Finding("HF2459", Severity.INFO, message, place, evidence)
@@ -207,17 +210,17 @@ def check_taking_back(subject: Subject) -> Iterator[Finding]:
         return
     if seen.intent is not None:
         intent = seen.intent
-        what = "every batch is" if intent.query_id is None else (
-            f"the batches of query {intent.query_id} after {intent.batch_id} are"
+        what = "every batch" if intent.query_id is None else (
+            f"the batches of query {intent.query_id} after {intent.batch_id}"
         )  # fmt: skip
         evidence: dict[str, object] = {"query_id": intent.query_id, "batch_id": intent.batch_id}
         place = Place(seen.intent_at, root=seen.manifests)
-        message = f"{what} being taken back, and that is not finished"
+        message = f"a rewind of {what} is not finished"
         yield Finding("HF2458", Severity.WARNING, message, place, evidence)
     if seen.void:
         count = len(seen.void)
         many = counted(count, "manifest is", "manifests are")
-        message = f"{many} void: a driver wrote after its batches had been taken back"
+        message = f"{many} void: a driver wrote after its batches had been rewound"
         evidence = {"manifests": _some(seen.void), "count": count}
         place = Place(seen.void[0], root=seen.manifests)
         yield Finding("HF2458", Severity.INFO, message, place, evidence)
@@ -271,8 +274,8 @@ def check_output_gone(subject: Subject) -> Iterator[Finding]:
         yield replace(finding, severity=severity, place=Place("", root=sight.place or ""))
     if sight.rows_up_to is not None and sight.held.value is not None:
         message = (
-            f"the sink's ledger holds batch {sight.held.value}; the newest whose files exist is "
-            f"{sight.rows_up_to}"
+            f"the sink's ledger has batch {sight.held.value}; the newest batch whose files exist "
+            f"is {sight.rows_up_to}"
         )
         evidence = {"sink": sight.held.value, "found": sight.rows_up_to}
         yield Finding(

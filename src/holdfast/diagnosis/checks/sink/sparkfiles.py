@@ -31,12 +31,12 @@ def check_sink_not_ahead(subject: Subject) -> Iterator[Finding]:
         # The checkpoint of this output lies at the twin: another output would be the wrong remedy.
         return
     following = 0 if planned is None else planned + 1
-    known = f"knows batches up to {log.newest}, the checkpoint "
-    known += "has planned none" if planned is None else f"only up to {planned}"
+    known = f"has batches up to {log.newest}, the checkpoint "
+    known += "has no planned batch" if planned is None else f"only up to {planned}"
     yield Finding(
         "HF2401" if foreign else "HF2402",
         Severity.FATAL,
-        f"the sink {known}: what is planned as {_range_text(following, log.newest)} is thrown away",
+        f"the sink {known}: what is planned as {_range_text(following, log.newest)} is discarded",
         _place(log, str(log.newest)),
         {"sink_newest": log.newest, "newest_offsets": planned},
     )
@@ -68,7 +68,7 @@ def check_sink_entries(subject: Subject) -> Iterator[Finding]:
     yield Finding(
         "HF2403",
         Severity.FATAL if compaction - 1 == log.newest else Severity.ERROR,
-        f"the sink's log lacks {first}; the compaction at batch {compaction} will fail",
+        f"the sink's log has no {first}; the compaction at batch {compaction} will fail",
         _place(log, str(missing[0])),
         {"missing": missing[:20], "count": len(missing), "next_compaction": compaction},
     )
@@ -98,7 +98,7 @@ def check_sink_log_size(subject: Subject) -> Iterator[Finding]:
     if log is None or newest is None or log.files[newest].size < LARGE_LOG_BYTES:
         return
     item = log.files[newest]
-    message = f"{LOG_FOLDER}/{item.path} holds {item.size:,} bytes, written anew every "
+    message = f"{LOG_FOLDER}/{item.path} has {item.size:,} bytes, rewritten every "
     message += f"{log.interval} batches"
     evidence = {"bytes": item.size, "interval": log.interval}
     yield Finding("HF2406", Severity.WARNING, message, _place(log, item.path), evidence)
@@ -116,7 +116,7 @@ def check_output_of_spark(subject: Subject) -> Iterator[Finding]:
 
 def output_of_spark(location: str) -> Finding:
     """Return the finding that `run` refuses to start with."""
-    message = f"{location} holds {LOG_FOLDER}"
+    message = f"{location} contains {LOG_FOLDER}"
     return Finding("HF5020", Severity.FATAL, message, Place(LOG_FOLDER, root=location))
 
 
@@ -148,7 +148,7 @@ def check_sink_memory(subject: Subject) -> Iterator[Finding]:
             message = f"batches up to {committed} are committed, but there is no Delta table here"
             yield Finding("HF2248", Severity.ERROR, message, root, {"newest_commit": committed})
             return
-        message = f"batches up to {committed} are committed, but the output holds no log of any"
+        message = f"batches up to {committed} are committed, but the output has no log of batches"
         evidence = {"newest_commit": committed}
         if not _is_own(subject):
             yield Finding("HF2407", Severity.WARNING, message, root, evidence)

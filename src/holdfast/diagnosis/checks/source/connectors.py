@@ -34,7 +34,7 @@ def check_idle_delta_source(subject: Subject) -> Iterator[Finding]:
         decoded = now.decoded
         idle = before.sources[earlier].text == source.text
         if idle and now.kind == "delta" and isinstance(decoded, dict) and decoded["index"] == -1:
-            message = f"batch {newest_id} is pending and takes nothing from source {source.name}"
+            message = f"batch {newest_id} is pending and reads nothing from source {source.name}"
             place = Place(f"offsets/{newest_id}", line=position + 3)
             yield Finding("HF2307", Severity.WARNING, message, place)
 
@@ -63,7 +63,9 @@ def check_same_table(subject: Subject) -> Iterator[Finding]:
     for offset in _offsets(subject.picture, subject.picture.newest_offsets_id):
         if offset["reservoirId"] not in known:
             seen = ", ".join(f"{one.location} ({one.table_id or 'no table'})" for one in tables)
-            message = f"the checkpoint read table {offset['reservoirId']}; declared is {seen}"
+            message = (
+                f"the checkpoint read table {offset['reservoirId']}; the declared table is {seen}"
+            )
             evidence = {"recorded": offset["reservoirId"], "tables": sorted(known)}
             yield Finding("HF2366", Severity.FATAL, message, _place(subject), evidence)
 
@@ -79,7 +81,7 @@ def check_versions_there(subject: Subject) -> Iterator[Finding]:
         start = befores.get(offset["reservoirId"], offset)
         gone = _gone(table, start) if table is not None else None
         if table is not None and gone is not None:
-            message = f"version {gone} of {table.location} is next, and its file is gone"
+            message = f"version {gone} of {table.location} is next, and its file is missing"
             evidence = {"next": gone, "oldest": table.oldest, "newest": table.newest}
             yield Finding("HF2367", Severity.FATAL, message, _place(subject), evidence)
 

@@ -59,7 +59,7 @@ def check_brokers_asked(subject: Subject) -> Iterator[Finding]:
     """Report brokers that could not be asked."""
     for broker in subject.sources.brokers:
         if broker.failure is not None:
-            message = f"Kafka at {broker.servers or 'unknown servers'} was not asked: "
+            message = f"Kafka at {broker.servers or 'unknown servers'} was not contacted: "
             message += broker.failure
             severity = Severity.WARNING if broker.tried else Severity.INFO
             evidence = {"servers": broker.servers, "reason": broker.failure}
@@ -78,7 +78,7 @@ def _gone(broker: BrokerSeen, partition: Partition, at: int) -> str | None:
     span = broker.spans.get(partition)
     if span is None:
         what = "the partition" if partition[0] in broker.topics else "the topic"
-        return f"{what} does not exist any more"
+        return f"{what} no longer exists"
     if at < span.first:
         return f"record {at} is next, the topic begins at {span.first}"
     if at > span.following:
@@ -87,7 +87,7 @@ def _gone(broker: BrokerSeen, partition: Partition, at: int) -> str | None:
 
 
 def _began_later(span: Span, at: int) -> bool:
-    """Tell whether every record that is there came after the batch that was past them."""
+    """Return whether every record that is there came after the batch that was past them."""
     return span.first < at <= span.following and span.first_since == span.first
 
 
@@ -117,7 +117,7 @@ class _Declared:
         return ", ".join(named)
 
     def takes(self, topic: str, partition: int) -> bool:
-        """Tell whether a partition is still read."""
+        """Return whether a partition is still read."""
         fits = topic in self.topics or any(one.fullmatch(topic) for one in self.patterns)
         return fits or partition in self.assigned.get(topic, ())
 

@@ -78,7 +78,7 @@ def _is_initial(picture: Picture, entry: OffsetsEntry, position: int, wanted: st
 
 
 def _initial_kind(picture: Picture, entry: OffsetsEntry, position: int) -> str | None:
-    """Tell by the offset alone who keeps a file `0`: of bare numbers only the rate source does."""
+    """Return which source keeps a file `0`: a bare number as offset is the rate source's."""
     text = entry.sources[position].text or ""
     if text.isdecimal():
         return "rate"
@@ -123,7 +123,8 @@ def check_source_log_entries(picture: Picture) -> Iterator[Finding]:
             if strange:
                 path = picture.layout.sources[name].files[log_id].path
                 message = (
-                    f"{path} holds {counted(len(strange), 'file')} of entry {strange[0].log_offset}"
+                    f"{path} contains {counted(len(strange), 'file')} of entry "
+                    f"{strange[0].log_offset}"
                 )
                 yield Finding("HF2217", Severity.ERROR, message, Place(path))
 
@@ -141,7 +142,9 @@ def check_compact_entries(picture: Picture) -> Iterator[Finding]:
                 lacking = next((one for one, log in others if not held >= _keys(log)), None)
             if lacking is not None:
                 path = source.files[compact_id].path
-                message = f"{path} repeats the entries before it, but lacks files of {lacking}"
+                message = (
+                    f"{path} repeats the entries before it, but files of {lacking} are missing"
+                )
                 yield Finding("HF2217", Severity.ERROR, message, Place(path))
 
 

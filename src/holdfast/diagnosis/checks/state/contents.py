@@ -26,7 +26,7 @@ def check_state_decodes(subject: Subject) -> Iterator[Finding]:
         if damage.path in told:
             continue
         severity = _severity(subject, damage.path)
-        message = f"{damage.path} can't be decoded: {damage.error.message}"
+        message = f"{damage.path} cannot be decoded: {damage.error.message}"
         finding = Finding("HF2316", severity, message, _place(damage), _evidence(damage))
         yield not_loaded.judged(subject.picture, finding)
     for one in subject.state.overlooked:

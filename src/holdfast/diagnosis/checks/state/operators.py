@@ -22,10 +22,10 @@ def check_operator_identity(picture: Picture) -> Iterator[Finding]:
     for path, operator in picture.operator_files.items():
         folder, place = int(path.split("/")[1]), Place(path, line=2)
         if operator.id != folder:
-            message = f"state/{folder} holds the metadata of operator {operator.id}"
+            message = f"state/{folder} contains the metadata of operator {operator.id}"
             yield Finding("HF2223", Severity.FATAL, message, place)
         if operator.name not in KNOWN_OPERATORS:
-            message = f"operator {folder} is called {operator.name!r}"
+            message = f"operator {folder} is named {operator.name!r}"
             yield Finding("HF2224", Severity.WARNING, message, place, {"name": operator.name})
         stores = picture.layout.state.operators[folder].stores
         for store in operator.stores:
@@ -42,7 +42,9 @@ def check_schema_places(picture: Picture) -> Iterator[Finding]:
             inside = _inside(path, folder)
             root = path[: len(path) - len(inside)] if inside else path
             if not _same_place(root, picture.location):
-                message = f"the state schema of operator {folder} is recorded elsewhere: {path}"
+                message = (
+                    f"the state schema of operator {folder} is recorded at another path: {path}"
+                )
                 yield Finding("HF2225", Severity.ERROR, message, place, {"path": path})
                 break
             if inside not in picture.layout.items:
@@ -60,9 +62,9 @@ def judged_by_old_place(finding: Finding, exists_at: Callable[[str], bool | None
     if there:
         message = f"{finding.message}, which still exists"
         return replace(finding, message=message, evidence=evidence)
-    message = f"{finding.message}, which does not exist any more"
+    message = f"{finding.message}, which no longer exists"
     why = (
-        "the checkpoint was moved: Spark reads the schema from the old path and stops, because it "
+        "the checkpoint was moved: Spark reads the schema from the old path and fails, because it "
         "is gone"
     )
     return replace(finding, severity=Severity.FATAL, message=message, evidence=evidence, why=why)
@@ -175,7 +177,7 @@ def check_operator_recorded(picture: Picture) -> Iterator[Finding]:
         unread = operator.metadata is None and not operator.metadata_by_batch
         if unread and any(store.partitions for store in operator.stores.values()):
             path = f"state/{operator.id}/_metadata/metadata"
-            message = f"{path} is missing: nothing records what operator {operator.id} is"
+            message = f"{path} is missing: the kind of operator {operator.id} is not recorded"
             evidence = {"files": [f"state/{operator.id}"]}
             yield Finding("HF2240", Severity.WARNING, message, Place(path), evidence)
 
@@ -191,7 +193,7 @@ def check_schema_recorded(picture: Picture) -> Iterator[Finding]:
             if held and not shared and store.partition_schema is None:
                 suffix = "" if store.name == DEFAULT_STORE else f"/{store.name}"
                 path = f"state/{operator.id}/0{suffix}/_metadata/schema"
-                message = f"{path} is missing: nothing records the columns of this state"
+                message = f"{path} is missing: the columns of this state are not recorded"
                 evidence = {"files": [f"state/{operator.id}"]}
                 yield Finding("HF2240", Severity.WARNING, message, Place(path), evidence)
 
@@ -200,11 +202,11 @@ def check_description_versions(picture: Picture) -> Iterator[Finding]:
     """Report operator metadata and schemas of a version that Spark keeps at another place."""
     for path, operator in picture.operator_files.items():
         if operator.version != (2 if "/v2/" in path else 1):
-            message = f"{path} is of version {operator.version}, which Spark keeps elsewhere"
+            message = f"{path} has version {operator.version}, which Spark keeps elsewhere"
             yield Finding("HF2223", Severity.FATAL, message, Place(path, line=1))
     for path, schema in picture.schema_files.items():
         if (schema.version == 3) != ("/_stateSchema/" in path):
-            message = f"{path} is of version {schema.version}, which Spark keeps elsewhere"
+            message = f"{path} has version {schema.version}, which Spark keeps elsewhere"
             yield Finding("HF2115", Severity.FATAL, message, Place(path, byte=0))
 
 
@@ -223,13 +225,13 @@ def _strange(schema: StateSchema) -> Iterator[str]:
                 yield from _strange_type(json.loads(text))
         encoder = json.loads(family.encoder_json) if family.encoder_json else None
         if encoder is not None and encoder.get("keyStateEncoderType") not in _ENCODERS:
-            yield f"no known key encoder of {family.name!r}"
+            yield f"unknown key encoder for {family.name!r}"
 
 
 def _strange_type(kind: object) -> Iterator[str]:
     if isinstance(kind, str):
         if kind not in _ATOMS and not _SIZED.fullmatch(kind):
-            yield f"no known type is called {excerpt(kind, 40)!r}"
+            yield f"unknown type {excerpt(kind, 40)!r}"
     elif isinstance(kind, dict) and kind.get("type") != "udt":
         if set(kind) not in _NESTED:
             yield f"a type has the fields {', '.join(sorted(kind))}"

@@ -100,11 +100,11 @@ def broken_snapshots(picture: Picture, snapshots: Mapping[str, bytes]) -> frozen
 def _faults(
     picture: Picture, path: str, data: bytes
 ) -> Iterator[tuple[str, str, dict[str, object]]]:
-    """Give places, what is wrong there, and the evidence."""
+    """Yield places, what is wrong there, and the evidence."""
     try:
         tables = tables_of(data)
     except DecodeError as error:
-        yield path, f"{path} can't be opened: {error.message}", {"byte": error.byte}
+        yield path, f"{path} cannot be opened: {error.message}", {"byte": error.byte}
         return
     folder = path.rpartition("/")[0]
     for name, size in tables.items():
@@ -113,7 +113,7 @@ def _faults(
         if item is None or item.size != size:
             state = "is missing" if item is None else f"has {item.size:,} bytes, not {size:,}"
             evidence = {"snapshot": path, "bytes_expected": size}
-            yield place, f"{place}, which {path} names, {state}", evidence
+            yield place, f"{place}, which {path} refers to, {state}", evidence
 
 
 def _severity(picture: Picture, path: str) -> Severity:
@@ -156,7 +156,7 @@ def check_unneeded_tables(subject: Subject) -> Iterator[Finding]:
     spare = [path for path in tables if path not in named]
     if spare:
         size = sum(subject.picture.layout.items[path].size for path in spare)
-        message = f"{len(spare)} of {len(tables)} RocksDB tables are named by no snapshot"
+        message = f"{len(spare)} of {len(tables)} RocksDB tables are not in any snapshot"
         evidence = {"count": len(spare), "bytes": size, "files": spare[:20]}
         yield Finding("HF2315", Severity.INFO, message, Place(spare[0]), evidence)
 
@@ -166,7 +166,7 @@ def _is_table(path: str) -> bool:
 
 
 def snapshot_bytes(data: bytes | None) -> int | None:
-    """Give the size of all tables that a snapshot names; None where it was not or can't be read."""
+    """Return the size of all tables in a snapshot; None if it was not or cannot be read."""
     if data is None:
         return None
     try:
@@ -177,5 +177,5 @@ def snapshot_bytes(data: bytes | None) -> int | None:
 
 
 def tables_of(data: bytes) -> dict[str, int]:
-    """Give the tables that a snapshot names, with their sizes; raise DecodeError if damaged."""
+    """Return the tables that a snapshot names, with their sizes; raise DecodeError if damaged."""
     return {table.stored_name: table.size_bytes for table in decode_rocks_zip(data).sst_files}

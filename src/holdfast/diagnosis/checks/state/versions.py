@@ -22,7 +22,7 @@ def check_state_versions(picture: Picture) -> Iterator[Finding]:
     for folder, files in _partitions(picture):
         for version in missing_between(tuple(sorted(files.versions())))[:_MOST_NAMED]:
             path = files.missing_path(folder, version)
-            message = f"{path} is missing; older and newer versions of this state are there"
+            message = f"{path} is missing; older and newer versions of this state exist"
             evidence = {"version": version, "files": files.of_version(max(files.versions()))}
             yield Finding("HF2238", Severity.WARNING, message, Place(path), evidence)
 
@@ -98,7 +98,7 @@ def check_state_not_ahead(picture: Picture) -> Iterator[Finding]:
                 yield Finding(
                     "HF2243",
                     Severity.ERROR,
-                    f"state/{operator.id} holds version {newest}, which batch {newest - 1} wrote, "
+                    f"state/{operator.id} has version {newest}, which batch {newest - 1} wrote, "
                     f"but offsets/ ends at {planned}",
                     Place(f"offsets/{newest - 1}"),
                     {

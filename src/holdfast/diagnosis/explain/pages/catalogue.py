@@ -29,7 +29,7 @@ from holdfast.diagnosis.explain.pages.page import Page
 SUBJECTS: dict[str, tuple[Page, ...]] = {
     "The logs of a checkpoint": logs.PAGES,
     "The query id and an empty checkpoint": checkpoint.METADATA_PAGES,
-    "Where the checkpoint lies": checkpoint.LOCATION_PAGES,
+    "Where the checkpoint is": checkpoint.LOCATION_PAGES,
     "Two writers": checkpoint.CONCURRENCY_PAGES,
     "Loading and storing state": statestore.PAGES,
     "RocksDB state": rocksdb.PAGES,
@@ -70,7 +70,7 @@ _WHITE = re.compile(r"(?:\s|\\[nrt])+")
 
 
 def normalise(text: str, *, keep_numbers: bool = False) -> str:
-    """Give the text on one line, with paths, ids and numbers replaced.
+    """Return the text on one line, with paths, ids and numbers replaced.
 
     Of a path inside a checkpoint the part from the log's name on is kept: which log it is matters,
     where it lies does not.
@@ -120,7 +120,7 @@ def find_page(text: str) -> Match | None:
 
 
 def page_named(name: str) -> Page | None:
-    """Give the page with this name, such as `wrong-base-path`."""
+    """Return the page with this name, such as `wrong-base-path`."""
     return next((page for page in PAGES if page.name == name), None)
 
 
@@ -162,7 +162,7 @@ def _special(page: Page) -> int:
 
 
 def _end_of(parts: tuple[str, ...], line: str) -> int:
-    """Give where the last part ends, all parts in order; -1 where one is missing."""
+    """Return where the last part ends, all parts in order; -1 where one is missing."""
     at = 0
     for part in parts:
         found = line.find(part, at)

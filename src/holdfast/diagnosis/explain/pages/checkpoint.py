@@ -25,12 +25,12 @@ METADATA_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "metadata-file-unreadable",
-        "the file with the query id can't be read",
-        "`metadata` is empty, cut or holds something that is no id. Spark fails in `start()` with "
+        "the file with the query id cannot be read",
+        "`metadata` is empty, truncated or does not contain an id. Spark fails in `start()` with "
         "an error of its JSON or UUID parser that names no file.",
         (
             "Removing the file: older Sparks then invent a new id without a word.",
-            "Writing a fresh random id: the sink takes the query for another one.",
+            "Writing a fresh random id: the sink treats it as a different query.",
         ),
         (
             "Put the file back from a backup, or write it with the id that the sink's own log or "
@@ -53,8 +53,8 @@ METADATA_PAGES: tuple[Page, ...] = (
         "There are no offsets, so Spark would begin at batch 0, but `offsets/`, `commits/` or "
         "`state/` still holds files. Spark before 4.1 would have started over the old state.",
         (
-            "Spark's text says to delete the files: then the query reads its source anew under ids "
-            "that the sink has seen.",
+            "Spark's text says to delete the files: then the query reads its source again under "
+            "ids that the sink has seen.",
             "`spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart=false` mixes the old state "
             "into the new query.",
         ),
@@ -73,8 +73,8 @@ LOCATION_PAGES: tuple[Page, ...] = (
     Page(
         "checkpoint-location-not-given",
         "the query has no checkpoint location",
-        "This sink can't run without a checkpoint and none was named. Other sinks take a temporary "
-        "folder instead, which is worse: such a query starts from nothing each time.",
+        "This sink cannot run without a checkpoint and none was named. Other sinks take a "
+        "temporary directory instead, which is worse: such a query starts from batch 0 each time.",
         (
             "A path with a date, a run id or an application id in it: every start is then the "
             "first one.",
@@ -95,12 +95,12 @@ LOCATION_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "recovery-not-supported",
-        "this sink can't continue from a checkpoint",
-        "Console, memory in append mode and some test sinks keep nothing that a second start could "
-        "join, so Spark refuses a checkpoint that already has batches.",
+        "this sink cannot continue from a checkpoint",
+        "Console, memory in append mode and some test sinks keep nothing that a second start "
+        "could continue, so Spark refuses a checkpoint that already has batches.",
         (
-            "Spark's text says to delete the folder; if another query with a real sink uses that "
-            "folder too, its progress goes with it.",
+            "Spark's text says to delete the directory; if another query with a real sink uses "
+            "that directory too, its progress is lost too.",
         ),
         (
             "See whose checkpoint it is: `holdfast inspect CHECKPOINT`.",
@@ -109,7 +109,7 @@ LOCATION_PAGES: tuple[Page, ...] = (
         ),
         conditions=("_LEGACY_ERROR_TEMP_1299",),
         fragments=("This query does not support recovering from checkpoint location",),
-        unseen="it lies in the choice of sink, which the folder does not tell",
+        unseen="it depends on the sink, which the checkpoint does not show",
     ),
     Page(
         "checkpoint-path-escaped",
@@ -117,8 +117,8 @@ LOCATION_PAGES: tuple[Page, ...] = (
         "Spark 2 escaped blanks and signs in the checkpoint's path three times. A newer one looks "
         "at the plain path, finds the twin with `%252520` or the like, and refuses to start.",
         (
-            "`spark.sql.streaming.checkpoint.escapedPathCheck.enabled=false` starts from nothing "
-            "beside the old progress.",
+            "`spark.sql.streaming.checkpoint.escapedPathCheck.enabled=false` starts from batch 0 "
+            "next to the old progress.",
         ),
         (
             "Stop the query and move the whole escaped folder to the path that the job names, "
@@ -130,7 +130,7 @@ LOCATION_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "file-manager-class",
-        "the class that writes checkpoint files can't be loaded",
+        "the class that writes checkpoint files cannot be loaded",
         "`spark.sql.streaming.checkpointFileManagerClass` names a class that is not on the class "
         "path or does not fit the storage. Nothing was read or written yet.",
         (
@@ -152,9 +152,10 @@ LOCATION_PAGES: tuple[Page, ...] = (
     Page(
         "rename-of-entry-failed",
         "a log entry could not be renamed into place",
-        "Spark writes an entry under a temporary name and renames it. The storage refused: another "
-        "writer, an object store whose renames are not atomic, or an interrupted connection. The "
-        "plan or the receipt of this batch is not there; the batch may be in the sink.",
+        "Spark writes an entry under a temporary name and renames it. The storage refused: "
+        "another writer, an object store whose renames are not atomic, or an interrupted "
+        "connection. The plan or the commit of this batch is missing; the batch may be in the "
+        "sink.",
         (
             "Renaming the temporary file by hand: it may be half written.",
             "Starting a second driver to see whether it works there.",
@@ -182,8 +183,8 @@ LOCATION_PAGES: tuple[Page, ...] = (
         "The storage denies access to a log of the checkpoint: another user, an expired token or a "
         "policy. What was written before stays valid.",
         (
-            "Opening the folder to everybody, or copying it to where one may write: two copies "
-            "then claim one identity.",
+            "Making the directory writable for everyone, or copying it to a writable location: "
+            "two copies then claim one identity.",
         ),
         (
             "Give the job's own user write access to the whole folder, and start it again.",
@@ -218,9 +219,9 @@ CONCURRENCY_PAGES: tuple[Page, ...] = (
         "while its commit stayed, and the query collides with its own past. In both cases the sink "
         "has got the batch once more.",
         (
-            "Hunting for a second job for hours: look at the folder first.",
-            "Removing the commit that is in the way: measured, the file sink then loses rows (6 of "
-            "7) and an append in foreachBatch doubles them (9 for 7).",
+            "Searching for a second job for hours: look at the checkpoint first.",
+            "Removing the commit that blocks it: measured, the file sink then loses rows (6 of 7) "
+            "and an append in foreachBatch duplicates them (9 for 7).",
         ),
         (
             "`holdfast inspect CHECKPOINT`: HF2203 means a commit without offsets; put that "
@@ -238,11 +239,11 @@ CONCURRENCY_PAGES: tuple[Page, ...] = (
     Page(
         "false-concurrent-queries",
         "the file of a log entry could not be created because something is in its way",
-        "Spark says that several queries use the folder. That may be; but a checksum such as "
-        "`.7.crc` that was left when its file was removed blocks the rename just as well, and then "
-        "the batch is already in the sink.",
+        "Spark says that several queries use the checkpoint. That is possible; but a checksum "
+        "such as `.7.crc` that was left when its file was removed blocks the rename just as well, "
+        "and then the batch is already in the sink.",
         (
-            "Moving the query to another checkpoint, as is often answered: it starts from nothing.",
+            "Moving the query to another checkpoint, as is often advised: it starts from batch 0.",
             "Taking away more entries by hand: each leaves its own checksum behind.",
         ),
         (
@@ -279,7 +280,7 @@ CONCURRENCY_PAGES: tuple[Page, ...] = (
         "same-name-twice",
         "a query with this name is already active",
         "Names of queries are unique in a session. The checkpoint has no part in it.",
-        ("Dropping the name: then nobody can tell the queries apart in logs and metrics.",),
+        ("Removing the name: the queries can then not be distinguished in logs and metrics.",),
         ("Give each query its own name, or stop the first and await its end.",),
         fragments=("as a query with that name is already active in this SparkSession",),
         unseen="it is refused before a checkpoint is touched",
@@ -289,7 +290,12 @@ CONCURRENCY_PAGES: tuple[Page, ...] = (
         "another writer used the same transaction id of a Delta table",
         "Two drivers of one query, or two queries with one `txnAppId`, committed at the same time. "
         "Delta let one through, and this one stopped before it wrote anything.",
-        ("Retrying with another `txnVersion` or a random `txnAppId`: the batch is then in twice.",),
+        (
+            (
+                "Retrying with another `txnVersion` or a random `txnAppId`: the batch is then in "
+                "the table twice."
+            ),
+        ),
         (
             "Find the second driver and stop it; start the query again: a batch that the table "
             "already holds is skipped.",
@@ -313,7 +319,7 @@ CONCURRENCY_PAGES: tuple[Page, ...] = (
             "Catching the exception in foreachBatch and going on: Spark then commits a batch that "
             "is not in the table, and its rows are lost.",
             "Retrying an append in foreachBatch without `txnAppId` and `txnVersion`: if the first "
-            "attempt did commit, the rows are doubled.",
+            "attempt did commit, the rows are duplicated.",
         ),
         (
             "Start the query again. A job of Holdfast's Delta sink retries conflicts by itself.",

@@ -11,7 +11,7 @@ from holdfast.diagnosis.explain.pages.page import Page
 PAGES: tuple[Page, ...] = (
     Page(
         "stopped-by-sigterm",
-        "a process was asked to stop with SIGTERM (status 143)",
+        "a process was stopped with SIGTERM (status 143)",
         "143 is 128 + 15. YARN, Kubernetes or an operator ended the driver or an executor on "
         "request: preemption, a drained node, a container above its limit, `yarn application "
         f"-kill`. {RERUN}",
@@ -35,7 +35,7 @@ PAGES: tuple[Page, ...] = (
             "Exit status: 143",
             "exited with code 143",
         ),
-        unseen="who ends processes is known to the cluster alone",
+        unseen="only the cluster knows what ended the process",
         general=True,
     ),
     Page(
@@ -190,7 +190,7 @@ PAGES: tuple[Page, ...] = (
             "Answer from Java side is empty",
             "py4j.protocol.Py4JNetworkError: Error while sending or receiving",
         ),
-        unseen="it happens to the process, not to the folder",
+        unseen="it happens to the process, not to the checkpoint",
         general=True,
     ),
     Page(
@@ -307,7 +307,7 @@ PAGES: tuple[Page, ...] = (
         "the pool of connections to the object store is exhausted",
         "More files are open or requested at once than S3A has connections; often streams that "
         "are never closed, or many tasks in one executor. " + RERUN,
-        ("Raising timeouts: whoever waits still gets no connection.",),
+        ("Raising timeouts: a waiting client still gets no connection.",),
         ("Raise `fs.s3a.connection.maximum` above the number of threads that read and write.",),
         fragments=("Timeout waiting for connection from pool",),
         unseen="connections exist only while the query runs",

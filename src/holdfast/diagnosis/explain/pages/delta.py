@@ -48,8 +48,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "delta-source-another-table",
         "the Delta table is not the one that the checkpoint has read",
-        "The checkpoint holds the table's id, and at this path lies a table with another one: it "
-        "was dropped and made anew, or the path was changed.",
+        "The checkpoint has the table's id, and the table at this path has a different one: it "
+        "was dropped and recreated, or the path was changed.",
         (
             "Writing the new id into the offsets: versions of the old table mean nothing in the "
             "new one.",
@@ -67,10 +67,10 @@ PAGES: tuple[Page, ...] = (
         "delta-source-schema-changed",
         "the schema of a Delta table changed while a stream read it",
         "Delta stops the query on purpose at the first version with the new schema, so that the "
-        "code can be adapted. For added columns the next start goes on by itself.",
+        "code can be adapted. For added columns the next start continues by itself.",
         (
             "A fresh checkpoint: it is not needed, and delivers the table again.",
-            "`schemaTrackingLocation` inside of another query's checkpoint.",
+            "`schemaTrackingLocation` inside another query's checkpoint.",
         ),
         (
             "Start again. If the query is stateful, see first that the new column does not change "
@@ -146,10 +146,10 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "delta-log-not-created",
-        "the folder of a Delta table's log could not be created",
+        "the directory of a Delta table's log could not be created",
         "Spark made no `_delta_log` below the table's path. Nearly always write access to the "
-        "folder is missing; a file may also be in its place. Nothing of the batch was written.",
-        ("Creating `_delta_log` by hand as another user: Spark can't write into it either.",),
+        "directory is missing; a file may also be in its place. Nothing of the batch was written.",
+        ("Creating `_delta_log` by hand as another user: Spark cannot write into it either.",),
         (
             "Give the user that runs the job write access to the table's path and the folder above "
             "it, then start again.",
@@ -159,7 +159,7 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "delta-starting-version",
-        "the starting version or time of a Delta stream lies outside of the table's log",
+        "the starting version or time of a Delta stream is outside the table's log",
         "`startingVersion` or `startingTimestamp` names something that is not there yet "
         "or no more. "
         "They count at the first start only.",
@@ -226,8 +226,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "delta-async-progress",
         "this sink does not allow async progress tracking",
-        "With async tracking some batches leave no plan behind and are planned anew; sinks that "
-        "count on batch ids, Delta and foreachBatch among them, refuse it.",
+        "With async tracking some batches leave no plan behind and are planned again; sinks that "
+        "rely on batch ids, Delta and foreachBatch among them, refuse it.",
         ("Writing through another sink that does not refuse it, into the same table.",),
         ("Switch `asyncProgressTrackingEnabled` off for this query.",),
         fragments=("does not support async progress tracking",),
@@ -238,7 +238,7 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "iceberg-snapshot-expired",
-        "the Iceberg snapshot that the stream stands at was expired",
+        "the Iceberg snapshot at the stream's position was expired",
         "Snapshots were expired faster than the query read them; with available-now the first "
         "offset in `sources/0` can be the expired one although the present one is fine.",
         ("Starting at the newest snapshot in a fresh checkpoint: all in between is lost.",),

@@ -32,10 +32,10 @@ ACCESS_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "hdfs-permission-denied",
-        "HDFS denies this user access to a file or folder",
+        "HDFS denies this user access to a file or directory",
         "The name node compared the user with owner, group and mode of the inode that the message "
-        "names, and with its ACL. The user is the one that Spark runs as, on YARN often the one "
-        "who submitted.",
+        "names, and with its ACL. The user is the one that Spark runs as, on YARN often the user "
+        "who submitted the job.",
         (
             "Setting `HADOOP_USER_NAME=hdfs`: files then belong to the superuser, and the next "
             "start as the job's own user fails.",
@@ -56,13 +56,13 @@ ACCESS_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "folder-not-created",
-        "a task could not create a folder on the file system that it sees",
-        "`Mkdirs failed to create` comes from a local path: the user of the executor may not write "
-        "there, or the path exists on the driver's machine only. `cwd=` in the message tells which "
-        "machine's working directory it was.",
+        "a task could not create a directory on the file system that it sees",
+        "`Mkdirs failed to create` comes from a local path: the user of the executor may not "
+        "write there, or the path exists on the driver's machine only. `cwd=` in the message "
+        "shows which machine's working directory it was.",
         (
-            "Creating the folder on every worker by hand: each then writes its own part to its own "
-            "disk, and no reader sees all rows.",
+            "Creating the directory on every worker by hand: each then writes its own part to its "
+            "own disk, and no reader sees all rows.",
         ),
         (
             "On a cluster, use a path that all machines share: HDFS, an object store, or a network "
@@ -82,7 +82,7 @@ CLASSPATH_PAGES: tuple[Page, ...] = (
     Page(
         "filesystem-class-missing",
         "Spark has no file system for the scheme of this path",
-        "`s3a://`, `abfss://` and `gs://` need a jar of Hadoop's or of the vendor that is not part "
+        "`s3a://`, `abfss://` and `gs://` need a jar of Hadoop or of the vendor that is not part "
         "of Spark. Nothing was read or written; the checkpoint at that path is as it was.",
         (
             "Changing the scheme (`s3://` for `s3a://`) to make the error go away: paths in the "
@@ -111,7 +111,7 @@ CLASSPATH_PAGES: tuple[Page, ...] = (
         "the JDBC driver of the database is not on the class path",
         "`No suitable driver` means that no loaded driver accepts the URL: its jar is missing, or "
         "the URL is misspelled. No row was written.",
-        ("Writing to the database from Python inside of a UDF, to avoid the jar.",),
+        ("Writing to the database from Python inside a UDF, to avoid the jar.",),
         (
             "Add the driver's jar with `spark.jars` or `spark.jars.packages`, and set the option "
             '`driver`, such as `option("driver", "org.postgresql.Driver")`.',
@@ -148,7 +148,7 @@ CLASSPATH_PAGES: tuple[Page, ...] = (
     Page(
         "class-versions-clash",
         "two jars of different releases do not fit together",
-        "A class was found, and it lacks a method that its caller was compiled against: a "
+        "A class was found, but it does not have a method that its caller was compiled against: a "
         "connector for another Spark, another Scala (`_2.12` and `_2.13`), or two releases of one "
         "library. A batch may have run in part; it is run again by the next start.",
         ("Excluding classes by trial: the clash moves to a rarer path.",),

@@ -27,7 +27,7 @@ PAGES: tuple[Page, ...] = (
         "source-without-name",
         "naming is switched on and a source has no name",
         "With source evolution every source needs a name, because offsets are stored under it.",
-        ("Switching evolution off again: a checkpoint with names can't be used without it.",),
+        ("Switching evolution off again: a checkpoint with names cannot be used without it.",),
         ("Give each source a constant name; the same one as before if it was read before.",),
         conditions=(
             f"{_EVOLUTION}.UNNAMED_STREAMING_SOURCES_WITH_ENFORCEMENT",
@@ -38,8 +38,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "source-names-twice",
         "two sources have one name",
-        "A name stands for one place in the offsets; two readers under it would overwrite each "
-        "other.",
+        "A name identifies one entry in the offsets; two readers with the same name would "
+        "overwrite each other.",
         ("Renaming the older one: under a new name a source is read from its beginning.",),
         ("Keep the name of the source that was there first, and name the other one anew.",),
         conditions=(f"{_EVOLUTION}.DUPLICATE_SOURCE_NAMES",),
@@ -48,7 +48,7 @@ PAGES: tuple[Page, ...] = (
     Page(
         "source-name-characters",
         "a name of a source or sink has a character that is not allowed",
-        "Names become folder names: letters, digits and underscores only.",
+        "Names become directory names: letters, digits and underscores only.",
         ("Changing the name of one that already runs: it counts as a new one, from scratch.",),
         ("Write the name with letters, digits and `_`.",),
         conditions=(
@@ -61,8 +61,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "evolution-on-existing-checkpoint",
         "source evolution was switched on over a checkpoint without names",
-        "The offsets of this checkpoint are stored by position, version 1 of the log; there is no "
-        "way to give names to them afterwards.",
+        "The offsets of this checkpoint are stored by position, version 1 of the log; names "
+        "cannot be added afterwards.",
         ("Rewriting the offsets as version 2 by hand.",),
         (
             "Switch `enableSourceEvolution` off for this query.",
@@ -74,11 +74,10 @@ PAGES: tuple[Page, ...] = (
     Page(
         "sources-should-be-named",
         "a checkpoint with named sources was started without naming",
-        "Its offsets are stored by name, and the session has source evolution off. Spark "
-        "stops with "
-        "a bare assertion and leaves folders `sources/0, 1, …` behind.",
+        "Its offsets are stored by name, and the session has source evolution off. Spark stops "
+        "with a bare assertion and leaves directories `sources/0, 1, …` behind.",
         (
-            "Renaming the folders under `sources/` to numbers.",
+            "Renaming the directories under `sources/` to numbers.",
             "Turning the offsets into version 1.",
         ),
         (
@@ -94,8 +93,8 @@ PAGES: tuple[Page, ...] = (
         "Sink evolution was on and is off now. Every start runs the batch into the sink and fails "
         "when it writes the commit: each retry delivers it again.",
         (
-            "Restarting in the hope that it passes: each round doubles rows in a sink that does "
-            "not know batch ids.",
+            "Restarting and hoping that it passes: each restart duplicates rows in a sink that "
+            "does not know batch ids.",
         ),
         (
             "Stop the retries at once.",
@@ -107,7 +106,7 @@ PAGES: tuple[Page, ...] = (
     Page(
         "evolution-with-async-progress",
         "sink evolution and async progress tracking exclude each other",
-        "Async tracking writes commits that can't hold the record of sinks.",
+        "Async tracking writes commits that cannot contain the record of sinks.",
         ("Switching sink evolution off on a checkpoint that already holds named sinks.",),
         ("Switch `asyncProgressTrackingEnabled` off.",),
         conditions=(f"{_EVOLUTION}.ASYNC_PROGRESS_TRACKING_NOT_SUPPORTED",),
@@ -149,7 +148,7 @@ PAGES: tuple[Page, ...] = (
         "repartition-refused",
         "Spark's offline repartition does not accept this checkpoint",
         "It needs RocksDB state, a committed last batch, operator metadata as 4.0 and later write "
-        "it, and another number of partitions than now. What is missing stands in the sub-class.",
+        "it, and another number of partitions than now. The sub-class says what is missing.",
         (
             "`enforce_exactly_once_sink=False` over a failed last batch: its input is read again "
             "under the next id.",
@@ -169,8 +168,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "repartition-abandoned",
         "a repartition to another number was begun before and not finished",
-        "The last plan is a repartition to one number and now another one is asked for.",
-        ("Asking for the old number to get rid of it: that is refused in the same way.",),
+        "The last plan is a repartition to one number and now another number is requested.",
+        ("Requesting the old number to get rid of it: that is refused in the same way.",),
         (
             "Finish the first repartition with its own number, then do the next.",
             "If its provider is not supported, put the folder back from the copy made before it.",
@@ -182,8 +181,8 @@ PAGES: tuple[Page, ...] = (
         "real-time-mode",
         "real-time mode does not allow this query",
         "The real-time trigger supports few sources, sinks and operators, update mode and state "
-        "checkpoint format 2 only. It writes a batch's plan at its end, so ids without a log entry "
-        "are planned anew by nature.",
+        "checkpoint format 2 only. It writes a batch's plan at its end, so ids without a log "
+        "entry are always planned again.",
         (
             "Bypassing the allow-list: operators outside of it lose or repeat rows on failure.",
             "Using it with a sink that counts on batch ids.",
@@ -200,9 +199,9 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "pinned-partitions-unusable",
-        "a pinned setting has a value that Spark can't use",
-        "Settings in the newest offsets entry override the session's. One of them is no number or "
-        "not a positive one: the file was edited.",
+        "a pinned setting has a value that Spark cannot use",
+        "Settings in the newest offsets entry override the session's. One of them is not a "
+        "positive number: the file was edited.",
         (
             "Setting the value in the session: the pinned one wins.",
             "Guessing the number: fewer than the state has is silent loss.",

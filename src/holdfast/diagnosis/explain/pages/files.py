@@ -7,14 +7,14 @@ from holdfast.diagnosis.explain.pages.page import Page
 SOURCE_PAGES: tuple[Page, ...] = (
     Page(
         "wrong-base-path",
-        "the source's folder is not the one whose files the checkpoint remembers",
-        "The last batch is read again from the list of files in `sources/`, and these lie outside "
-        "of the folder that the query now names: the path was changed, the inputs of a union were "
+        "the source's directory is not the one whose files the checkpoint remembers",
+        "The last batch is read again from the list of files in `sources/`, and these are outside "
+        "the directory that the query now names: the path was changed, the inputs of a union were "
         "swapped, or the data was moved. Where the newest batch was idle, the same change passes "
         "silently.",
         (
-            "Replacing the old path inside of the source log: Spark knows files by their full path "
-            "and reads those that are still in the folder once more.",
+            "Replacing the old path in the source log: Spark knows files by their full path and "
+            "reads those that are still in the directory once more.",
             "Widening the path until it starts, which takes in other files too.",
         ),
         (
@@ -50,7 +50,7 @@ SOURCE_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "source-log-unreadable",
-        "an entry of a file source's log can't be read",
+        "an entry of a file source's log cannot be read",
         "Its JSON ends too early or is none: the file was cut or overwritten.",
         ("Completing the last line by hand with a guessed path or time.",),
         (
@@ -67,11 +67,11 @@ SOURCE_PAGES: tuple[Page, ...] = (
         "source-files-gone",
         "files that a planned batch has to read are gone",
         "The batch was planned with a list of files, and they were removed or moved before it was "
-        "committed. Its rows can't be had from there any more.",
+        "committed. Its rows are no longer available there.",
         (
             "`spark.sql.files.ignoreMissingFiles=true`: the batch passes without these rows, and "
-            "nobody counts them.",
-            "Clean-up by age of a landing folder that a stream reads.",
+            "no one notices.",
+            "Clean-up by age of a landing directory that a stream reads.",
         ),
         (
             "Put the named files back under their old paths, then start again.",
@@ -116,7 +116,7 @@ SOURCE_PAGES: tuple[Page, ...] = (
         "owner, a mode or a policy. The batch was planned with it and is run again with it.",
         (
             "`spark.sql.files.ignoreMissingFiles=true`: the batch passes without the rows of the "
-            "file, and nobody counts them.",
+            "file, and no one notices.",
             "Moving the file away: the batch that was planned with it then fails for good.",
         ),
         (
@@ -131,7 +131,7 @@ SOURCE_PAGES: tuple[Page, ...] = (
     Page(
         "file-source-without-schema",
         "a file stream needs a schema",
-        "Spark does not guess the columns of a stream from the files that happen to lie there.",
+        "Spark does not guess the columns of a stream from the files that happen to be there.",
         (
             "`spark.sql.streaming.schemaInference=true` in production: the schema then depends on "
             "the first files, and a stateful query may change its state's schema at a restart.",
@@ -143,9 +143,9 @@ SOURCE_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "clean-source-of-sink",
-        "files of a file sink can't be cleaned up by the one who reads them",
-        "The folder is the output of another streaming query; its `_spark_metadata` names those "
-        "files, and removing them would break it.",
+        "files of a file sink cannot be cleaned up by their reader",
+        "The directory is the output of another streaming query; its `_spark_metadata` names "
+        "those files, and removing them would break it.",
         ("Removing `_spark_metadata` to get around it: that breaks the other query.",),
         ("Leave `cleanSource` off here, and use the writing sink's `retention` option.",),
         conditions=("_LEGACY_ERROR_TEMP_2261",),
@@ -156,7 +156,7 @@ SOURCE_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "rate-source-state",
-        "the rate-micro-batch source was given a start after the stored offset",
+        "the rate-micro-batch source has a start after the stored offset",
         "Its options `startTimestamp` or `rowsPerBatch` were changed while an uncommitted batch "
         "has to be run again.",
         ("Editing the offset: it is compared with the options.",),
@@ -172,14 +172,14 @@ SINK_PAGES: tuple[Page, ...] = (
     Page(
         "file-sink-log-missing",
         "the file sink's log lacks an entry that compaction needs",
-        "`_spark_metadata` lies in the output folder and belongs to one checkpoint. The output was "
-        "changed to a new folder, or its log was removed; at the next tenth batch Spark wants to "
-        "merge entries that are not there.",
+        "`_spark_metadata` is in the output directory and belongs to one checkpoint. The output "
+        "was changed to a new directory, or its log was removed; at the next tenth batch Spark "
+        "wants to merge entries that are not there.",
         (
             "Removing `_spark_metadata`, or what is left of it: readers then see files of failed "
             "attempts, and the missing entries stay missing.",
             "A new checkpoint over the old output: its batches have ids that the log already "
-            "holds, and all new rows are thrown away without an error (0 of 3 were visible).",
+            "holds, and all new rows are discarded without an error (0 of 3 were visible).",
         ),
         (
             "Bring the sink's path back to the folder that belongs to this checkpoint.",
@@ -200,24 +200,25 @@ SINK_PAGES: tuple[Page, ...] = (
     Page(
         "file-sink-log-escaped",
         "an old Spark kept the file sink's log under an escaped name",
-        "Spark 2 escaped blanks and signs in the output's path twice, so `_spark_metadata` lies in "
-        "a twin folder. Without it, readers would see files of failed attempts.",
-        ("Switching `escapedPathCheck` off: a second log would begin beside the first.",),
+        "Spark 2 escaped spaces and special characters in the output's path twice, so "
+        "`_spark_metadata` is in a twin directory. Without it, readers would see files of failed "
+        "attempts.",
+        ("Switching `escapedPathCheck` off: a second log would begin next to the first.",),
         ("Stop the query, and move the twin's `_spark_metadata` into the real output folder.",),
         conditions=("_LEGACY_ERROR_TEMP_2200",),
         fragments=(
             'we detected a possible problem with the location of your "_spark_metadata" directory',
         ),
-        unseen="the log lies in the output folder, not in the checkpoint",
+        unseen="the log is in the output directory, not in the checkpoint",
     ),
     Page(
         "file-sink-log-unreadable",
-        "the file sink's log in the output folder can't be read",
-        "An entry of `_spark_metadata` is cut, empty or no text. Every reader of that folder that "
-        "goes through Spark fails too.",
+        "the file sink's log in the output directory cannot be read",
+        "An entry of `_spark_metadata` is truncated, empty or not text. Every Spark reader of "
+        "that directory fails too.",
         (
             "Removing `_spark_metadata` so that reading works again: failed attempts then show up "
-            "as doubled rows, and the query that writes there breaks at its next compaction.",
+            "as duplicated rows, and the query that writes there breaks at its next compaction.",
         ),
         ("Put the entry back byte-identical from a backup of the output folder.",),
         fragments=(
@@ -229,11 +230,11 @@ SINK_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "sink-cannot-stream",
-        "this sink can't be written by a stream",
+        "this sink cannot be written by a stream",
         "The data source has a writer for batches only; JDBC is the usual one.",
         (
-            "`append` to it in foreachBatch as it stands: after a crash between write and commit "
-            "the batch is in twice.",
+            "`append` to it in foreachBatch without more: after a crash between write and commit "
+            "the batch is written twice.",
         ),
         (
             "Write it in foreachBatch, in one transaction that also stores the batch id, and skip "

@@ -13,7 +13,7 @@ PAGES: tuple[Page, ...] = (
     Page(
         "kafka-data-loss",
         "records that the checkpoint expects are no longer in Kafka",
-        "The next offset to read lies before what the brokers still keep: retention was shorter "
+        "The next offset to read is older than what the brokers still keep: retention was shorter "
         "than the pause, or the topic was removed.",
         (
             "`failOnDataLoss=false` and on: the query starts, the lost range is skipped without a "
@@ -44,12 +44,12 @@ PAGES: tuple[Page, ...] = (
     Page(
         "kafka-topic-recreated",
         "a partition of Kafka has fewer records than the checkpoint has read",
-        "The stored offset is beyond the newest one. Offsets never go back by "
-        "themselves: the topic "
-        "was removed and made anew, or the address points to another cluster. Had it already grown "
-        "longer, there would be no error and its first part would never be read.",
+        "The stored offset is beyond the newest one. Offsets never go back by themselves: the "
+        "topic was removed and recreated, or the address points to another cluster. If the new "
+        "topic were already longer, there would be no error and its first part would never be "
+        "read.",
         (
-            "`failOnDataLoss=false`: Spark then goes on from wherever it is, the new topic's first "
+            "`failOnDataLoss=false`: Spark then continues from where it is; the new topic's first "
             "records may be skipped.",
             "Waiting until the topic is long enough.",
         ),
@@ -71,11 +71,11 @@ PAGES: tuple[Page, ...] = (
     Page(
         "kafka-partitions-deleted",
         "partitions that the checkpoint knows are no longer in the topic",
-        "The subscription was changed to other topics, or a topic was removed or made anew with "
+        "The subscription was changed to other topics, or a topic was removed or recreated with "
         "fewer partitions.",
         (
-            "`failOnDataLoss=false` to change topics: what was unread in the old ones is given up "
-            "silently.",
+            "`failOnDataLoss=false` to change topics: unread records of the old topics are "
+            "silently lost.",
             "Editing the partitions in the offsets.",
         ),
         (
@@ -119,7 +119,7 @@ PAGES: tuple[Page, ...] = (
         "the topic changed while an available-now run was at work",
         "Available-now takes the end of each partition once at its start. Partitions were added, "
         "lost or moved meanwhile. Nothing is damaged.",
-        ("Another checkpoint, or another trigger: the next run takes new ends and goes on.",),
+        ("Another checkpoint, or another trigger: the next run takes new ends and continues.",),
         (
             "Start the run again. If it comes back, look for partitions that change all the time, "
             "and for a broker that reports older ends after a hand-over.",
@@ -159,9 +159,9 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "kafka-start-after-end",
-        "the start of a Kafka read lies after its end",
-        "After resolving times and `latest`, the first offset is greater than the last: a start in "
-        "the future, or a topic that was made anew.",
+        "the start of a Kafka read is after its end",
+        "After resolving times and `latest`, the first offset is greater than the last: a start "
+        "in the future, or a topic that was recreated.",
         ("Swapping start and end until it passes.",),
         (
             "Ask the brokers for the present ends and compare; see whether the topic is the "
@@ -179,9 +179,9 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "kafka-initial-offsets",
-        "the file with a Kafka source's first offsets can't be read",
-        "`sources/0/0` of a Kafka source holds the offsets that it began with. What lies there is "
-        "another source's file, or damaged: often the query was a file stream before.",
+        "the file with a Kafka source's first offsets cannot be read",
+        "`sources/0/0` of a Kafka source contains the offsets that it began with. This file "
+        "belongs to another source, or is damaged: often the query was a file stream before.",
         (
             "Removing the file: Spark then takes `startingOffsets` as they are now, and compares "
             "with offsets of another source.",
@@ -220,10 +220,10 @@ PAGES: tuple[Page, ...] = (
     Page(
         "kafka-no-answer",
         "Spark's Kafka source got no answer from the brokers",
-        "Spark asked for the ends of the topic and the brokers did not answer in time: address, "
-        "network, TLS, credentials. The checkpoint was not touched by it.",
+        "Spark requested the end offsets of the topic and the brokers did not answer in time: "
+        "address, network, TLS, credentials. The checkpoint was not changed.",
         (
-            "Another checkpoint: the position is not the matter.",
+            "Another checkpoint: the position is not the problem.",
             "Longer timeouts before anybody tried the address from the driver's machine.",
         ),
         (
@@ -246,7 +246,7 @@ PAGES: tuple[Page, ...] = (
         "the broker that leads a partition did not answer",
         "Spark knows the partition, and the broker that leads it is down, unreachable from this "
         "machine, or not elected yet. Often the advertised address of one broker is wrong. The "
-        "checkpoint was not touched by it.",
+        "checkpoint was not changed.",
         (
             "Removing the partition from the subscription: what is unread in it is left behind.",
             "Setting `failOnDataLoss=false`: nothing is lost, the broker is only silent.",
@@ -267,10 +267,10 @@ PAGES: tuple[Page, ...] = (
         "kafka-not-authorized",
         "Kafka's access rules do not allow this user to read or write",
         "The brokers know the user and deny the topic, the consumer group or the transactional id "
-        "by an ACL. Nothing was read or written by it.",
+        "by an ACL. Nothing was read or written.",
         (
-            "A new consumer group or checkpoint without asking: Spark makes a new group id at each "
-            "start, so an ACL for one fixed group denies the next one too.",
+            "A new consumer group or checkpoint without checking the ACL: Spark makes a new group "
+            "id at each start, so an ACL for one fixed group denies the next one too.",
         ),
         (
             "Let the user READ and DESCRIBE the topic as a source, WRITE and DESCRIBE it as a "
@@ -313,8 +313,13 @@ PAGES: tuple[Page, ...] = (
         "kafka-topic-unknown",
         "the brokers do not know a topic that the query reads",
         "The topic was removed, is misspelled, or belongs to another cluster. The stored offsets "
-        "stay as they are; nothing was delivered by it.",
-        ("Making the topic anew under its name: the stored offsets then point into another one.",),
+        "stay as they are; nothing was delivered.",
+        (
+            (
+                "Recreating the topic under its name: the stored offsets then point into a "
+                "different topic."
+            ),
+        ),
         (
             "See with the brokers' own tools whether the topic is there, and whether the address "
             "is that of the right cluster; then start again.",
@@ -344,7 +349,7 @@ PAGES: tuple[Page, ...] = (
         "The format's jar is not there, or was built for another Spark. A restart after an upgrade "
         "without the matching connector ends here; nothing was read or written.",
         (
-            "Using another format's reader for the same data: its offsets are different ones.",
+            "Using another format's reader for the same data: its offsets are different.",
             "Mixing a connector of another Spark or Scala release.",
         ),
         (

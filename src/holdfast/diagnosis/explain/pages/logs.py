@@ -15,7 +15,7 @@ PAGES: tuple[Page, ...] = (
         (
             "Spark's own log line advises to delete offsets by hand until two neighbours remain: "
             "measured with the file sink that lost rows (6 of 7), because the batch was planned "
-            "anew with an id that the sink already knew.",
+            "again with an id that the sink already knew.",
             "A fresh checkpoint throws away position, state and query id at once, for one file.",
         ),
         (
@@ -44,8 +44,8 @@ PAGES: tuple[Page, ...] = (
         "lost write or a copy that broke off. Offsets are written before the sink is called, so "
         "without a commit of the same id that batch never reached the sink.",
         (
-            "`Delete the checkpoint` is the usual answer; nothing but this one plan is damaged, "
-            "and all else would be lost with it.",
+            "`Delete the checkpoint` is the usual answer; only this one plan is damaged, and "
+            "everything else would be lost with it.",
             "Filling the file with the content of its neighbour makes Spark run another range "
             "under this id.",
         ),
@@ -65,12 +65,12 @@ PAGES: tuple[Page, ...] = (
     Page(
         "commit-entry-empty",
         "the newest commit has no bytes",
-        "The receipt of the newest batch is empty. The sink has probably been given the batch, "
-        "Spark can't prove it.",
+        "The commit entry of the newest batch is empty. The batch is probably in the sink, but "
+        "Spark cannot prove it.",
         (
             "Removing the empty commit re-runs the batch with the same offsets: right for a sink "
-            "that knows batch ids, doubled rows in a foreachBatch append. It is not a thing to do "
-            "before the sink was asked.",
+            "that knows batch ids, duplicated rows in a foreachBatch append. Do not do it before "
+            "you have checked the sink.",
             "Writing a commit by hand declares a batch done that may not be.",
         ),
         (
@@ -85,8 +85,8 @@ PAGES: tuple[Page, ...] = (
         "log-version-line",
         "the first line of a log entry is not a version",
         "Every entry begins with a line such as `v1`. This one begins with something else: it was "
-        "cut, overwritten with zeros, edited, or saved with a byte order mark or another end of "
-        "line by an editor.",
+        "truncated, overwritten with zeros, edited, or saved with a byte order mark or different "
+        "line endings by an editor.",
         (
             "Adding the line by hand hides that the rest of the file may be damaged too.",
             "Editing entries in a text editor is how byte order marks get in.",
@@ -102,8 +102,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "log-version-too-new",
         "a newer Spark wrote this log entry",
-        "The entry has a log version that this Spark can't read: the job was started with an older "
-        "Spark than before, or query evolution or state checkpoint format 2 was switched on "
+        "The entry has a log version that this Spark cannot read: the job was started with an "
+        "older Spark than before, or query evolution or state checkpoint format 2 was switched on "
         "meanwhile. Nothing is damaged.",
         (
             "Changing the version number in the file makes the old Spark misread its content.",
@@ -124,12 +124,12 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "log-version-differs",
-        "a commit was written with another state checkpoint format than the session's",
+        "a commit has a different state checkpoint format than the session",
         "Spark 4.0 and 4.1 read only commits of the version that "
-        "`spark.sql.streaming.stateStore.checkpointFormatVersion` stands for; the setting is not "
+        "`spark.sql.streaming.stateStore.checkpointFormatVersion` selects; the setting is not "
         "pinned by the checkpoint. Version 2 commits hold the ids of state files.",
         (
-            "Rewriting `v2` to `v1` drops the ids without which state of format 2 can't be found.",
+            "Rewriting `v2` to `v1` drops the ids without which state of format 2 cannot be found.",
             "Switching the setting back and forth leaves a log of both versions.",
         ),
         (
@@ -142,10 +142,10 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "offsets-entry-not-json",
-        "an offsets entry can't be parsed",
-        "The newest entry of `offsets/` holds JSON that ends too early, lacks a field or has "
-        "another source's form. Spark's message names no file. It is a damaged file, or the kind "
-        "of source was changed in the code so that the old offset no longer fits.",
+        "an offsets entry cannot be parsed",
+        "The newest entry of `offsets/` has JSON that is truncated, misses a field or is of "
+        "another source. Spark's message names no file. It is a damaged file, or the kind of "
+        "source was changed in the code so that the old offset no longer fits.",
         (
             "Guessing offsets and writing them in makes Spark run another range under a known id.",
             "Searching the data for bad JSON: the records are not meant, the checkpoint is.",
@@ -172,8 +172,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "log-entry-not-text",
         "a log entry is not UTF-8",
-        "Bytes in an entry of a log are no text at all: it was overwritten, encrypted, compressed "
-        "or damaged where it lies.",
+        "Bytes in an entry of a log are not text: it was overwritten, encrypted, compressed or "
+        "damaged in place.",
         (
             "Converting the file with a tool changes bytes that may still be right.",
             "Restarting again and again: Spark reads the same bytes each time.",
@@ -207,7 +207,7 @@ PAGES: tuple[Page, ...] = (
     Page(
         "commit-entry-null",
         "a commit holds null where its content belongs",
-        "The newest commit is there but says `null`, so Spark can't read the next watermark or the "
+        "The newest commit exists but is `null`, so Spark cannot read the next watermark or the "
         "ids of state files from it.",
         (
             "Replacing null by `{}` resets the watermark of the next batch to zero.",
@@ -237,7 +237,8 @@ PAGES: tuple[Page, ...] = (
         "name. A file such as `007` or a copy made by hand makes it look for one that is "
         "not there.",
         (
-            "Creating the file that Spark asks for: it would become the newest plan of the query.",
+            "Creating the file that Spark reports as missing: it would become the newest plan of "
+            "the query.",
             "Renaming entries so that the numbers look right.",
         ),
         (
@@ -257,9 +258,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "offsets-gone-commits-kept",
         "there are commits but no offsets",
-        "Spark found no plan of any batch and yet receipts of batches, and stops with a bare "
-        "assertion. The folder `offsets/` was emptied or is not the one that belongs to these "
-        "commits.",
+        "Spark found commits but no plan of any batch, and fails with a bare assertion. The "
+        "directory `offsets/` was emptied or is not the one that belongs to these commits.",
         (
             "Emptying `commits/` too makes the query begin at batch 0, ids that the sink knows: "
             "the file sink then throws the new rows away silently, others get them twice.",
@@ -277,7 +277,7 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "number-of-sources",
-        "the query reads another number of sources than the checkpoint",
+        "the number of sources differs between the query and the checkpoint",
         "Offsets are stored by position, one for each occurrence of a source in the plan. The code "
         "now has more or fewer: one was added, or one table is read in several branches where it "
         "was read once.",

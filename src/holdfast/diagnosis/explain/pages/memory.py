@@ -48,7 +48,7 @@ PAGES: tuple[Page, ...] = (
             "`spark.sql.streaming.stateStore.rocksdb.boundedMemoryUsage` to true with a limit.",
         ),
         conditions=(f"{_LOAD}.ROCKSDB_STORE_PROVIDER_OUT_OF_MEMORY",),
-        unseen="memory belongs to the cluster, not to the folder",
+        unseen="memory belongs to the cluster, not to the checkpoint",
     ),
     Page(
         "task-memory-exhausted",
@@ -73,7 +73,8 @@ PAGES: tuple[Page, ...] = (
         "stream-failed",
         "a streaming query ended with an error; the reason is inside",
         "`STREAM_FAILED`, or `StreamingQueryException` with the cause's own message, is wrapped "
-        "around whatever stopped a query. By itself it says only which query and which run it was.",
+        "around the error that stopped a query. By itself it says only which query and which run "
+        "it was.",
         (
             "Any remedy for `STREAM_FAILED` as such: there is none, since the cause decides.",
             "Restarting in a loop: where the batch reaches the sink before it fails, every round "
@@ -190,7 +191,7 @@ PROCESS_PAGES: tuple[Page, ...] = (
         "Netty, shuffle transfers and file readers use direct buffers, up to "
         f"`-XX:MaxDirectMemorySize`, which is the size of the heap unless it is set. {RERUN}",
         (
-            "Raising only the heap inside of the same container: the buffers then have less room "
+            "Raising only the heap inside the same container: the buffers then have less room "
             "than before.",
         ),
         (

@@ -21,7 +21,7 @@ REFUSAL_PAGES: tuple[Page, ...] = (
     Page(
         "output-mode-of-sink",
         "the sink does not take this output mode",
-        "File sinks append only: a file that is written can't be changed by a later batch.",
+        "File sinks append only: a file that is written cannot be changed by a later batch.",
         (
             "Complete mode into files through foreachBatch with overwrite: a crash in between "
             "leaves no output at all.",
@@ -37,8 +37,8 @@ REFUSAL_PAGES: tuple[Page, ...] = (
     Page(
         "append-without-watermark",
         "append mode needs a watermark here",
-        "In append mode a row is put out once and for ever; an aggregation can do so only when a "
-        "watermark says that no more rows will come for it.",
+        "In append mode a row is written once and never changed; an aggregation can do so only "
+        "when a watermark says that no more rows will come for it.",
         (
             "A watermark on a column of processing time, only to get past this: late rows are "
             "then dropped by the clock of the restart.",
@@ -58,7 +58,7 @@ REFUSAL_PAGES: tuple[Page, ...] = (
         "this output mode does not fit the operations of the query",
         "Complete mode needs an aggregation whose whole result can be kept; other modes exclude "
         "some operators in turn. The message names the operation.",
-        ("Adding a dummy aggregation: its state holds every row for ever.",),
+        ("Adding a dummy aggregation: its state keeps every row permanently.",),
         ("Use append for a query without aggregation, update where rows change.",),
         conditions=("STREAMING_OUTPUT_MODE", "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"),
         fragments=("Complete output mode not supported when there are no streaming aggregations",),
@@ -87,9 +87,9 @@ REFUSAL_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "sort-in-stream",
-        "a stream can't be sorted",
+        "a stream cannot be sorted",
         "There is no last row to wait for. Sorting works on an aggregation in complete mode.",
-        ("Sorting inside of foreachBatch and believing that batches are in order among them.",),
+        ("Sorting inside foreachBatch and believing that batches are in order among them.",),
         ("Order by when reading the output.",),
         fragments=("Sorting is not supported on streaming DataFrames/Datasets",),
         unseen=_PLAN,
@@ -159,7 +159,7 @@ REFUSAL_PAGES: tuple[Page, ...] = (
         "read-a-stream-like-a-table",
         "a stream was used like a table",
         "`collect`, `show`, `count`, `write` and the like need an end; a stream has none.",
-        ("Reading the source as a batch beside the stream: the two see different data.",),
+        ("Reading the source as a batch next to the stream: the two see different data.",),
         ("Start it with `writeStream`, and use the batch inside of foreachBatch.",),
         conditions=("CALL_ON_STREAMING_DATASET_UNSUPPORTED",),
         fragments=("Queries with streaming sources must be executed with writeStream.start()",),
@@ -226,7 +226,7 @@ REFUSAL_PAGES: tuple[Page, ...] = (
     Page(
         "sequential-union",
         "a sequential union is not where or what it may be",
-        "It reads one source to its end and then the next; it must stand at the top of the plan, "
+        "It reads one source to its end and then the next; it must be at the top of the plan, "
         "over streams, without state below it.",
         ("Replacing it by an ordinary union on the same checkpoint: offsets do not fit.",),
         ("Apply stateful operations after it, and do not nest it.",),
@@ -243,8 +243,8 @@ FUNCTION_PAGES: tuple[Page, ...] = (
     Page(
         "foreach-batch-failed",
         "the function of foreachBatch raised an error",
-        "The user's own error stands below. The batch has no commit and will be run again with the "
-        "same rows; what the function wrote before it failed is already out.",
+        "The user's own error follows below. The batch has no commit and will be run again with "
+        "the same rows; what the function wrote before it failed is already in the sink.",
         (
             "Catching the error and returning: the batch counts as delivered and its rows "
             "are lost.",
@@ -256,7 +256,7 @@ FUNCTION_PAGES: tuple[Page, ...] = (
         ),
         conditions=("FOREACH_BATCH_USER_FUNCTION_ERROR",),
         fragments=("An exception was raised by the Python Proxy. Return Message: … _call_proxy",),
-        unseen="it lies in the function; what it wrote, only the sink knows",
+        unseen="it is in the function; only the sink knows what it wrote",
         wraps=True,
     ),
     Page(
@@ -264,19 +264,23 @@ FUNCTION_PAGES: tuple[Page, ...] = (
         "the writer of foreach raised an error",
         "A row's function failed in a task. Rows of this batch before it may be out already, and "
         "come again with the re-run.",
-        ("Swallowing it for the sake of the stream: nobody then knows which rows are missing.",),
+        (
+            (
+                "Ignoring the error so that the stream continues: it is then unknown which rows "
+                "are missing."
+            ),
+        ),
         ("Make `process` repeatable by key, use `open(partition, epoch)` to skip what is done.",),
         conditions=("FOREACH_USER_FUNCTION_ERROR",),
         fragments=("An exception was thrown from the Python worker: … WriterThread.run",),
-        unseen="it lies in the writer",
+        unseen="it is in the writer",
         wraps=True,
     ),
     Page(
         "python-source-failed",
         "a Python data source failed while streaming",
-        "The user's reader raised an error in `initialOffset`, `latestOffset`, "
-        "`partitions`, `read` "
-        "or `commit`. Often its offsets can't be read back after a change of their form.",
+        "The user's reader raised an error in `initialOffset`, `latestOffset`, `partitions`, "
+        "`read` or `commit`. Often its offsets cannot be read back after a change of their form.",
         (
             "Returning a new form of offset for an old checkpoint: recorded ones are handed back "
             "as they were.",
@@ -291,11 +295,11 @@ FUNCTION_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "python-runner-start",
-        "the Python process beside a stream could not be started",
+        "the Python process of a stream could not be started",
         "Spark starts a Python process for foreachBatch on Connect, listeners and stateful "
-        "functions. It did not come up: another Python, a missing module, no time, or an error in "
+        "functions. It did not start: another Python, a missing module, no time, or an error in "
         "the processor's `init`.",
-        ("Another checkpoint: it was not reached.",),
+        ("Another checkpoint: it was never read.",),
         ("Run the named Python on the driver by hand with the same modules; then start again.",),
         conditions=(
             "STREAMING_PYTHON_RUNNER_INITIALIZATION_FAILURE",

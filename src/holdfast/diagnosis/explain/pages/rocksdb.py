@@ -9,14 +9,13 @@ _LOAD = "CANNOT_LOAD_STATE_STORE"
 PAGES: tuple[Page, ...] = (
     Page(
         "state-zip-unreadable",
-        "the zip of a RocksDB version can't be opened",
-        "Each RocksDB version is a zip with its metadata beside shared SST files. This zip is cut "
-        "or overwritten, or a file that it names is not in the folder.",
+        "the zip of a RocksDB version cannot be opened",
+        "Each RocksDB version is a zip with its metadata, next to shared SST files. This zip is "
+        "truncated or overwritten, or a file that it names is missing.",
         (
-            "Unpacking, mending and packing it again: names and sizes in it are part of the "
-            "format.",
+            "Unpacking, fixing and packing it again: names and sizes in it are part of the format.",
             "Removing it so that an older version is taken, without knowing that the changelogs "
-            "up to the needed version are whole.",
+            "up to the needed version are intact.",
         ),
         (
             "Put the zip, and any SST that is missing, back from one backup.",
@@ -49,7 +48,7 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "changelog-version",
-        "a changelog has a version that this Spark can't handle",
+        "a changelog has a version that this Spark cannot handle",
         "The changelog of a newer Spark, with column families or row checksums, was met "
         "by an older "
         "one, or its first bytes are damaged.",
@@ -66,7 +65,7 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "changelog-writer",
-        "the changelog of the next version can't be created",
+        "the changelog of the next version cannot be created",
         "Spark could not open the file into which the changes of this batch go: permissions, a "
         "full storage, or a file of that name that another driver made.",
         ("Removing files of other versions to make room: the state is built from them.",),
@@ -110,11 +109,16 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "rocksdb-file-size",
-        "an SST file has another size than the version's metadata says",
+        "an SST file does not have the size recorded in the version's metadata",
         "A file was copied to the executor and its length differs from what was "
         "recorded: a partial "
         "upload, or a file of the same name from a failed attempt.",
-        ("Changing the size in the metadata: RocksDB then reads a file of another history.",),
+        (
+            (
+                "Changing the size in the metadata: RocksDB then reads a file that belongs to a "
+                "different history."
+            ),
+        ),
         (
             "Put that SST back from the backup that also holds this version's zip.",
             "Upgrade: several releases before 4.1 reused names on retry.",
@@ -129,8 +133,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "rocksdb-unique-id",
         "an SST file is not the one that RocksDB expects",
-        "The file bears the right name but another identity: after a retried task an older Spark "
-        "uploaded two files under one name.",
+        "The file has the right name but a different identity: after a retried task an older "
+        "Spark uploaded two files under one name.",
         ("Switching RocksDB's verification off: rows of two histories are then mixed.",),
         (
             "Upgrade to a release with unique names (SPARK-43404, 46796, 52637).",
@@ -146,7 +150,7 @@ PAGES: tuple[Page, ...] = (
         "killed or hangs in a Python worker, still held it.",
         (
             "Raising the lock timeout to hours: the batch then hangs instead of failing.",
-            "Removing local RocksDB folders while the executor lives.",
+            "Removing local RocksDB directories while the executor is running.",
         ),
         (
             "Start the query again; the uncommitted batch is re-run. If it comes back, look at "
@@ -161,7 +165,7 @@ PAGES: tuple[Page, ...] = (
         "a file was empty when a RocksDB snapshot was packed",
         "Spark noticed before the upload that a file of the snapshot had no bytes, mostly because "
         "the executor's local disk is full. Nothing wrong was stored.",
-        ("Pointing the local folder at the checkpoint itself.",),
+        ("Setting the local directory to the checkpoint itself.",),
         ("Free the executor's local disk and start again: the batch is re-run.",),
         conditions=("STATE_STORE_UNEXPECTED_EMPTY_FILE_IN_ROCKSDB_ZIP",),
         unseen="it is refused before anything reaches the checkpoint",

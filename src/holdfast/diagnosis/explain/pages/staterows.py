@@ -67,11 +67,11 @@ ROW_PAGES: tuple[Page, ...] = (
     Page(
         "state-null-value",
         "null or an empty list was put into a state variable",
-        "A state variable holds values; there is no row for null, and an empty list is no list.",
+        "A state variable holds values; null cannot be stored, and neither can an empty list.",
         ("Catching the error in the function: the variable then keeps its former value.",),
         ("Call the variable's `clear()` in your function where there is no value.",),
         conditions=("ILLEGAL_STATE_STORE_VALUE",),
-        unseen="it lies in the code of the stateful processor",
+        unseen="it is in the code of the stateful processor",
     ),
     Page(
         "state-variable-twice",
@@ -99,7 +99,7 @@ ROW_PAGES: tuple[Page, ...] = (
             "STATEFUL_PROCESSOR_CANNOT_PERFORM_OPERATION_WITH_INVALID_TIME_MODE",
             "STATEFUL_PROCESSOR_UNKNOWN_TIME_MODE",
         ),
-        unseen="it lies in the code of the stateful processor",
+        unseen="it is in the code of the stateful processor",
     ),
     Page(
         "state-handle-misused",
@@ -112,11 +112,11 @@ ROW_PAGES: tuple[Page, ...] = (
             "STATEFUL_PROCESSOR_CANNOT_PERFORM_OPERATION_WITH_INVALID_HANDLE_STATE",
             "STATE_STORE_HANDLE_NOT_INITIALIZED",
         ),
-        unseen="it lies in the code of the stateful processor",
+        unseen="it is in the code of the stateful processor",
     ),
     Page(
         "state-timeout-settings",
-        "a group's timeout is used in a way that the query did not ask for",
+        "a group's timeout is used in a way that the query did not declare",
         "A duration needs the processing-time timeout, a timestamp the event-time timeout with a "
         "watermark; neither works without being declared.",
         ("Setting both and catching the error.",),
@@ -132,13 +132,13 @@ ROW_PAGES: tuple[Page, ...] = (
             "Cannot set timeout timestamp without enabling event time timeout",
             "Cannot get event time watermark timestamp without setting watermark",
         ),
-        unseen="it lies in the code of the function",
+        unseen="it is in the code of the function",
     ),
     Page(
         "late-rows-emitted",
         "an operator emitted rows older than the watermark",
-        "A stateful processor put out a row whose event time lies before the watermark; a second "
-        "stateful operator behind it would drop that row silently.",
+        "A stateful processor emitted a row whose event time is before the watermark; a second "
+        "stateful operator after it would drop that row silently.",
         ("Switching the check off: the rows then vanish downstream without a word.",),
         (
             "Emit a row with an event time at or after the watermark, or chain no further "
@@ -150,8 +150,8 @@ ROW_PAGES: tuple[Page, ...] = (
     Page(
         "stateful-function-failed",
         "a function over state raised an error",
-        "The user's function of flatMapGroupsWithState or transformWithState failed; its own error "
-        "stands below. No commit was written, the state of the batch is discarded.",
+        "The user's function of flatMapGroupsWithState or transformWithState failed; its own "
+        "error follows below. No commit was written, the state of the batch is discarded.",
         ("Catching everything inside: rows are then lost while the batch counts as done.",),
         (
             "Mend the function for this input, keep the operator and its state schema as they are, "
@@ -165,19 +165,19 @@ ROW_PAGES: tuple[Page, ...] = (
             "An exception was thrown from the Python worker: … in handleInputRows",
             "An exception was thrown from the Python worker: … in handleExpiredTimer",
         ),
-        unseen="it lies in the user's function and the rows",
+        unseen="it is in the user's function and the rows",
     ),
 )
 
 
-_OPTIONS = "it lies in the options of the read"
+_OPTIONS = "it is in the options of the read"
 
 READER_PAGES: tuple[Page, ...] = (
     Page(
         "state-reader-no-commit",
         "the state reader found no committed batch",
         "The location is not a checkpoint's root, or the query has never finished a batch. Spark "
-        "before 4.3 even creates folders in a place that it only reads.",
+        "before 4.3 even creates directories at a path that it only reads.",
         (
             "Pointing it at `state/` or `commits/`: it wants the root.",
             "Reading the original with 4.0 to 4.2: use a copy.",
@@ -188,9 +188,9 @@ READER_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-reader-offsets-missing",
-        "the state reader can't find the offsets of the batch",
-        "The asked batch was purged, never existed, or its plan was lost. The reader needs it for "
-        "the settings that the state was written with.",
+        "the state reader cannot find the offsets of the batch",
+        "The requested batch was purged, never existed, or its plan was lost. The reader needs it "
+        "for the settings that the state was written with.",
         ("Copying another batch's offsets under that id.",),
         (
             "Ask for a batch that `holdfast inspect` shows as kept; the default is the "
@@ -231,7 +231,7 @@ READER_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-reader-option-value",
-        "an option of the state reader has a value that can't be",
+        "an option of the state reader has an invalid value",
         "A negative or empty value, an operator or store that the checkpoint does not have, or an "
         "end before its start.",
         ("Guessing operator numbers.",),
@@ -241,12 +241,12 @@ READER_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-reader-schema",
-        "the state reader can't find the schema of this state",
+        "the state reader cannot find the schema of this state",
         "The operator has no schema file: the query is stateless, the number is wrong, the file "
         "was lost, or a moved checkpoint still names it at its old place.",
         (
-            "Running the query only to have the file written anew: if its code changed meanwhile, "
-            "the new file describes other rows than those that are stored.",
+            "Running the query only to have the file written again: if its code changed "
+            "meanwhile, the new file describes other rows than those that are stored.",
         ),
         (
             "`holdfast inspect` shows which operators have a schema.",
@@ -257,9 +257,9 @@ READER_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-reader-operator-metadata",
-        "the state reader can't read the description of the operators",
+        "the state reader cannot read the description of the operators",
         "`state/<n>/_metadata` is missing or damaged; Spark 3.5 writes none.",
-        ("Copying the metadata of another query that looks alike.",),
+        ("Copying the metadata of another query that looks similar.",),
         ("Put it back from a backup; for a 3.5 checkpoint let 4.x commit one batch.",),
         conditions=("STDS_FAILED_TO_READ_OPERATOR_METADATA",),
         codes=("HF2240", "HF2223"),
@@ -267,16 +267,22 @@ READER_PAGES: tuple[Page, ...] = (
     Page(
         "state-reader-no-partition",
         "the state reader found no partition",
-        "The operator's folder has no numbered folder in it: a partial copy, or a wrong operator.",
-        ("Making empty partition folders: they read as no rows, which looks like an answer.",),
+        "The operator's directory has no numbered directory in it: a partial copy, or a wrong "
+        "operator.",
+        (
+            (
+                "Making empty partition directories: they read as no rows, which looks like a "
+                "valid result."
+            ),
+        ),
         ("Compare with `holdfast inspect`; put the folders back from a backup.",),
         conditions=("STDS_NO_PARTITION_DISCOVERED_IN_STATE_STORE",),
         codes=("HF2221",),
     ),
     Page(
         "state-reader-mixed-formats",
-        "the asked batches have different state checkpoint formats",
-        "Between the two batches the query went from format 1 to 2; one read can't span both.",
+        "the requested batches have different state checkpoint formats",
+        "Between the two batches the query went from format 1 to 2; one read cannot span both.",
         ("Setting the session's format to either: only one half is readable then.",),
         ("Read the two ranges apart, each with its own `checkpointFormatVersion`.",),
         conditions=("STDS_MIXED_CHECKPOINT_FORMAT_VERSIONS_NOT_SUPPORTED",),
@@ -293,9 +299,9 @@ READER_PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-reader-replay",
-        "this provider can't replay state in single steps",
-        "Reading from a snapshot on, or a change feed, needs a provider that can; custom ones "
-        "mostly can't.",
+        "this provider cannot replay state in single steps",
+        "Reading from a snapshot on, or a change feed, needs a provider that can; custom "
+        "providers mostly cannot.",
         ("Swapping the provider's class name to read the files.",),
         ("Read the state of a whole batch instead, without `snapshotStartBatchId`.",),
         conditions=("STATE_STORE_PROVIDER_DOES_NOT_SUPPORT_FINE_GRAINED_STATE_REPLAY",),

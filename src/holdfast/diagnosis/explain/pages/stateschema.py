@@ -9,7 +9,7 @@ _SCHEMA_CHECK = "`spark.sql.streaming.stateStore.stateSchemaCheck=false`, which 
 PAGES: tuple[Page, ...] = (
     Page(
         "state-key-schema",
-        "the keys of the state are of another type than the code now wants",
+        "the keys of the state do not have the type that the code now uses",
         "A grouping, join or de-duplication key was added, removed or changed its type. The state "
         "on disk is keyed by the old columns.",
         (
@@ -28,7 +28,7 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-value-schema",
-        "the values of the state are of another type than the code now wants",
+        "the values of the state do not have the type that the code now uses",
         "An aggregate was added, removed or changed its type; a join keeps other columns, which a "
         "projection far above it can cause; or a column became nullable.",
         (
@@ -47,9 +47,9 @@ PAGES: tuple[Page, ...] = (
     Page(
         "operators-changed",
         "the stateful operators are not those of the checkpoint",
-        "The checkpoint records the name of each stateful operator by number. The code now has "
-        "another one there, one more or one less. Spark 3.5 does not look and runs on over foreign "
-        "state.",
+        "The checkpoint records the name of each stateful operator by number. The code now has a "
+        "different operator there, one more or one less. Spark 3.5 does not check this and "
+        "continues on the wrong state.",
         (
             "Removing `state/*/_metadata` so that the comparison is skipped: the wrong operator "
             "then reads the state.",
@@ -69,8 +69,8 @@ PAGES: tuple[Page, ...] = (
         "outer join over them gives wrong rows, so every release since 3.0 refuses it when it "
         "plans the batch (SPARK-26154). The sink was not called.",
         (
-            "Discarding the checkpoint, as Spark's text asks for, and keeping the output: what is "
-            "read again is delivered again, and a file sink throws new batches away.",
+            "Discarding the checkpoint, as Spark's message suggests, and keeping the output: what "
+            "is read again is delivered again, and a file sink discards new batches.",
             "Editing the format in the offsets entry: the rows on disk stay those of format 1.",
         ),
         (
@@ -102,12 +102,12 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-schema-unreadable",
-        "the file with the schema of the state can't be read",
+        "the file with the schema of the state cannot be read",
         "`_metadata/schema` below the first partition, or a file of `_stateSchema`, is empty or "
         "cut. Spark reports the end of a file and no name.",
         (
-            "Removing it: Spark then writes a new one from the present code, and nothing compares "
-            "the two any more.",
+            "Removing it: Spark then writes a new one from the present code, and the two are no "
+            "longer compared.",
         ),
         (
             "Put the file back byte-identical from a backup.",
@@ -122,7 +122,7 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "tws-schema-evolution",
-        "the new value of a state variable can't be evolved from the stored one",
+        "the new value of a state variable cannot be evolved from the stored one",
         "With Avro encoding, transformWithState may add nullable fields, widen or drop some. This "
         "change is none of these.",
         (
@@ -166,8 +166,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "tws-variable-kind",
         "a state variable became another kind",
-        "A value, list or map state of transformWithState bears a name that the checkpoint knows "
-        "as another kind. Their rows are stored in different ways.",
+        "A value, list or map state of transformWithState has a name that is of another kind in "
+        "the checkpoint. Their rows are stored in different ways.",
         ("Switching kinds by editing operator metadata.",),
         ("Give the new variable a new name and read the old one in code until it is empty.",),
         conditions=("STATE_STORE_INVALID_VARIABLE_TYPE_CHANGE",),
@@ -180,7 +180,7 @@ PAGES: tuple[Page, ...] = (
         (
             "Editing the operator's metadata to the new mode: timers stay of the old kind.",
             "For other operators Spark does not look at the output mode at all: that it starts "
-            "there proves nothing.",
+            "proves nothing.",
         ),
         ("Set the mode back to the recorded one, or run the new one as a query of its own.",),
         conditions=("STATE_STORE_INVALID_CONFIG_AFTER_RESTART",),
@@ -198,9 +198,9 @@ PAGES: tuple[Page, ...] = (
     Page(
         "state-column-family",
         "a column family of RocksDB is missing or has another schema",
-        "State variables live in column families. One was asked for that the checkpoint does not "
-        "have, or has in another form: code of another version, or a moved checkpoint whose schema "
-        "files were not found.",
+        "State variables live in column families. The query needs one that the checkpoint does "
+        "not have, or has with a different schema: code of another version, or a moved checkpoint "
+        "whose schema files were not found.",
         ("Creating empty files for it.",),
         (
             "Start the code that wrote the checkpoint; compare the names of its variables.",

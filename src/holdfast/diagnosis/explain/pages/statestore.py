@@ -17,8 +17,8 @@ PAGES: tuple[Page, ...] = (
     Page(
         "state-load-failed",
         "state could not be loaded, and Spark does not say why",
-        "Something went wrong while a task read the state of its partition; the reason stands only "
-        "in the causes below the message. The batch may have reached the sink in part.",
+        "Something went wrong while a task read the state of its partition; only the causes below "
+        "the message show the reason. The batch may have reached the sink in part.",
         (
             "Starting over with a new checkpoint before anybody read the cause: often one file out "
             "of thousands is damaged.",
@@ -60,9 +60,10 @@ PAGES: tuple[Page, ...] = (
     Page(
         "state-snapshot-missing",
         "a snapshot of the state is missing",
-        "A version was to be read from its snapshot alone and that file is not there: maintenance "
-        "of another run removed it, it was never made, or the copy of the checkpoint is partial.",
-        ("Asking for another batch until one works, and taking its rows for the present state.",),
+        "A version was to be read from its snapshot alone and that file is missing: maintenance "
+        "of another run removed it, it was never written, or the copy of the checkpoint is "
+        "partial.",
+        ("Trying other batches until one works, and treating its rows as the current state.",),
         (
             "Put the file back from a backup.",
             "For Spark's state reader: leave `snapshotStartBatchId` out, or name a batch whose "
@@ -79,9 +80,9 @@ PAGES: tuple[Page, ...] = (
     Page(
         "state-file-missing-rocksdb",
         "a RocksDB snapshot or changelog is missing",
-        "The version that the last commit asks for has neither a zip nor a changelog with that "
+        "The version that the last commit refers to has neither a zip nor a changelog with that "
         "name. Files were removed, several commits were lost so that the ids of another version "
-        "are used, or a provider was swapped.",
+        "are used, or the provider was changed.",
         (
             "Spark's text says to clear the checkpoint location: with it go the position and the "
             "identity that the sink knows.",
@@ -108,13 +109,13 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-folder-missing",
-        "the folder of the state is empty or missing",
+        "the directory of the state is empty or missing",
         "The query has stateful operators and its checkpoint has batches, but `state/` is gone: a "
         "clean-up job, a copy that left it out, or an operator was added to a query that had none.",
         (
-            "Making an empty folder: every sum, window and duplicate key begins at nothing while "
-            "the source goes on from its old position.",
-            "Reading on with the schema check off: there is nothing to check against.",
+            "Making an empty directory: every sum, window and duplicate key starts empty while "
+            "the source continues from its old position.",
+            "Continuing with the schema check disabled: there is nothing to check against.",
         ),
         (
             "Put `state/` back as a whole from one backup; files of different batches do not mix.",
@@ -147,7 +148,7 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-file-corrupted",
-        "the bytes of a state file can't be unpacked",
+        "the bytes of a state file cannot be unpacked",
         "The file has its length, but its compressed content is broken: a flipped bit, garbage, or "
         "another codec than the pinned one. With zstd a flipped bit was seen to pass unnoticed and "
         "give a wrong sum.",
@@ -170,9 +171,9 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-key-size",
-        "a size inside of a state file is impossible",
-        "Spark read the length of a key or a value and got a number that can't be one: the bytes "
-        "before it are damaged, or the file was written with other settings.",
+        "a size inside a state file is impossible",
+        "Spark read the length of a key or a value and got an impossible number: the bytes before "
+        "it are damaged, or the file was written with other settings.",
         (
             "Turning off `formatValidation`: it is not that check that fails.",
             "Deleting this version so that an older one is loaded, while the source has moved on.",
@@ -192,11 +193,11 @@ PAGES: tuple[Page, ...] = (
     Page(
         "state-file-checksum",
         "a state file does not match the checksum that Spark wrote with it",
-        "Spark 4.1 and later writes a small `.crc` beside state files and compares. They differ: "
+        "Spark 4.1 and later writes a small `.crc` next to state files and compares. They differ: "
         "the file was changed after it was written. On 4.1 with state format 1 a retried task can "
         "also leave a pair that never belonged together.",
         (
-            "Removing the `.crc` so that the check is skipped: Spark then loads whatever is there.",
+            "Removing the `.crc` so that the check is skipped: Spark then loads the file as it is.",
             "`spark.sql.streaming.checkpoint.fileChecksum.enabled=false` as a cure; only where the "
             "bytes were proven right by a second copy is the check the culprit.",
         ),
@@ -223,9 +224,9 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-version-negative",
-        "Spark was asked for a version of the state below zero",
+        "a negative version of the state was requested",
         "The batch from which the version is computed is not one: a batch id in an option is "
-        "negative or lies before the first kept batch, or the logs were renumbered.",
+        "negative or before the first kept batch, or the logs were renumbered.",
         ("Trying numbers until one loads: old versions hold old sums.",),
         ("Name a batch between the first and the last kept one; `holdfast inspect` shows both.",),
         conditions=(f"{_LOAD}.UNEXPECTED_VERSION",),
@@ -263,11 +264,11 @@ PAGES: tuple[Page, ...] = (
             "start again, the batch is re-run.",
         ),
         conditions=("STATE_STORE_COMMIT_VALIDATION_FAILED",),
-        unseen="it lies in what the function does with the batch",
+        unseen="it is in what the function does with the batch",
     ),
     Page(
         "state-base-id-differs",
-        "a partition built its new state on another base than the driver knows",
+        "a partition built its new state on a different base than the driver knows",
         "With state format 2 every version has an id. A task wrote upon a base that the "
         "last commit "
         "does not name: a task of a former attempt, or of a second driver, was still at work.",
@@ -281,12 +282,12 @@ PAGES: tuple[Page, ...] = (
     ),
     Page(
         "state-checkpoint-ids",
-        "the state store provider can't do state checkpoint format 2",
+        "the state store provider does not support state checkpoint format 2",
         "`checkpointFormatVersion=2` needs RocksDB; the provider in use is the HDFS-backed one, "
         "which is the default and is pinned by the checkpoint.",
         (
             "Changing the provider in the session: the pinned one wins, silently.",
-            "Changing it inside of the offsets: RocksDB can't read what is there.",
+            "Changing it in the offsets: RocksDB cannot read what is there.",
         ),
         (
             "Set `spark.sql.streaming.stateStore.checkpointFormatVersion` back to 1 for this "
@@ -302,7 +303,12 @@ PAGES: tuple[Page, ...] = (
         "the pinned state store provider is not a class that Spark can load",
         "The newest offsets entry names a provider that is not on the class path: it came with a "
         "library that this deployment lacks, or the entry was edited.",
-        ("Writing another provider's name into the offsets: it can't read foreign files.",),
+        (
+            (
+                "Writing another provider's name into the offsets: it cannot read files of another "
+                "provider."
+            ),
+        ),
         (
             "Add the library that the former deployment had.",
             "If the entry was edited, put it back byte-identical from a backup.",

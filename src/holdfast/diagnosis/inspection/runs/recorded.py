@@ -92,7 +92,7 @@ class Recorded:
         return known is not None and run is not None and known.id != run.query_id
 
     def run_of(self, picture: Picture) -> Run | None:
-        """Give the newest run of this very checkpoint; None where there is none to rely on."""
+        """Return the newest run of this very checkpoint; None where there is none to rely on."""
         return None if self.contradicts(picture) else self.started
 
     def newest_where(self, wanted: Callable[[Run], bool]) -> Run | None:
@@ -100,7 +100,7 @@ class Recorded:
         return next(filter(wanted, self.runs), None)
 
     def runs_of(self, picture: Picture) -> tuple[Run, ...]:
-        """Give all runs of this very checkpoint, the newest first."""
+        """Return all runs of this very checkpoint, the newest first."""
         return () if self.contradicts(picture) else self.runs
 
 
@@ -232,7 +232,7 @@ _BY_LEASE = {
 
 
 def last_run_state(recorded: Recorded) -> RunState | None:
-    """Tell what became of the newest run; None where nothing ever ran.
+    """Return how the newest run ended; None where nothing ever ran.
 
     A driver that followed it, and has not written a record yet, is the newest run. An act, such as
     a restore, is no run: it only tells that the run before it is over.

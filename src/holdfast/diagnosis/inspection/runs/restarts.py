@@ -119,7 +119,7 @@ def _restarts(picture: Picture) -> Iterator[Restart]:
 
 def _certain_signs(picture: Picture, before: int | None, batch_id: int) -> Iterator[str]:
     if batch_id > 0 and batch_id in _metadata_batches(picture):
-        yield "operator metadata was written anew, which Spark does once a start"
+        yield "operator metadata was rewritten, which Spark does once per start"
     one, other = _entries(picture, before, batch_id)
     if one is not None and other is not None:
         yield from _entry_signs(one, other)
@@ -167,7 +167,7 @@ def _stands_out(pause: int, batch_id: int, pauses: dict[int, int]) -> bool:
 
 
 def _pauses(picture: Picture) -> dict[int, int]:
-    """Give each batch's distance from the batch before it; a gap in the ids gives none."""
+    """Return each batch's distance from the batch before it; a gap in the ids gives none."""
     pauses: dict[int, int] = {}
     for batch_id in picture.offsets:
         was, now = _timestamp(picture, batch_id - 1), _timestamp(picture, batch_id)

@@ -159,7 +159,7 @@ def _appends(information: Mapping[str, object]) -> bool:
 
 
 def _empties(information: Mapping[str, object]) -> bool:
-    """Tell whether nothing of before is left: overwritten, replaced, or deleted as a whole."""
+    """Return whether nothing of before is left: overwritten, replaced, or deleted as a whole."""
     operation, parameters = str(information.get("operation")), _parameters(information)
     predicate = parameters.get("predicate")
     if operation in ("WRITE", "STREAMING UPDATE"):

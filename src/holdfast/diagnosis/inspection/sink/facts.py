@@ -34,7 +34,7 @@ class SinkClues:
 
 
 def sink_fact(found: Inspection, clues: SinkClues) -> SinkFact:
-    """Give the sink with the best basis there is."""
+    """Return the sink with the best basis there is."""
     if clues.log is not None:
         return _from_log(found, clues.log)
     if found.sink is not None:
@@ -53,7 +53,7 @@ def sink_fact(found: Inspection, clues: SinkClues) -> SinkFact:
 
 
 def identity_from_sink(clues: SinkClues) -> str | None:
-    """Give the query id that a Delta log names, where it names exactly one."""
+    """Return the query id that a Delta log names, where it names exactly one."""
     ledger = clues.log.delta if clues.log is not None else None
     if ledger is None or not ledger.complete or len(ledger.transactions) != 1:
         return None
@@ -102,7 +102,7 @@ _MODES = frozenset({"append", "update", "complete"})
 
 
 def output_mode_fact(picture: Picture, clues: SinkClues) -> TextFact:
-    """Give the output mode: what was written down before what is declared, that before the rest."""
+    """Return the output mode: recorded before declared, and declared before inferred."""
     return (
         _written_by_operator(picture)
         or _written_by_delta(clues)
@@ -170,14 +170,14 @@ def _by_names(names: list[str]) -> TextFact | None:
 
 
 def contradicted_mode(fact: TextFact, clues: SinkClues) -> str | None:
-    """Give the declared mode where what was read or recorded says another, else None."""
+    """Return the declared mode where what was read or recorded says another, else None."""
     declared = clues.declared.output_mode if clues.declared is not None else None
     told = fact.basis in (Basis.READ, Basis.RECORDED)
     return declared if told and declared not in (None, fact.value) else None
 
 
 def contradicted_format(clues: SinkClues) -> str | None:
-    """Give the declared format where the output folder's log is of another kind, else None."""
+    """Return the declared format where the output folder's log is of another kind, else None."""
     if clues.log is None or clues.declared is None or clues.given:
         return None
     kind, declared = clues.log.kind, clues.declared.format

@@ -101,8 +101,8 @@ _MOST_QUERIES = 10
 _NOW = {
     Contents.ABSENT: "does not exist",
     Contents.EMPTY: "is empty",
-    Contents.ROWS: "holds rows, and no batch of this query",
-    Contents.UNKNOWN: "holds no batch of this query, and its rows could not be read",
+    Contents.ROWS: "has rows, but no batch of this query",
+    Contents.UNKNOWN: "has no batch of this query, and its rows could not be read",
 }
 
 
@@ -176,7 +176,7 @@ class SinkCompared:
     def _late(self, passed: int) -> Finding:
         batches = "batch 0" if passed == 0 else f"batches 0 to {passed}"
         message = (
-            f"{self.sight.place} {_NOW[self.sight.contents]} and will not hold {batches} of this "
+            f"{self.sight.place} {_NOW[self.sight.contents]} and will not have {batches} of this "
             f"query, which {'is' if passed == 0 else 'are'} committed: it begins with batch "
             f"{passed + 1}"
         )
@@ -225,12 +225,12 @@ class SinkCompared:
         if self.sight.is_own:
             now = "holds files of this query, and no manifest of them"
         if self.before is None:
-            return f"the ledger of {place} holds batch {newest} of this query; the output {now}"
+            return f"the ledger of {place} has batch {newest} of this query; the output {now}"
         was = self.before.shown
         if self.before.place == self.sight.place or place.endswith(was):
             other = self._other_table
             table = f" and is another table ({other})" if other is not None else ""
-            return f"{place} held batch {newest} of this query{self._known_as}; now it {now}{table}"
+            return f"{place} had batch {newest} of this query{self._known_as}; now it {now}{table}"
         return (
             f"batch {newest} of this query was delivered to {was}{self._known_as}; this start "
             f"would deliver to {place}, which {now}"
@@ -258,14 +258,14 @@ class SinkCompared:
             yield self._late(self.passed)
         if other is not None and held is not None and self.before is not None:
             message = (
-                f"{self.sight.place} is another table than at the last run ({other}, before "
-                f"{self.before.incarnation}); its ledger holds batch {held} of this query"
+                f"{self.sight.place} is not the same table as in the last run ({other}, before "
+                f"{self.before.incarnation}); its ledger has batch {held} of this query"
             )
             evidence = {"before": self.before.incarnation, "now": other, "batch": held}
             yield Finding("HF3016", Severity.WARNING, message, _HERE, evidence)
         if self._lost is not None and held is None:
             message = (
-                f"{self.sight.place} holds no batch of this query, which delivered batch "
+                f"{self.sight.place} has no batch of this query, which delivered batch "
                 f"{self._lost}; it forgets a query after {self.sight.forgets_after}"
             )
             yield Finding("HF3018", Severity.WARNING, message, _HERE, {"batch": self._lost})

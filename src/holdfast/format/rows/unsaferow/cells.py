@@ -28,7 +28,7 @@ class RowBuffer:
     lengths: Positions
 
     def take(self, positions: Positions, kind: str) -> npt.NDArray[Any]:
-        """Give the little-endian values at positions that are multiples of their width."""
+        """Return the little-endian values at positions that are multiples of their width."""
         dtype = np.dtype(kind)
         values: npt.NDArray[Any] = self.data.view(dtype)[positions // dtype.itemsize]
         return values
@@ -47,12 +47,12 @@ def row_error(message: str, row: int, byte: int) -> DecodeError:
 def aligned(rows: Spans) -> RowBuffer:
     """Put rows side by side; bytes beyond a multiple of eight are no part of a row."""
     if len(rows) and _leaves_data(rows):
-        raise ValueError("a span begins or ends outside of its data")
+        raise ValueError("a span begins or ends outside its data")
     lengths = rows.lengths & -WORD
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     if total > _MOST_BYTES:
-        raise ValueError(f"{total} bytes are too many for one call; give fewer rows")
+        raise ValueError(f"{total} bytes are too many for one call; pass fewer rows")
     return RowBuffer(_compacted(rows.data, rows.starts, lengths, total), ends - lengths, lengths)
 
 
@@ -75,14 +75,14 @@ def _compacted(data: Bytes, starts: Positions, lengths: Positions, total: int) -
 
 
 def ascending(starts: Positions, lengths: Positions) -> bool:
-    """Tell whether each value begins at or after the end of the one before."""
+    """Return whether each value begins at or after the end of the one before."""
     return bool((starts[1:] >= starts[:-1] + lengths[:-1]).all())
 
 
 def packed_values(
     data: Bytes, starts: Positions, lengths: Positions, valid: Valid | None = None
 ) -> pa.Array:
-    """Give ascending byte strings as one Arrow array; with `valid`, nulls stand between them."""
+    """Return ascending byte strings as one Arrow array; with `valid`, nulls stand between them."""
     count = len(starts)
     bounds = np.empty(2 * count, np.int64)
     bounds[0::2] = starts
@@ -138,11 +138,11 @@ class Cells:
         return len(self.positions)
 
     def validity(self) -> pa.Buffer | None:
-        """Give Arrow's bitmap, or nothing where no value is null."""
+        """Return Arrow's bitmap, or nothing where no value is null."""
         return None if self.valid.all() else arrow_bits(self.valid)
 
     def targets(self) -> Blocks:
-        """Give what the cells that are not null point to; refuse what lies outside its block."""
+        """Return what the cells that are not null point to; refuse what lies outside its block."""
         some = np.flatnonzero(self.valid)
         cells = self.blocks.buffer.take(self.positions[some], "<u8")
         offsets = (cells >> np.uint64(32)).astype(np.int64)
@@ -163,8 +163,8 @@ class Cells:
         cell, offset, length = int(some[index]), int(offsets[index]), int(lengths[index])
         whole = int(self.blocks.lengths[cell])
         raise self.blocks.buffer.error(
-            f"column {self.name!r} points to {length} bytes from byte {offset} on, "
-            f"which is no place for a value in {whole} bytes",
+            f"column {self.name!r} points to {length} bytes at byte {offset}, which is outside "
+            f"the {whole} bytes of the row",
             int(self.positions[cell]),
         )
 
@@ -195,7 +195,7 @@ def refuse_invalid(array: pa.Array, cells: Cells) -> None:
     index = first_invalid(array)
     if index is not None:
         raise cells.blocks.buffer.error(
-            f"column {cells.name!r} holds a value that is no {array.type}",
+            f"column {cells.name!r} has a value that is not a {array.type}",
             int(cells.positions[index]),
         )
 
@@ -227,14 +227,14 @@ _STORED: Mapping[pa.DataType, str] = {
 
 
 def stored_as(kind: pa.DataType) -> str | None:
-    """Tell as which numbers a type lies in its cell; nothing where the cell only points."""
+    """Return the numbers that a type has in its cell; None where the cell only points."""
     if pa.types.is_decimal(kind):
         return "<i8" if kind.precision <= MOST_DIGITS_IN_CELL else None
     return _STORED.get(kind)
 
 
 def cell_width(kind: pa.DataType) -> int:
-    """Tell how many bytes an element of an array takes in its fixed part."""
+    """Return how many bytes an element of an array takes in its fixed part."""
     stored = stored_as(kind)
     return WORD if stored is None else np.dtype(stored).itemsize
 

@@ -178,8 +178,8 @@ def _maps(kind: pa.DataType, blocks: Blocks, name: str) -> pa.Array:
     values = Blocks(blocks.buffer, starts + sizes, rest, blocks.origins)
     offsets, key_items = _elements(kind.key_field, keys, name)
     value_offsets, value_items = _elements(kind.item_field, values, name)
-    blocks.refuse(np.diff(offsets) != np.diff(value_offsets), f"{message} of one length")
-    blocks.refuse(_any_null(key_items, offsets), f"{message}, no key of it null")
+    blocks.refuse(np.diff(offsets) != np.diff(value_offsets), f"{message} of the same length")
+    blocks.refuse(_any_null(key_items, offsets), f"{message}, without null keys")
     entries = pa.Array.from_buffers(
         pa.struct([kind.key_field, kind.item_field]),
         len(key_items),
@@ -191,7 +191,7 @@ def _maps(kind: pa.DataType, blocks: Blocks, name: str) -> pa.Array:
 
 
 def _any_null(items: pa.Array, offsets: npt.NDArray[np.int32]) -> Valid:
-    """Tell which lists have a null among their items."""
+    """Return which lists have a null among their items."""
     nulls = np.concatenate(([0], np.cumsum(~numbers_of(present(items)))))
     any_null: Valid = nulls[offsets[1:]] > nulls[offsets[:-1]]
     return any_null
@@ -199,7 +199,7 @@ def _any_null(items: pa.Array, offsets: npt.NDArray[np.int32]) -> Valid:
 
 def _elements(field: pa.Field, blocks: Blocks, name: str) -> tuple[npt.NDArray[np.int32], pa.Array]:
     """Decode the elements of arrays: a count, null bits, cells, and what these point to."""
-    message = f"column {name!r} should be an array with as many elements as it counts"
+    message = f"column {name!r} should be an array with as many elements as it declares"
     blocks.refuse(blocks.lengths < WORD, message)
     counts = blocks.buffer.take(blocks.starts, "<i8")
     # An element takes a byte at least: with the next line's products nothing overflows.

@@ -194,7 +194,7 @@ def sink_error(failure: DatabaseFailure, dialect: Dialect, at: str | None) -> Si
     """Return a failure as the error of a sink."""
     code, what = dialect.traits.refused, "refused"
     if failure.lost:
-        code, what = dialect.traits.unreachable, "can't be reached"
+        code, what = dialect.traits.unreachable, "is unreachable"
     elif failure.contended:
-        code, what = "HF5010", "kept the batch waiting"
+        code, what = "HF5010", "blocked the batch for too long"
     return SinkError(code, f"{dialect.shown} {what}: {failure.words}", at=at)

@@ -166,7 +166,7 @@ class LedgerJudge:
             )
             raise SinkError("HF5046", message, at=self.shown)
         if not view.same.is_of(identity):
-            message = f"{self.shown} holds batch {identity.batch_id} with other offsets"
+            message = f"{self.shown} has batch {identity.batch_id} with different offsets"
             raise SinkError("HF5003", message, at=self.shown)
         return view.same
 
@@ -204,7 +204,7 @@ class LedgerJudge:
         if newest is not None and newest.generation > generation:
             did = f"generation {newest.generation} wrote batch {newest.batch_id} to {self.shown}"
         elif fence > generation:
-            did = f"generation {fence} took batches back from {self.shown}"
+            did = f"generation {fence} rewound {self.shown}"
         else:
             return
         steps = (

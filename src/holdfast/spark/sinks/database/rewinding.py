@@ -77,7 +77,7 @@ class TakeBack:
         _refuse_foreign_rows(there, self.ledger.rows_by_batch(connection), table.name, self.sink)
         deleted = connection.execute(f"delete from {table.spelled} {later}")
         if deleted != sum(there.values()):
-            message = f"somebody writes rows of these batches to {table.name} right now"
+            message = f"another process is writing rows of these batches to {table.name} right now"
             raise SinkError("HF5011", message, at=self.sink.at)
 
     def _remove_all(
@@ -95,7 +95,7 @@ class TakeBack:
 
     def _other_query(self) -> SinkError:
         """Return the error of a table with batches of several queries: nothing tells them apart."""
-        message = "the table holds batches of another query as well"
+        message = "the table also has batches of another query"
         return SinkError("HF5011", message, at=self.sink.at)
 
 
@@ -103,8 +103,8 @@ def rewound_column(sink: ReadySink) -> str:
     """Return the column that tells which batch brought a row; raise HF5011 where none does."""
     if sink.mode == "append" and sink.batch_column is not None:
         return sink.batch_column
-    message = "batches are taken back from appended rows alone, and with a `batch_column`"
-    why = "without it nothing tells which rows a batch brought; an upsert replaced older ones"
+    message = "only appended rows with a `batch_column` can be rewound"
+    why = "without it the rows of a batch cannot be identified; an upsert replaced older rows"
     raise SinkError("HF5011", message, at=sink.at, why=why)
 
 
@@ -136,17 +136,17 @@ def _refuse_too_many(there: int, most: _MostRows, table: str, sink: ReadySink) -
         return
     if not most.besides_pruned:
         rows = counted(there, "row")
-        message = f"{table} holds {rows}, and its batches brought {most.rows} of them at most"
+        message = f"{table} has {rows}, and its batches wrote at most {most.rows} of them"
         raise SinkError("HF5011", message, at=sink.at)
     if sink.batch_column is not None:
         message = (
-            f"{table} holds {there:,} rows that belong to no pruned batch, and the other batches "
-            f"brought {most.rows} of them at most"
+            f"{table} has {there:,} rows that belong to no pruned batch, and the other batches "
+            f"wrote at most {most.rows} of them"
         )
         raise SinkError("HF5011", message, at=sink.at)
     message = (
-        f"{table} holds {counted(there, 'row')}; an older Holdfast pruned the ledger without a "
-        "total, so how many of them the batches brought is unknown"
+        f"{table} has {counted(there, 'row')}; an older Holdfast pruned the ledger without a "
+        "total, so the number of rows that the batches wrote is unknown"
     )
     steps = (
         f"if every row of {table} is the job's, delete them yourself, then clear the sink: an "
@@ -162,7 +162,7 @@ def _refuse_foreign_rows(
     """Raise HF5011 where a batch has more rows in a table than it brought."""
     foreign = [batch for batch, rows in there.items() if rows > known.get(batch, 0)]
     if foreign:
-        message = f"{table} holds rows that are not the job's, under batch {min(foreign)}"
+        message = f"{table} has rows that are not the job's, under batch {min(foreign)}"
         raise SinkError("HF5011", message, at=sink.at)
 
 
@@ -171,7 +171,7 @@ def _refuse_pruned(state: QueryState, batch_id: int, sink: ReadySink) -> None:
     if state.pruned_through == NOTHING_PRUNED or batch_id > state.pruned_through:
         return
     message = (
-        f"the ledger pruned the batches up to {state.pruned_through}: batches can be taken back to "
+        f"the ledger pruned the batches up to {state.pruned_through}: the table can be rewound to "
         f"{state.pruned_through + 1} at the earliest, not to {batch_id}"
     )
     raise SinkError("HF5011", message, at=sink.at)

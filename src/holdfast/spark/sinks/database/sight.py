@@ -32,7 +32,7 @@ def complete_sight(
         return known
     if not ledger.delivered_rows(connection, query_id, newest_only=mode == "complete"):
         return known
-    doubt = f"{sight.place} has no row; its ledger says that batches brought rows"
+    doubt = f"{sight.place} has no rows, but according to its ledger batches wrote rows"
     return replace(known, doubt=doubt)
 
 

@@ -49,8 +49,8 @@ COMMIT_ATTEMPTS = 4
 """How often a transaction is tried that a lost connection or other writers broke."""
 _FIRST_PAUSE_SECONDS = 0.2
 _PROMISE = (
-    "every batch once: one that the ledger holds with the same offsets is skipped, one with "
-    "other offsets or of an older driver stops the job"
+    "exactly once. A batch already in the ledger is skipped; the same batch id with "
+    "different offsets, or a batch of an older driver, stops the job"
 )
 Columns = tuple[WrittenColumn, ...]
 
@@ -220,7 +220,7 @@ class DatabaseSink:
             self._create(connection, table, columns)
             table = connection.find(table)
         if table.columns is None:
-            message = f"{self.identity} vanished while it was made"
+            message = f"{self.identity} disappeared while it was created"
             raise SinkError(self._dialect.traits.refused, message, at=self._sink.at)
         self._watch.note(table.incarnation)
         columns = self._fitted(columns, table)

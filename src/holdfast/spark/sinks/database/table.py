@@ -160,7 +160,7 @@ def _alike(name: str, table: WrittenTable) -> str:
     if not table.spelling.exact:
         return ""
     alike = [one.name for one in table.columns or () if one.name.lower() == name.lower()]
-    return f" (it has {alike[0]}: capital letters count)" if alike else ""
+    return f" (it has {alike[0]}: names are case-sensitive)" if alike else ""
 
 
 def _lacking(
@@ -173,4 +173,4 @@ def _lacking(
         if empties:
             yield f"the rows have no column {there.name}, which an upsert would empty"
         elif there.not_null and not there.has_default:
-            yield f"the rows have no column {there.name}, which can't be null"
+            yield f"the rows have no column {there.name}, which cannot be null"

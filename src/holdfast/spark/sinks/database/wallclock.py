@@ -82,7 +82,7 @@ def promised_in(promise: str, columns: Sequence[WrittenColumn]) -> str:
         return promise
     names = ", ".join(one.name for one in zoned)
     return (
-        f"{promise}; timestamps in {names} (timestamp without time zone) are written in the JVM's "
+        f"{promise}. Timestamps in {names} (timestamp without time zone) are written in the JVM's "
         f"time zone {zoned[0].zone}, as Spark's JDBC writer does"
     )
 

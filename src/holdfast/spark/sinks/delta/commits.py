@@ -67,7 +67,7 @@ def create_table(session: SparkSession, rows: DataFrame, sink: ReadySink) -> Non
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Tell whether somebody else's commit came between; nothing of ours was committed then."""
+    """Return whether somebody else's commit came between; nothing of ours was committed then."""
     cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     while cause is not None:
         if cause.getClass().getSimpleName() in _CONFLICTS:
@@ -77,7 +77,7 @@ def is_conflict(error: BaseException) -> bool:
 
 
 def grows(sink: ReadySink) -> bool:
-    """Tell whether the user lets the table's schema follow the rows."""
+    """Return whether the user lets the table's schema follow the rows."""
     wanted = {"mergeschema"} | ({"overwriteschema"} if sink.mode == "complete" else set())
     return any(
         name.lower() in wanted and value.lower() == "true" for name, value in sink.options.items()
@@ -163,7 +163,7 @@ class TableFit:
             raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
 
     def _columns(self, told: str | None) -> StructType:
-        """Give the table's columns as its log tells them; Spark is asked, slowly, where not."""
+        """Return the table's columns as its log tells them; Spark is asked, slowly, where not."""
         from pyspark.sql.types import StructType
 
         if told is not None:

@@ -80,21 +80,21 @@ class TableCommands:
             self._table().delete()
 
     def is_append_only(self) -> bool:
-        """Tell whether the table is set to refuse what takes rows away."""
+        """Return whether the table is set to refuse what takes rows away."""
         detail = self._session.sql(f"describe detail delta.{quoted(self._path)}").collect()[0]
         return str(detail["properties"].get("delta.appendOnly", "")).lower() == "true"
 
     def why_not_restorable(self, version: int) -> str | None:
-        """Tell why a version can't be restored; None where all that it needs is there."""
+        """Return why a version cannot be restored; None where all that it needs is there."""
         reader = self._session.read.format("delta")
         try:
             then = reader.option("versionAsOf", version).load(self._path).inputFiles()
         except (Py4JError, PySparkException):
-            return "the table's log does not tell it any more"
+            return "the table's log no longer contains it"
         now = self._session.read.format("delta").load(self._path).inputFiles()
         missing = [file for file in set(then).difference(now) if not self._is_there(file)]
         if missing:
-            return f"{len(missing)} of its files are gone"
+            return f"{len(missing)} of its files are missing"
         return None
 
     def _is_there(self, file: str) -> bool:
@@ -153,8 +153,10 @@ class DeltaRewind:
     def rewind(self, query_id: str, batch_id: int) -> None:
         """Take back every batch of a query after this one, or raise HF5011 and change nothing."""
         if self._sink.mode != "append":
-            why = "a row that was replaced since would have to come back, and a batch after it go"
-            raise self._refused("batches are taken back from appended rows alone", why)
+            why = (
+                "rows that were replaced since would have to be restored, and later batches removed"
+            )
+            raise self._refused("only appended rows can be rewound", why)
         if self._ledger() is None and batch_id == -1:
             return
         for _ in range(ATTEMPTS):
@@ -171,7 +173,7 @@ class DeltaRewind:
             )
             self._close(act, standing)
             reach("delta.closed")
-        raise self._refused(f"others took batches of the query {query_id} back meanwhile")
+        raise self._refused(f"another process rewound the query {query_id} at the same time")
 
     def _settled(self, query_id: str) -> tuple[DeltaLedger, ApplicationState]:
         """Finish what was begun, and return how the query stands; raise where it can't go back."""
@@ -179,10 +181,10 @@ class DeltaRewind:
         self._settle(query_id)
         ledger = self._ledger()
         if ledger is None:
-            raise self._refused(f"there is no table that knows the query {query_id}")
+            raise self._refused(f"no table knows the query {query_id}")
         standing = _standing(ledger, query_id)
         if standing.closed:
-            raise self._refused(f"the table is closed for the query {query_id} for good")
+            raise self._refused(f"the table is permanently closed for the query {query_id}")
         return ledger, standing
 
     def clear(self) -> None:
@@ -209,7 +211,7 @@ class DeltaRewind:
         self._take_back(holding, dict.fromkeys(queries, -1), None, ledger.newest_version)
 
     def _is_fenced(self, ledger: DeltaLedger, standing: ApplicationState) -> bool:
-        """Tell whether no older generation can write any more."""
+        """Return whether no older generation can write any more."""
         return fence_before(ledger.identifiers, standing.application) >= self._generation
 
     def _refuse_older(self, ledger: DeltaLedger | None, query_id: str) -> None:
@@ -217,44 +219,44 @@ class DeltaRewind:
         identifiers = ledger.identifiers if ledger is not None else {}
         fence = fence_before(identifiers, current_application(identifiers, query_id))
         if self._generation < fence:
-            message = f"batches were taken back by generation {fence} of the job; "
+            message = f"the table was rewound by generation {fence} of the job; "
             message += f"this is generation {self._generation}"
             raise SinkError("HF5062", message, at=self._at)
 
     def _goal(self, ledger: DeltaLedger, query_id: str, batch_id: int) -> int | None:
-        """Give the version to restore, None for an empty table; raise HF5011."""
+        """Return the version to restore, None for an empty table; raise HF5011."""
         if batch_id == -1:
             self._all_ours(ledger, (query_id,))
             self._refuse_append_only()
             return None
         goal = find_goal(self._versions(ledger.newest_version), query_id, batch_id)
         if goal.version is None:
-            message = f"the table's log knows no batch {batch_id} of the query {query_id}"
+            message = f"the table's log has no batch {batch_id} of the query {query_id}"
             raise self._refused(message)
         if goal.foreign is not None:
-            message = f"version {goal.foreign} of the table is somebody else's, and came after "
+            message = f"version {goal.foreign} of the table was written by another writer, after "
             raise self._refused(message + f"batch {batch_id}")
         self._refuse_append_only()
         missing = self._commands.why_not_restorable(goal.version)
         if missing is not None:
-            message = f"version {goal.version} of the table can't be restored: {missing}"
+            message = f"version {goal.version} of the table cannot be restored: {missing}"
             raise self._refused(message)
         return goal.version
 
     def _all_ours(self, ledger: DeltaLedger, queries: Collection[str] | None) -> frozenset[str]:
-        """Give whose rows the table holds; raise HF5011 where it has others, or can't tell."""
+        """Return whose rows the table holds; raise HF5011 where it has others, or cannot tell."""
         found = find_beginning(self._versions(ledger.newest_version), queries)
         if found.foreign is not None:
-            message = f"the table holds rows of somebody else, from version {found.foreign}"
+            message = f"the table has rows of another writer, from version {found.foreign}"
             raise self._refused(message)
         if not found.seen_whole:
-            message = "the table's log does not reach back to its first row any more"
-            raise self._refused(message, "whether all rows are the job's own is unknown")
+            message = "the table's log no longer reaches back to its first row"
+            raise self._refused(message, "it is unknown whether all rows are the job's own")
         return found.queries
 
     def _refuse_append_only(self) -> None:
         if self._commands.is_append_only():
-            raise self._refused("the table is set to be appended to only: delta.appendOnly")
+            raise self._refused("the table is append-only: delta.appendOnly")
 
     def _take_back(
         self,
@@ -292,7 +294,9 @@ class DeltaRewind:
         if meddled is not None:
             for standing in act.standings:
                 self._settle(standing.application.query_id)
-            message = f"version {meddled} of the table came in between; no row was taken back"
+            message = (
+                f"version {meddled} of the table was committed in between; no rows were removed"
+            )
             raise self._refused(message)
         note = self._note("taken-back", act.id, batches=act.batches)
         if act.version is None:
@@ -314,19 +318,17 @@ class DeltaRewind:
         if late is None:
             return
         if late.has_rows_since:
-            message = (
-                f"version {late.number} of the table took rows away that a newer driver wrote; "
-            )
+            message = f"version {late.number} of the table removed rows that a newer driver wrote; "
             raise SinkError(
-                "HF5063", f"{message}version {late.number - 1} still holds them", at=self._at
+                "HF5063", f"{message}version {late.number - 1} still has them", at=self._at
             )
         version = late.number - 1
         back = self._note("given-back", act.id, batches=dict.fromkeys(act.batches, -1))
         self._again(lambda: self._commands.restore(version, back))
-        raise self._refused("another taking back came in between; the rows were given back")
+        raise self._refused("another rewind was committed in between; the rows were restored")
 
     def _newest_of(self, act: _Act) -> tuple[int, int | None]:
-        """Give the newest version, and one since the first look that is not the act's own."""
+        """Return the newest version, and one since the first look that is not the act's own."""
         ledger = self._ledger()
         newest = act.seen if ledger is None else ledger.newest_version
         steps = 0
@@ -356,8 +358,11 @@ class DeltaRewind:
             self._again(lambda: self._commands.restore(version, back))
         self._open(standing.application, ending.batch_id, ending.act_id)
         if ending.foreign is not None:
-            told = "were given back" if ending.give_back is not None else "went along"
-            message = f"version {ending.foreign} of the table came in between, and its rows {told}"
+            told = "were restored" if ending.give_back is not None else "were removed too"
+            message = (
+                f"version {ending.foreign} of the table was committed in between, and its rows "
+                f"{told}"
+            )
             raise self._refused(message)
 
     def _open(self, ended: Application, batch_id: int | None, act_id: str) -> None:
@@ -384,7 +389,7 @@ class DeltaRewind:
                 return
             except (Py4JError, PySparkException) as error:
                 if not is_conflict(error) or attempt + 1 == ATTEMPTS:
-                    message = "batches are being taken back, and the table refused the next step"
+                    message = "a rewind is in progress, and the table refused its next step"
                     raise SinkError("HF5060", message, at=self._at) from error
                 time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
 

@@ -67,8 +67,8 @@ class DeltaBatchSink:
 
     kind = "delta"
     promise = (
-        "every batch once: one that the table holds with the same offsets is skipped, one with "
-        "other offsets stops the job"
+        "exactly once. A batch already in the table is skipped; the same batch id with "
+        "different offsets stops the job"
     )
 
     def __init__(self, session: SparkSession, sink: ReadySink, location: Location) -> None:
@@ -92,7 +92,7 @@ class DeltaBatchSink:
         self._known = frozenset(table.identifiers if table else ())
         self._watch.note(table.table_id if table else None)
         if strange:
-            message = f"{self.identity} is no Delta table and holds {', '.join(strange)}"
+            message = f"{self.identity} is not a Delta table and contains {', '.join(strange)}"
             raise SinkError("HF5006", message, at=self._sink.at)
         if table is None:
             check_new_table(schema, self._sink)
@@ -124,7 +124,7 @@ class DeltaBatchSink:
             return Delivery(skipped=False, rows=found.rows)
 
     def last_committed(self, query_id: str) -> LastCommitted:
-        """Give the newest batch that the table holds of this query, without Spark; never raises."""
+        """Return the newest batch of this query in the table, without Spark; never raises."""
         return ask_sink(self._location.shown, self._below).last_committed(query_id)
 
     def offsets_of(self, query_id: str, batch_id: int) -> CommittedOffsets:
@@ -210,7 +210,7 @@ class DeltaBatchSink:
             self._watch.note(None)
 
     def _followed(self, query_id: str) -> FollowedTable:
-        """Give the table under the name that the query had when this sink was prepared.
+        """Return the table under the name that the query had when this sink was prepared.
 
         An old driver must not learn a newer one: what it brings was planned before the taking back.
         """
@@ -220,7 +220,7 @@ class DeltaBatchSink:
         return self._table[1]
 
     def _holds(self, table: FollowedTable, identity: BatchIdentity) -> bool:
-        """Tell whether the table holds this batch; raise where it holds another one of its id."""
+        """Return whether the table holds this batch; raise where it holds another one of its id."""
         with self._asked():
             table.look()
         if table.newest_version is None or table.table_id is not None:
@@ -228,12 +228,12 @@ class DeltaBatchSink:
         if table.closed:
             raise self._closed(table, identity.query_id)
         if identity.generation < table.fence:
-            message = f"batches were taken back from {self.identity} by generation {table.fence} "
+            message = f"{self.identity} was rewound by generation {table.fence} "
             message += f"of the job; this driver is generation {identity.generation}"
             raise SinkError("HF5062", message, at=self.identity)
         following = 0 if table.last_batch is None else table.last_batch + 1
         if table.application.number and identity.batch_id > following:
-            message = f"{self.identity} was taken back, and goes on with batch {following}; "
+            message = f"{self.identity} was rewound and continues with batch {following}; "
             raise SinkError("HF5061", f"{message}this is {identity.batch_id}", at=self.identity)
         if identity.batch_id >= following:
             return False
@@ -241,12 +241,12 @@ class DeltaBatchSink:
         return True
 
     def _closed(self, table: FollowedTable, query_id: str) -> SinkError:
-        """Give the error of a name under which nothing can be written any more."""
+        """Return the error of a name under which nothing can be written any more."""
         with self._asked():
             ledger, closing = read_delta_ledger(self._below(LOG_FOLDER)), table.batch(CLOSED)
         newest = current_application(ledger.identifiers if ledger else (), query_id)
         if closing is not None and closing.act is not None and newest == table.application:
-            message = f"{self.identity}: batches of the query {query_id} are being taken back"
+            message = f"{self.identity}: a rewind of the query {query_id} is in progress"
             return SinkError("HF5060", message, at=self.identity)
         message = f"{self.identity} is closed for the query {query_id}"
         return SinkError("HF5004", message, at=self.identity)
@@ -262,8 +262,8 @@ class DeltaBatchSink:
         stored = None if found is None else found.offsets_digest
         if found is not None and stored is not None and not identity.has_offsets(stored):
             message = (
-                f"{self.identity} holds batch {identity.batch_id} with other offsets, "
-                f"in version {found.table_version} of the table"
+                f"{self.identity} has batch {identity.batch_id} with different offsets, in "
+                f"version {found.table_version} of the table"
             )
             raise SinkError("HF5003", message, at=self.identity)
 
@@ -272,8 +272,10 @@ class DeltaBatchSink:
         if table.closed:
             raise self._closed(table, identity.query_id)
         if table.last_batch is None or table.last_batch < identity.batch_id:
-            message = f"Delta skipped batch {identity.batch_id}, and the part of the log of "
-            message += f"{self.identity} that can be read does not tell why"
+            message = (
+                f"Delta skipped batch {identity.batch_id}, and the readable part of the log of "
+            )
+            message += f"{self.identity} does not show why"
             raise SinkError("HF5009", message, at=self.identity)
 
     def _commit(self, rows: DataFrame, identity: BatchIdentity, table: FollowedTable) -> None:
@@ -291,7 +293,9 @@ class DeltaBatchSink:
                 if self._holds(table, identity):
                     return
                 if attempt + 1 == ATTEMPTS:
-                    message = f"batch {identity.batch_id} met other commits {ATTEMPTS} times"
+                    message = (
+                        f"batch {identity.batch_id} conflicted with other commits {ATTEMPTS} times"
+                    )
                     raise SinkError("HF5010", message, at=self.identity) from error
                 time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
 

@@ -109,7 +109,7 @@ class JdbcDatabase:
             driver = drivers.next()
             if driver.acceptsURL(self.url):
                 return str(driver.getClass().getName())
-        message = f"no jar of the session holds a driver for {self.shown}"
+        message = f"no jar of the session contains a driver for {self.shown}"
         raise SinkError("HF5070", message, at=self._sink.at)
 
 

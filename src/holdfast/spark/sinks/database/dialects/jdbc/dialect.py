@@ -211,7 +211,7 @@ class JdbcDialect:
     def _column(self, staged_name: str, name: str, data_type: DataType) -> WrittenColumn:
         kind = data_type.simpleString()
         if data_type.typeName() in ("array", "map", "struct", "variant"):
-            message = f"{name} is {kind}: a jdbc sink takes no nested values"
+            message = f"{name} is {kind}: a jdbc sink does not support nested values"
             steps = (
                 "let the transform give plain columns, or to_json(…) of the nested one",
                 "or use `format: postgres` or `format: delta`, which take nested values",

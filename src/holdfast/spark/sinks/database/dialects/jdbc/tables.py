@@ -41,7 +41,7 @@ class JdbcTables(JdbcConnection):
         with translated():
             metadata = self.metadata
             if not metadata.supportsTransactions():
-                message = "the database has no transactions: a batch can't be one act there"
+                message = "the database has no transactions: a batch cannot be written atomically"
                 raise SinkError("HF5072", message, at=self._sink.at)
             spelling = spelling_of(metadata)
             schema, name = table_name(self._sink.table or "", spelling)
@@ -59,7 +59,7 @@ class JdbcTables(JdbcConnection):
                 return place
             if "TABLE" not in kind.upper() or "VIEW" in kind.upper():
                 step = "name a table of its own"
-                message = f"{place.name} is there and is no table"
+                message = f"{place.name} exists and is not a table"
                 raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
             # Databases say nothing more of a table in one way than its whole name.
             columns = tuple(self._columns(place))
@@ -188,7 +188,7 @@ def spelling_of(metadata: Any) -> Spelling:
 def check_table_name(table: str, at: str | None) -> None:
     """Refuse what is no name of a table."""
     if _TABLE.fullmatch(table) is None:
-        message = f"{table} is no name of a table"
+        message = f"{table} is not a valid table name"
         step = 'write `table`, `schema.table`, or `schema."Any Name"`'
         raise SinkError("HF5002", message, at=at, next_steps=(step,))
 

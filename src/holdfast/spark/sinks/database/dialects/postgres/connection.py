@@ -97,7 +97,7 @@ class PostgresConnection:
         ((oid, kind),) = found
         if kind not in ("r", "p"):
             step = "name a table of its own"
-            message = f"{table.name} is there and is no table"
+            message = f"{table.name} exists and is not a table"
             raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
         if self._sink.mode == "upsert":
             self._check_unique(oid)
@@ -172,8 +172,11 @@ class PostgresConnection:
         if set(self._sink.key) in indexes:
             return
         key = ", ".join(self._sink.key)
-        message = f"the table has no unique index of exactly the key ({key})"
-        why = "without it nothing keeps two rows of one key apart, and PostgreSQL does no upsert"
+        message = f"the table has no unique index on exactly the key ({key})"
+        why = (
+            "without it the table could get two rows with the same key, and PostgreSQL cannot "
+            "upsert"
+        )
         step = f"create one: create unique index on … ({key})"
         raise SinkError("HF5005", message, at=self._sink.at, why=why, next_steps=(step,))
 

@@ -181,7 +181,7 @@ class PostgresDialect:
     def _check_name(self, name: str) -> None:
         """Refuse a column's name that PostgreSQL does not take, or cuts off."""
         if len(name.encode()) > LONGEST_NAME or "\0" in name or not name:
-            message = f"PostgreSQL takes no column with the name {name!r}"
+            message = f"PostgreSQL does not support a column named {name!r}"
             step = f"rename it in the transform: 1 to {LONGEST_NAME} bytes"
             raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
 

@@ -85,7 +85,7 @@ def _refuse_trouble(troubles: Sequence[str], at: str | None) -> None:
         raise SinkError("HF5043", message, at=at)
     for one in decoded:
         column = f" for the column {one['column']}" if one["column"] else ""
-        raise SinkError("HF5044", f"PostgreSQL refused a value{column}: {one['words']}", at=at)
+        raise SinkError("HF5044", f"PostgreSQL rejected a value{column}: {one['words']}", at=at)
 
 
 def _failure_of_task(error: Exception, at: str | None) -> SinkError | None:
