@@ -76,7 +76,9 @@ def test_a_part_that_may_not_be_listed(project: Path, command: str) -> None:
     partial = command in ("inspect", "doctor")
     assert status == (3 if partial else 20), text
     assert ("HF2230" if partial else "HF7002") in text
-    assert not [word for word in _VERDICTS if word in text], text
+    # The sink was read: that its output has no log is known.
+    seen = " ".join(text.split()).replace("holds no log of batches", "")
+    assert not [word for word in _VERDICTS if word in seen], text
     if command == "inspect":
         assert "The next start is unknown" in text
 
