@@ -71,6 +71,17 @@ def test_a_missing_root_is_not_found(tmp_path: Path) -> None:
     assert (caught.value.code.number, caught.value.at) == ("HF7001", "shown")
 
 
+def test_a_misspelled_path_names_the_nearest_one(tmp_path: Path) -> None:
+    """Whichever part of it is wrong; only where the whole path exists."""
+    (tmp_path / "checkpoints/orders").mkdir(parents=True)
+    for given, meant in (("chekpoints/orders", True), ("checkpoints/oders", True),
+                         ("chekpoints/invoices", False), ("backups", False)):  # fmt: skip
+        with pytest.raises(NotFoundError) as caught:
+            LocalReader(str(tmp_path / given)).list()
+        told = f"nothing is there; did you mean {tmp_path}/checkpoints/orders?"
+        assert caught.value.message == (told if meant else "nothing is there")
+
+
 def test_a_missing_root_has_no_names(tmp_path: Path) -> None:
     assert LocalReader(str(tmp_path / "nothing")).names("") == frozenset()
 

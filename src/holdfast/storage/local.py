@@ -13,6 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from holdfast.errors import NotFoundError, StorageError
+from holdfast.nearest import CLOSE, nearest
 from holdfast.storage.errors import border, translated
 from holdfast.storage.paths import inner_path, place_within, shown_path
 from holdfast.storage.reading import FileKind, Listed, Listing
@@ -145,6 +146,22 @@ _OPEN_FILE = (
 )
 
 
+def _meant(root: str) -> str:
+    """Return the existing path that a misspelled one is nearest to, as a question; or nothing."""
+    rest: list[str] = []
+    missing = Path(os.path.abspath(root))  # noqa: PTH100 - links stay as they are written
+    while not missing.parent.is_dir():
+        rest.insert(0, missing.name)
+        missing = missing.parent
+    try:
+        names = [one.name for one in missing.parent.iterdir()]
+    except OSError:
+        return ""
+    near = nearest(missing.name, names, CLOSE)
+    found = missing.parent.joinpath(near or missing.name, *rest)
+    return f"; did you mean {shown_path(str(found))}?" if found.is_dir() else ""
+
+
 class LocalReader:
     """Reads the folder `root`, shown to people as `location`."""
 
@@ -161,7 +178,11 @@ class LocalReader:
     def list(self) -> Listing:
         """List everything below the root once; folders that refuse are told as failures."""
         with border(self._location):
-            mode = self._refuse_file()
+            try:
+                mode = self._refuse_file()
+            except FileNotFoundError as error:
+                message = f"nothing is there{_meant(self._root)}"
+                raise NotFoundError("HF7001", message, at=self._location) from error
             root = os.path.realpath(self._root)
         return walk(root, self._location, stat.S_IMODE(mode) & 0o777)
 

@@ -21,7 +21,7 @@ from holdfast.diagnosis.inspection.sources import (
 )
 from holdfast.diagnosis.inspection.subject import DeclaredJob
 from holdfast.errors import StorageError
-from holdfast.jobs.queryshape import QueryShape, python_shape
+from holdfast.jobs.queryshape import AGGREGATION, QueryShape, python_shape
 from holdfast.jobs.ready import ChangedTable
 from holdfast.jobs.sqltext import sql_shape
 from holdfast.records.run import Run, SinkFacts, SourceProgress
@@ -232,6 +232,13 @@ FIELD_SCENARIOS: tuple[Scenario, ...] = (
              lambda: alone(files_of("stateless"), job=declared(source={
                  "format": "json", "path": "in", "options": {"maxFilesPerTriger": "1"}})),
              not_tried="Spark goes on as without the option, which tests/spark/running shows"),
+    Scenario((), "HF2376", WARNING, "", "Spark goes on; groups with one key overwrite each other.",
+             lambda: alone(files_of("stateless"), job=replace(
+                 declared(
+                     sql="select k, day, sum(n) as s from source group by k, day",
+                     sink={"format": "delta", "path": "out", "mode": "upsert", "key": ("k",)}),
+                 query=QueryShape(operators=(AGGREGATION,), keys=frozenset({"k", "day"})))),
+             not_tried="the start succeeds, and tests/spark/test_upsertkey.py counts the rows"),
     Scenario((89,), "HF2412", FATAL, "_delta_log/00000000000000000002.json",
              "Delta takes every batch again under a new query id: all rows are there twice.",
              lambda: alone({}, output_of("delta", "4.2.0"), job=declared()),

@@ -139,7 +139,8 @@ def _lost(recorded: Recorded, clues: SinkClues) -> Finding:
 
 def _of_sink(subject: Subject) -> Iterator[Finding]:
     """Yield what a start would do to the rows in the sink, and that there is no checkpoint."""
-    yield from check_is_there(subject)
+    # What is declared is no evidence: also of a job, a checkpoint that is not there is reported.
+    yield from check_is_there(replace(subject, job=None))
     for check in SINK_CHECKS:
         yield from _fatal(check(subject))
 

@@ -149,11 +149,11 @@ def check_sink_memory(subject: Subject) -> Iterator[Finding]:
             yield Finding("HF2248", Severity.ERROR, message, root, {"newest_commit": committed})
             return
         message = f"batches up to {committed} are committed, but the output has no log of batches"
-        evidence = {"newest_commit": committed}
+        known = {"newest_commit": committed}
         if not _is_own(subject):
-            yield Finding("HF2407", Severity.WARNING, message, root, evidence)
+            yield Finding("HF2407", Severity.WARNING, message, root, known)
         elif subject.sight is not None and not subject.sight.contents.is_without_rows:
-            yield _without_manifests(message, root, evidence)
+            yield _without_manifests(message, root, known)
 
 
 def _without_manifests(message: str, root: Place, evidence: Mapping[str, object]) -> Finding:
