@@ -25,8 +25,11 @@ class Kill:
     verdict: Verdict
 
 
-def hunt(mutant: Mutant, seed: int, most: int = MOST) -> Kill | None:
-    """Draw schedules of the mutant's scenarios in turn until one is convicted."""
+def hunt(mutant: Mutant, seed: int, most: int = MOST, *, first: int = 1) -> Kill | None:
+    """Draw schedules of the mutant's scenarios in turn, from the `first` on, until it is convicted.
+
+    Numbers count up to `most`; a hunt that begins where one ended is over at once.
+    """
     places = [
         (scenario, storage)
         for scenario in map(scenario_named, mutant.scenarios)
@@ -34,7 +37,7 @@ def hunt(mutant: Mutant, seed: int, most: int = MOST) -> Kill | None:
         if storage in scenario.storages or storage == "naive"
     ]
     with mutant.at_work():
-        for number in count(1):
+        for number in count(first):
             if number > most:
                 return None
             scenario, storage = places[number % len(places)]

@@ -12,8 +12,8 @@ from tests.simulation.schedule import parse
 pytestmark = pytest.mark.usefixtures("simulated_world")
 
 SEED = 20261116
-DRAWN = 20
-"""Schedules per scenario and storage; `make audit` runs them by the hundred thousand."""
+DRAWN, WHOLE = 8, 20
+"""Schedules per scenario and storage; `make audit` also explores them by the hundred thousand."""
 
 
 @pytest.mark.parametrize("schedule", ["-", "A40:freeze,B60:toA", "A30:crash,B20:suspend"])
@@ -34,10 +34,11 @@ def test_a_drawn_schedule_can_be_repeated_by_its_decisions() -> None:
 @pytest.mark.parametrize(
     ("scenario", "storage"), every_place(), ids=lambda one: getattr(one, "name", one)
 )
-def test_promises_are_kept(scenario: Scenario, storage: str) -> None:
+def test_promises_are_kept(scenario: Scenario, storage: str, whole: bool) -> None:
     """Undisturbed with the doctor at the end, and under a part of what `make audit` explores."""
     verdicts = [run_fixed(scenario, storage, (), examined=True)]
-    verdicts += [drawn_schedule(scenario, storage, SEED + number) for number in range(DRAWN)]
+    seeds = range(SEED, SEED + (WHOLE if whole else DRAWN))
+    verdicts += [drawn_schedule(scenario, storage, seed) for seed in seeds]
     for verdict in verdicts:
         if verdict.violations:
             least = shrunk(lambda one: run_fixed(scenario, storage, one, examined=True), verdict)
