@@ -15,16 +15,16 @@ from typing import Any
 from holdfast.errors import DecodeError
 from holdfast.format.state.schema import type_text
 from holdfast.redaction import names_secret
+from holdfast.spark.facts.literals import folds, literal
 from holdfast.spark.facts.texts import digest, without_secrets
 from holdfast.spark.facts.tree import Node, unwrapped
-from holdfast.spark.facts.windows import duration, session_window, time_window, window_time
+from holdfast.spark.facts.windows import session_window, time_window, window_time
 
 Lookup = Callable[[int, str], str]
 """Returns the normal form of an attribute by its id and name."""
 Subquery = Callable[[Node], str]
 """Returns the normal form of a plan inside of an expression."""
 
-_IDENTITY_HASH = re.compile(r"@[0-9a-f]{1,16}\b")
 _COMMUTATIVE = {
     "Add": "+",
     "Multiply": "*",
@@ -57,7 +57,7 @@ _NAMES = {
     "StringTrim": "trim",
     "UnixTimestamp": "to_unix_timestamp",
 }
-_NO_MEANING = frozenset(
+WITHOUT_MEANING = frozenset(
     (
         *("exprId", "resultId", "metadata", "qualifier", "timeZoneId", "evalMode", "hideSeed"),
         *(
@@ -76,10 +76,7 @@ _NO_MEANING = frozenset(
     )
 )
 """Arguments that change nothing, or that stand among the settings."""
-_NUMBERS = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L", "float": "F", "double": "D"}
-_WHOLE = frozenset(("tinyint", "smallint", "int", "bigint"))
 _RANDOM = {"Rand": "rand", "Randn": "randn"}
-_CHECKED_LITERAL = re.compile(r"-?\d+")
 
 
 class Infix(str):
@@ -154,7 +151,7 @@ class Speller:
         inner = unwrapped(child)
         if inner.name == "Literal":
             value, kind = inner.fields.get("value"), type_of(inner.fields.get("dataType"))
-            if _folds(value, kind, target):
+            if folds(value, kind, target):
                 return literal(value, target, self.hidden)
         if inner.name in _ADDS_TIME and target.startswith("timestamp"):
             return self.text(child)
@@ -178,7 +175,7 @@ class Speller:
     def _checked(self, node: Node, text: str) -> str:
         return f"try({text})" if node.fields.get("evalMode") == "TRY" else text
 
-    def _comparison(self, node: Node) -> str:
+    def _comparison(self, node: Node, *, negated: bool = False) -> str:
         sign = _EQUALITIES.get(node.name) or _ORDERS[node.name]
         left, right = node.children
         first, second = self._compared(left, right), self._compared(right, left)
@@ -188,7 +185,7 @@ class Speller:
             turned = first > second if sign in ("=", "<=>") else sign in (">", ">=")
         if turned:
             first, second, sign = second, first, _TURNED.get(sign, sign)
-        return Infix(f"{first} {sign} {second}")
+        return Infix(f"{first} {'!=' if negated else sign} {second}")
 
     def _compared(self, node: Node, other: Node) -> str:
         """Spell an operand; a constant that a column for secrets is compared with, as a digest."""
@@ -202,24 +199,26 @@ class Speller:
     def _not(self, node: Node) -> str:
         inner = unwrapped(node.children[0])
         if inner.name == "EqualTo":
-            return Infix(self._comparison(inner).replace(" = ", " != ", 1))
+            return self._comparison(inner, negated=True)
         if inner.name == "IsNull":
             return Infix(f"{self._operand(inner.children[0])} IS NOT NULL")
         if inner.name == "IsNotNull":
             return Infix(f"{self._operand(inner.children[0])} IS NULL")
         if inner.name in ("In", "InSet"):
-            return Infix(self._in(inner).replace(" IN (", " NOT IN (", 1))
+            return self._in(inner, "NOT IN")
         return Infix(f"NOT {self._operand(inner)}")
 
     def _null(self, node: Node) -> str:
         word = "IS NULL" if node.name == "IsNull" else "IS NOT NULL"
         return Infix(f"{self._operand(node.children[0])} {word}")
 
-    def _in(self, node: Node) -> str:
+    def _in(self, node: Node, word: str = "IN") -> str:
         value, *several = node.children
         if node.name == "InSet":
             self.hidden.add(f"the constants that {self.text(value)} is compared with")
-        return Infix(f"{self._operand(value)} IN ({', '.join(sorted({*map(self.text, several)}))})")
+        return Infix(
+            f"{self._operand(value)} {word} ({', '.join(sorted({*map(self.text, several)}))})"
+        )
 
     def _case(self, node: Node) -> str:
         parts = [self.text(child) for child in node.children]
@@ -257,9 +256,7 @@ class Speller:
 
     def _aggregate(self, node: Node) -> str:
         function = node.tree("aggregateFunction")
-        text = self._function(function) if function is not None else "?"
-        if function is not None and function.name in _SPECIAL:
-            text = self.text(function)
+        text = self.text(function) if function is not None else "?"
         if node.fields.get("isDistinct"):
             text = text.replace("(", "(DISTINCT ", 1)
         condition = node.tree("filter")
@@ -326,14 +323,14 @@ class Speller:
         name = _NAMES.get(node.name) or snake(node.name)
         arguments = [self.text(child) for child in node.children]
         for field, value in node.fields.items():
-            if field in _NO_MEANING:
+            if field in WITHOUT_MEANING:
                 continue
             if value is None:
                 self.hidden.add(f"the argument {field} of {name}")
             elif value not in ((), {}, False):
                 arguments.append(f"{snake(field)} => {self._argument(value)}")
         # A number that is as small as a place among children was taken for one.
-        spare = {one for one in node.slots if one not in _NO_MEANING and one in _COUNTS}
+        spare = {one for one in node.slots if one not in WITHOUT_MEANING and one in _COUNTS}
         arguments += [f"{snake(one)} => {node.slots[one]}" for one in sorted(spare)]
         return f"{name}({', '.join(arguments)})"
 
@@ -345,48 +342,21 @@ class Speller:
         if isinstance(value, Mapping):
             if "object" in value:
                 return _object(value)
-            return type_of(value) if "type" in value else "{…}"
+            return type_of(value) if "type" in value else self._product(value)
         return without_secrets(str(value))
+
+    def _product(self, value: Mapping[str, Any]) -> str:
+        if "jvmId" in value or str(value.get("product-class")).endswith(".ExprId"):
+            return "{}"
+        shown = (
+            f"{name}: {self._argument(one)}"
+            for name, one in value.items()
+            if name != "product-class"
+        )
+        return f"{{{', '.join(shown)}}}"
 
 
 _COUNTS = frozenset(("ordinal", "scale", "limit", "num", "precision"))
-
-
-def literal(value: object, kind: str, hidden: set[str] | None = None) -> str:
-    """Return the text of a constant with its type, where the text alone does not show it."""
-    if value is None:
-        return "NULL" if kind == "void" else f"CAST(NULL AS {kind})"
-    text = str(value)
-    if kind in _NUMBERS:
-        return f"{text}{_NUMBERS[kind]}"
-    if kind == "boolean":
-        return text
-    if kind.startswith("interval ") and text.lstrip("-").isdigit():
-        months = "year" in kind or "month" in kind
-        return f"INTERVAL '{text} months'" if months else f"INTERVAL {duration(int(text))}"
-    if kind.startswith("decimal"):
-        return f"{text}BD"
-    if kind.startswith("string") or kind == "varchar":
-        return f"'{without_secrets(text)}'" if "'" not in text else repr(without_secrets(text))
-    if kind == "binary" or "@" in text:
-        if hidden is not None:
-            hidden.add(f"a constant of type {kind}")
-        text = _IDENTITY_HASH.sub("", text)
-    quoted = text if text.endswith("'") else f"'{text}'"
-    return quoted if quoted.upper().startswith(kind.upper()) else f"{kind.upper()} {quoted}"
-
-
-def _folds(value: object, kind: str, target: str) -> bool:
-    """Tell whether Spark's cast of a constant gives the same digits with another type."""
-    if value is None:
-        return True
-    if kind == target:
-        return True
-    return (
-        kind in _WHOLE
-        and target in _WHOLE
-        and list(_NUMBERS).index(kind) <= list(_NUMBERS).index(target)
-    )
 
 
 def _wrapped(text: str) -> str:

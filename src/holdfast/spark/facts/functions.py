@@ -334,7 +334,8 @@ def _global_names(code: CodeType) -> Iterator[tuple[str, ...]]:
 
 def _imports(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the modules that a code imports, each with the names that it takes of it."""
-    name, taken = None, []
+    name: str | None = None
+    taken: list[str] = []
     for one in dis.get_instructions(code):
         if one.opname == "IMPORT_NAME":
             if name is not None:

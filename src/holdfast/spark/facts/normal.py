@@ -153,7 +153,7 @@ class _Describer:
             return self._reference(node)
         if not node.children:
             return self._leaf(node)
-        inputs = tuple(self.rows(child) for child in node.children)
+        inputs = tuple(self.rows(child) for child in node.inputs())
         describe = _NODES.get(node.name)
         if describe is not None:
             rows = describe(self, node, inputs)
@@ -255,7 +255,7 @@ class _Describer:
     def _union(self, _: Node, inputs: tuple[Rows, ...]) -> Rows:
         first = inputs[0]
         forms = dict(first.forms)
-        for place, (number, _) in enumerate(first.columns):
+        for place, (number, _name) in enumerate(first.columns):
             several = dict.fromkeys(
                 rows.forms.get(rows.columns[place][0], "?")
                 for rows in inputs

@@ -16,6 +16,8 @@ from holdfast.records.facts import (
     FunctionFacts,
     OperatorFacts,
     QueryFacts,
+    StaticFacts,
+    StoreFacts,
     WatermarkFacts,
 )
 from holdfast.records.run import PlanFacts
@@ -96,7 +98,9 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
             return otherwise
 
     sources = sources_of(reading.machine, plan, unknown)
-    statics = told("tables beside the streams", lambda: statics_of(plan, unknown), {})
+    no_statics: Mapping[int, StaticFacts] = {}
+    no_functions: list[PlannedFunction] = []
+    statics = told("tables beside the streams", lambda: statics_of(plan, unknown), no_statics)
     physical = told("the stateful operators", lambda: _physical(reading), None)
     streams = [node.number for node in plan.root.walk() if node.name in RELATIONS]
     leaves = {number: static.name for number, static in statics.items()}
@@ -106,7 +110,7 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
     }
     kinds = None if physical is None else kinds_of(physical)
     normal = told("the steps", lambda: normal_form(plan.root, leaves, kinds), None)
-    called = told("Python functions", lambda: [*python_functions(plan, unknown)], [])
+    called = told("Python functions", lambda: [*python_functions(plan, unknown)], no_functions)
     operators = None
     if physical is not None and normal is not None:
         operators = told(
@@ -141,7 +145,7 @@ def _physical(reading: Reading) -> list[PhysicalOperator] | None:
 
 def _asked(reading: Reading, operator: PlannedOperator) -> PhysicalOperator:
     condition = None
-    stores = ()
+    stores: tuple[StoreFacts, ...] = ()
     outputs: tuple[tuple[int, ...], ...] = ()
     try:
         stores = stores_of(reading.machine, operator)

@@ -24,7 +24,7 @@ def statics_of(plan: Plan, unknown: list[str]) -> Mapping[int, StaticFacts]:
     """Return the tables that are no streams, by the numbers of their leaves."""
     leaves = [
         node
-        for node in plan.root.walk()
+        for node in plan.root.used()
         if not node.children and node.name not in RELATIONS and node.name not in _PLAIN
     ]
     return {node.number: _static(plan.java_node(node), node, unknown) for node in leaves}
@@ -56,16 +56,17 @@ def _relation(java: Any, name: str) -> StaticFacts:
     relation = java.relation()
     catalog = java.catalogTable()
     table = catalog.get().qualifiedName() if catalog.isDefined() else None
-    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+    try:
+        location = relation.location()
+    except REFUSALS:
+        # It has no files.
         shown = table or relation.getClass().getSimpleName()
         return StaticFacts(bounded(without_secrets(f"{shown}: {name}")), None)
-    location = relation.location()
     roots = sorted(texts_of(location.rootPaths()))
     shown = bounded(without_secrets(table or ", ".join(roots)))
-    if "Tahoe" in location.getClass().getSimpleName():
-        return StaticFacts(
-            shown, f"table {location.deltaLog().tableId()} version {_version(location)}"
-        )
+    if ".delta." in location.getClass().getName():
+        identity = location.deltaLog().tableId()
+        return StaticFacts(shown, f"table {identity} version {_version(location)}")
     return StaticFacts(shown, _files(location))
 
 

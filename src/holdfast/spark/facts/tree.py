@@ -19,7 +19,7 @@ class Node:
 
     name: str
     """The simple name of its class."""
-    fields: Mapping[str, Any]
+    fields: dict[str, Any]
     """The other arguments of its constructor: plain values, trees, or lists of trees."""
     children: tuple[Node, ...]
     number: int
@@ -32,6 +32,19 @@ class Node:
         yield self
         for child in self.children:
             yield from child.walk()
+
+    def used(self) -> Iterator[Node]:
+        """Yield this node and those below it, without an initial state that nobody gave."""
+        yield self
+        for child in self.inputs():
+            yield from child.used()
+
+    def inputs(self) -> tuple[Node, ...]:
+        """Return the children whose rows it reads."""
+        child = self.child("child")
+        if child is not None and self.fields.get("hasInitialState") is False:
+            return (child,)
+        return self.children
 
     def child(self, name: str) -> Node | None:
         """Return the child that is this argument of the constructor."""
