@@ -17,7 +17,7 @@ from holdfast.format.state.schema import type_text
 from holdfast.redaction import names_secret
 from holdfast.spark.facts.texts import digest, without_secrets
 from holdfast.spark.facts.tree import Node, unwrapped
-from holdfast.spark.facts.windows import session_window, time_window, window_time
+from holdfast.spark.facts.windows import duration, session_window, time_window, window_time
 
 Lookup = Callable[[int, str], str]
 """Returns the normal form of an attribute by its id and name."""
@@ -361,6 +361,9 @@ def literal(value: object, kind: str, hidden: set[str] | None = None) -> str:
         return f"{text}{_NUMBERS[kind]}"
     if kind == "boolean":
         return text
+    if kind.startswith("interval ") and text.lstrip("-").isdigit():
+        months = "year" in kind or "month" in kind
+        return f"INTERVAL '{text} months'" if months else f"INTERVAL {duration(int(text))}"
     if kind.startswith("decimal"):
         return f"{text}BD"
     if kind.startswith("string") or kind == "varchar":

@@ -60,7 +60,7 @@ _ATTRIBUTE = frozenset(("LOAD_ATTR", "LOAD_METHOD"))
 def function_facts(function: Callable[..., Any], kind: str) -> FunctionFacts:
     """Return the facts of a function, with all that it reaches."""
     followed = _Followed()
-    followed.value(_unwrapped(function), "")
+    followed.value(users_own(function), "")
     return FunctionFacts(
         name=function_name(function),
         kind=kind,
@@ -72,15 +72,15 @@ def function_facts(function: Callable[..., Any], kind: str) -> FunctionFacts:
 
 def function_name(function: Any) -> str:
     """Return `module:qualified name` of a function or of an object that is called."""
-    inner = _unwrapped(function)
+    inner = users_own(function)
     while isinstance(inner, functools.partial):
-        inner = _unwrapped(inner.func)
+        inner = users_own(inner.func)
     if not hasattr(inner, "__qualname__"):
         inner = type(inner)
     return f"{getattr(inner, '__module__', None) or '?'}:{inner.__qualname__}"
 
 
-def _unwrapped(function: Any) -> Any:
+def users_own(function: Any) -> Any:
     """Return the user's own function behind what pyspark or Holdfast wraps around it."""
     for _ in range(_DEEPEST):
         if isinstance(function, MethodType):
@@ -91,11 +91,19 @@ def _unwrapped(function: Any) -> Any:
             function = processor
         elif _is_ours(function) and hasattr(function, "__wrapped__"):
             function = function.__wrapped__
-        elif is_pyspark(type(function)) and callable(getattr(function, "func", None)):
+        elif _is_wrapper(function):
             function = function.func
         else:
             return function
     return function
+
+
+def _is_wrapper(function: Any) -> bool:
+    """Tell whether this is what pyspark's `udf` makes of a function."""
+    if not callable(getattr(function, "func", None)) or isinstance(function, functools.partial):
+        return False
+    code = getattr(function, "__code__", None)
+    return is_pyspark(type(function)) or (code is not None and "pyspark" in code.co_filename)
 
 
 def _is_ours(function: Any) -> bool:
@@ -104,7 +112,7 @@ def _is_ours(function: Any) -> bool:
 
 
 def _place(function: Any) -> str | None:
-    inner = _unwrapped(function)
+    inner = users_own(function)
     while isinstance(inner, functools.partial):
         inner = inner.func
     code = getattr(inspect.unwrap(inner) if callable(inner) else inner, "__code__", None)
@@ -138,7 +146,7 @@ class _Followed:
             self.unfollowed.add(f"more than {_MOST_PARTS} parts")
             return
         self._seen[id(value)] = value
-        self._object(_unwrapped(value), name)
+        self._object(users_own(value), name)
 
     def _object(self, value: Any, name: str) -> None:
         if isinstance(value, FunctionType):

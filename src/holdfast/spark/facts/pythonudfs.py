@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark import cloudpickle
@@ -21,8 +22,20 @@ _FIRST_OF_PANDAS = 200
 """From this number on, pyspark's kinds of evaluation take pandas or Arrow."""
 
 
-def python_functions(plan: Plan, unknown: list[str]) -> Iterator[tuple[str, Any]]:
-    """Yield each Python function of a plan once, with its kind."""
+@dataclass(frozen=True)
+class PlannedFunction:
+    """A Python function of a plan."""
+
+    kind: str
+    name: str
+    """As the plan shows it."""
+    function: Any
+    owner: Node
+    """The node of the plan that calls it."""
+
+
+def python_functions(plan: Plan, unknown: list[str]) -> Iterator[PlannedFunction]:
+    """Yield each Python function of a plan once."""
     seen: set[bytes] = set()
     for owner, node, java in expressions_named(plan, _PYTHON):
         name = node.fields.get("name")
@@ -42,7 +55,7 @@ def python_functions(plan: Plan, unknown: list[str]) -> Iterator[tuple[str, Any]
         if not callable(function):
             unknown.append(f"the code of the Python function {name}: it is sent as a broadcast")
             continue
-        yield _kind(owner, node), function
+        yield PlannedFunction(_kind(owner, node), str(name), function, owner)
 
 
 def _kind(owner: Node, node: Node) -> str:

@@ -118,7 +118,7 @@ def pairs_of(mapping: Any) -> dict[str, str]:
     """Return a Scala map of texts, in one call."""
     found = {}
     for pair in texts_of(mapping):
-        key, _, value = pair.removeprefix("(").removesuffix(")").partition(",")
+        key, _, value = pair.partition(" -> ")
         found[key] = value
     return found
 
