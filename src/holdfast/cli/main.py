@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, str] = {
     "init": "A new project with an example that runs as it is",
+    "check": "Judge whether changed code may restart on its checkpoint; start nothing",
     "run": "Run jobs of the project on Spark, each on its own checkpoint",
     "status": "How the jobs of the project stand: batches, lease, last runs",
     "inspect": "What is in a checkpoint, and what the next start will do with it",
