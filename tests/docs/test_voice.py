@@ -57,7 +57,7 @@ _WRITTEN_FOR_CONTRIBUTORS = ("ARCHITECTURE.md", "docs/reports/", "docs/benchmark
 
 
 SOURCES = REPOSITORY / "src/holdfast"
-NOT_YET = frozenset({"running/guard.py", "spark/planfacts.py", "spark/preflight.py"})
+NOT_YET = frozenset({"running/guard.py", "spark/preflight.py"})
 KEPT = (
     "checkpoint/releases.py",
     "diagnosis/doctor/wrongfixes.py",

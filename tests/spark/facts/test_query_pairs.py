@@ -452,8 +452,9 @@ def doubled(values: pandas.Series) -> pandas.Series:
 
 def test_functions_are_named_with_their_kinds(streams: Streams) -> None:
     """With the place, and with those that are no part of the plan."""
+    make: Any = pandas_udf
     frame = streams.left.select(
-        pandas_udf(doubled, "long")("value").alias("a"), udf(tax, "long")("value").alias("b")
+        make(doubled, "long")("value").alias("a"), udf(tax, "long")("value").alias("b")
     )
     told = query_facts(frame, functions=[("transform", made_with_renamed_variables)])
     module = made_with_renamed_variables.__module__

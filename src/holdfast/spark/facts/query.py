@@ -100,7 +100,7 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
     sources = sources_of(reading.machine, plan, unknown)
     no_statics: Mapping[int, StaticFacts] = {}
     no_functions: list[PlannedFunction] = []
-    statics = told("tables beside the streams", lambda: statics_of(plan, unknown), no_statics)
+    statics = told("static tables", lambda: statics_of(plan, unknown), no_statics)
     physical = told("the stateful operators", lambda: _physical(reading), None)
     streams = [node.number for node in plan.root.walk() if node.name in RELATIONS]
     leaves = {number: static.name for number, static in statics.items()}
