@@ -48,7 +48,7 @@ def test_a_deleted_output_is_not_ready() -> None:
     first = answer.result.missing[0]
     assert answer.result.ready is False
     assert (first.fact, first.essential) == ("sink", True)
-    assert first.what == f"{PLACE} held batch 3 of this query; now it does not exist; this start "\
+    assert first.what == f"{PLACE} had batch 3 of this query; now it does not exist; this start "\
         "would begin with batch 4 (HF3013)"  # fmt: skip
     assert first.how[0].startswith("holdfast doctor orders ")
     assert "holdfast doctor orders" in answer.next_steps
@@ -59,9 +59,9 @@ def test_the_verdict_says_why() -> None:
     console = Console(file=io.StringIO(), width=400)
     draw_evidence(gathered(GONE), console)
     assert isinstance(console.file, io.StringIO)
-    assert f"Not ready for advice: {PLACE} held batch 3" in console.file.getvalue()
+    assert f"Not ready for advice: {PLACE} had batch 3" in console.file.getvalue()
     report = markdown_report(gathered(GONE))
-    assert f"**Not ready for advice:** {PLACE} held batch 3" in report
+    assert f"**Not ready for advice:** {PLACE} had batch 3" in report
     assert "unknown." not in report.splitlines()[2]
 
 

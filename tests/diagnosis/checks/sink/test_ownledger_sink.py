@@ -56,7 +56,7 @@ def test_files_of_this_query_are_not_called_another_writers() -> None:
     one = examinee(files_of(SHAPE, SPARK), {}, job=declared(), recorded=recorded(run))
     assert one.sink is not None
     finding = found(replace(one, sink=replace(one.sink, sees=lambda _: own)))["HF3014"]
-    assert "now it holds files of this query, and no manifest of them" in finding.message
+    assert "now it has files of this query, but no manifest of them" in finding.message
     assert "another writer" not in finding.why
     (step,) = finding.next_steps
     assert step.startswith("put the directory file:///lake/.holdfast/out back")

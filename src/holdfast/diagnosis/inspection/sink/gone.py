@@ -223,7 +223,7 @@ class SinkCompared:
     def _told(self, newest: int) -> str:
         now, place = _NOW[self.sight.contents], self.sight.place or ""
         if self.sight.is_own:
-            now = "holds files of this query, and no manifest of them"
+            now = "has files of this query, but no manifest of them"
         if self.before is None:
             return f"the ledger of {place} has batch {newest} of this query; the output {now}"
         was = self.before.shown
