@@ -1,0 +1,105 @@
+"""Runs every change on the installed Spark and records what came of it.
+
+`python -m tests.changes.record [--only NAME …] [--group GROUP …] [--missing]`; the records are
+`truth/<group>.json`. Java is needed, and no other part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.changes.generated import GENERATED
+from tests.changes.judging import Record, judged
+from tests.changes.loading import TRUTH, read_group
+from tests.changes.pair import Pair
+from tests.changes.pairs import PAIRS
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Record what was asked for, or everything; 1 where a pair could not be judged."""
+    options = options_of(arguments)
+    chosen = [one for one in (*PAIRS, *GENERATED) if wanted(one, options)]
+    spark = session()
+    bad = 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
+        for number, pair in enumerate(chosen):
+            began = time.monotonic()
+            try:
+                record = judged(spark, pair, Path(root) / f"pair-{number}")
+            except Exception as error:  # noqa: BLE001  (the other pairs are still recorded)
+                bad += 1
+                print(f"{pair.group}/{pair.name} shows nothing: {error}"[:600], flush=True)
+                continue
+            write(record)
+            _show(record, time.monotonic() - began)
+    spark.stop()
+    return 1 if bad else 0
+
+
+def session() -> Any:
+    """Open a small local Spark."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").appName("changes")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
+        "spark.sql.warehouse.dir": tempfile.mkdtemp(),
+        "spark.task.maxFailures": "1",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def write(record: Record) -> None:
+    """Put a record among the others of its group, by name; one line each."""
+    records = {one["pair"]: one for one in (*read_group(record["group"]), record)}
+    known = {one.name for one in (*PAIRS, *GENERATED) if one.group == record["group"]}
+    kept = sorted((one for one in records.values() if one["pair"] in known),
+                  key=lambda one: str(one["pair"]))  # fmt: skip
+    lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in kept)
+    TRUTH.mkdir(exist_ok=True)
+    (TRUTH / f"{record['group']}.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def options_of(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return which pairs are asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--group", nargs="*", default=[])
+    parser.add_argument("--missing", action="store_true")
+    return parser.parse_args(arguments)
+
+
+def wanted(pair: Pair, options: argparse.Namespace) -> bool:
+    """Return whether a pair is asked for."""
+    if options.missing and pair.name in {one["pair"] for one in read_group(pair.group)}:
+        return False
+    if options.only:
+        return pair.name in options.only
+    return not options.group or pair.group in options.group
+
+
+def _show(record: Record, seconds: float) -> None:
+    counts = " ".join(f"{name}={record[name]}" for name in ("rows", "missing", "extra")
+                      if name in record)  # fmt: skip
+    parts = (record["group"], record["pair"], record["outcome"], counts)
+    extra = record.get("error_class") or record.get("ignored") or record.get("reader") or ""
+    doubt = "UNEXPECTED" if record["harmless"] and record["outcome"] != "correct" else ""
+    print(*parts, extra, doubt, f"{seconds:.1f}s", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
