@@ -41,12 +41,15 @@ class Bench:
     folder: Path
     code: Mapping[str, ModuleType] = field(default_factory=dict)
     """The user's own modules, by name."""
+    streaming: bool = True
+    """Whether folders are read as streams; else as what they have now."""
 
     def orders(
         self, folder: str = "in", *, schema: str = SCHEMA, form: str = "json", **options: object
     ) -> Any:
         """Read a folder as a stream, one file per batch."""
-        reader = self.spark.readStream.format(form).schema(schema)
+        source = self.spark.readStream if self.streaming else self.spark.read
+        reader = source.format(form).schema(schema)
         for name, value in {"maxFilesPerTrigger": 1, **options}.items():
             reader = reader.option(name, str(value))
         return reader.load(str(self.folder / folder))
@@ -142,6 +145,24 @@ def standing(spark: Any, query: Query, folder: Path) -> Iterator[Bench]:
         for name, module in loaded.items():
             cloudpickle.unregister_pickle_by_value(module)
             sys.modules.pop(name, None)
+
+
+_ORDERED = ("EventTimeWatermark", "Deduplicate", "FlatMapGroups", "TransformWithState", "Limit",
+            "first(", "last(", "collect_")  # fmt: skip
+"""What makes an answer depend on the order of batches."""
+
+
+def batch_answer(spark: Any, query: Query, folder: Path) -> list[Row] | None:
+    """Return what the query gives over a folder at once; None where only a stream can say it."""
+    with standing(spark, query, folder) as bench:
+        plan = query.build(bench)._jdf.queryExecution().analyzed().toString()
+        bench.streaming = False
+        frame = query.build(bench)
+        if query.sink != "rows" or frame.isStreaming:
+            return None
+        if any(one in plan for one in _ORDERED) or (query.mode == "update" and not query.keys):
+            return None
+        return [tuple(map(str, row)) for row in frame.collect()]
 
 
 def run(spark: Any, query: Query, folder: Path, table: Table) -> None:

@@ -32,19 +32,18 @@ ORDERS_FIRST: tuple[Batch, ...] = (
      order("a", "x", 1, 10, 0.5, "10:06")),
 )  # fmt: skip
 ORDERS_SECOND: tuple[Batch, ...] = (
-    (order("a", "x", 7, 70, 5.5, "10:08"), order("c", "y", 2, 20, 1.5, "10:09"),
-     order("A", "y", 6, 60, 6.5, "10:07")),
-    (order("b", "y", 9, 90, 7.5, "10:20"), order("c", "x", 1, 15, 0.5, "10:21"),
-     order("a", "y", 3, 35, 2.0, "10:22")),
+    (order("a", "x", 6, 70, 5.5, "10:08"), order("c", "y", 2, 20, 1.5, "10:09"),
+     order("A", "y", 3, 60, 6.5, "10:07"), order("b", "y", 9, 90, 7.5, "10:20"),
+     order("c", "x", 1, 15, 0.5, "10:21"), order("a", "y", 3, 35, 2.0, "10:22")),
 )  # fmt: skip
 OTHERS_FIRST: tuple[Batch, ...] = (
     (order("a", "p", 100, 1, 9.5, "10:00"), order("b", "q", 200, 2, 9.0, "10:02")),
     (order("A", "p", 300, 3, 8.5, "10:03"), order("d", "q", 400, 4, 8.0, "10:05")),
 )
 OTHERS_SECOND: tuple[Batch, ...] = (
-    (order("c", "p", 500, 5, 7.5, "10:08"), order("a", "q", 600, 6, 7.0, "10:08")),
-    (order("b", "p", 700, 7, 6.5, "10:19"), order("c", "q", 800, 8, 6.0, "10:22")),
-)
+    (order("c", "p", 500, 5, 7.5, "10:08"), order("a", "q", 600, 6, 7.0, "10:08"),
+     order("b", "p", 700, 7, 6.5, "10:19"), order("c", "q", 800, 8, 6.0, "10:22")),
+)  # fmt: skip
 FIRST: Inputs = {"in": ORDERS_FIRST}
 SECOND: Inputs = {"in": ORDERS_SECOND}
 BOTH_FIRST: Inputs = {"in": ORDERS_FIRST, "other": OTHERS_FIRST}

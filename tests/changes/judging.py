@@ -9,9 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.changes.bench import SETTINGS, Row, Table, pinned_settings, read_output, run
+from tests.changes.bench import (
+    SETTINGS,
+    Row,
+    Table,
+    batch_answer,
+    pinned_settings,
+    read_output,
+    run,
+)
 from tests.changes.inputs import Inputs, write_inputs
-from tests.changes.pair import ABOVE, ALL, AS_BEFORE, LATER, Pair, Query
+from tests.changes.pair import ABOVE, AS_BEFORE, LATER, Pair, Query
 from tests.restarts.errors import chain_of, decisive, stable
 
 Record = dict[str, Any]
@@ -21,14 +29,54 @@ class PairError(Exception):
     """Raised for a pair that shows nothing: one of its queries does not run by itself."""
 
 
-def outcome_of(spark: Any, pair: Pair, folder: Path) -> Record:
-    """Run the pair in an empty folder and return its record."""
+class Judge:
+    """Runs pairs below one folder; what several of them start from is run once."""
+
+    def __init__(self, spark: Any, root: Path) -> None:
+        """Remember the session and an empty folder."""
+        self.spark = spark
+        self.root = root
+        self._begun: dict[tuple[int, int], tuple[Path, Path, Table]] = {}
+
+    def judged(self, pair: Pair) -> Record:
+        """Run a pair and return its record."""
+        live, table = self._start_from(pair)
+        right = self.root / "right"
+        try:
+            return outcome_of(self.spark, pair, live, table, right)
+        finally:
+            for query in self.spark.streams.active:
+                query.stop()
+            for folder in (live, right):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _start_from(self, pair: Pair) -> tuple[Path, Table]:
+        """Return a folder in which the query before the change has run, and its sink.
+
+        A checkpoint names its input by its full path: a copy is of use at the same place alone.
+        """
+        key = (id(pair.before), id(pair.first))
+        if key not in self._begun:
+            live = self.root / f"live-{len(self._begun)}"
+            kept = live.with_name(f"kept-{len(self._begun)}")
+            table = Table()
+            write_inputs(live, pair.first)
+            run(self.spark, pair.before, live, table)
+            shutil.copytree(live, kept)
+            shutil.rmtree(live)
+            self._begun[key] = (live, kept, table)
+        live, kept, table = self._begun[key]
+        shutil.copytree(kept, live)
+        return live, replace(table, rows=list(table.rows))
+
+
+def outcome_of(spark: Any, pair: Pair, live: Path, table: Table, apart: Path) -> Record:
+    """Change the query in a folder where it has run, run it, and return the record.
+
+    The right answer is found in a folder apart.
+    """
     record: Record = {"pair": pair.name, "group": pair.group, "how": pair.how}
     record |= {"harmless": pair.harmless, "meant": pair.meant}
-    live = folder / "live"
-    table = Table()
-    write_inputs(live, pair.first)
-    run(spark, pair.before, live, table)
     earlier = _rows(spark, pair.before, live, table)
     if pair.between is not None:
         pair.between(live)
@@ -37,12 +85,12 @@ def outcome_of(spark: Any, pair: Pair, folder: Path) -> Record:
     try:
         run(spark, pair.after, live, table)
     except Exception as error:  # noqa: BLE001  (whatever it is, it is what we came for)
-        failed = {"outcome": "fails", **_failure(error, table, folder)}
+        failed = {"outcome": "fails", **_failure(error, table, live)}
         if table.batches > delivered and table.failure is None:
             failed["after_delivery"] = True
     else:
         failed = {}
-    right = _right(spark, pair, folder / "right", earlier)
+    right = _right(spark, pair, apart, earlier)
     return record | (failed or _compared(spark, pair, live, table, right))
 
 
@@ -74,9 +122,13 @@ def _fresh(
 
     With `delivered`, what the first part gave is replaced by it.
     """
+    if delivered is None:
+        at_once = _at_once(spark, pair, query, folder, parts)
+        if at_once is not None:
+            return at_once
     table, start = Table(), 0
     if pair.between is not None:
-        (folder).mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         pair.between(folder)
     for part in parts:
         write_inputs(folder, part, start=start)
@@ -88,6 +140,20 @@ def _fresh(
         if delivered is not None and part is parts[0]:
             table.rows = list(delivered)
     return _rows(spark, query, folder, table)
+
+
+def _at_once(
+    spark: Any, pair: Pair, query: Query, folder: Path, parts: tuple[Inputs, ...]
+) -> list[Row] | None:
+    """Compute the query over all parts without a stream; None where only a stream can say it."""
+    place, start = folder / "at-once", 0
+    place.mkdir(parents=True)
+    if pair.between is not None:
+        pair.between(place)
+    for part in parts:
+        write_inputs(place, part, start=start)
+        start += _length(part)
+    return batch_answer(spark, query, place)
 
 
 def _rows(spark: Any, query: Query, folder: Path, table: Table) -> list[Row]:
@@ -136,20 +202,3 @@ def _plain(message: str, folder: Path) -> str:
 
 def _length(inputs: Inputs) -> int:
     return max((len(batches) for batches in inputs.values()), default=0)
-
-
-def judged(spark: Any, pair: Pair, folder: Path) -> Record:
-    """Run the pair in a folder that is removed afterwards."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        return outcome_of(spark, pair, folder)
-    finally:
-        for query in spark.streams.active:
-            query.stop()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def unchanged(pair: Pair) -> Pair:
-    """Return the pair without its change, to see that the unchanged query goes on well."""
-    return replace(pair, after=pair.before, right=ALL, reference=None, whole=None)

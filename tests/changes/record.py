@@ -1,7 +1,7 @@
 """Runs every change on the installed Spark and records what came of it.
 
-`python -m tests.changes.record [--only NAME …] [--group GROUP …] [--missing]`; the records are
-`truth/<group>.json`. Java is needed, and no other part.
+`python -m tests.changes.record [--only NAME …] [--group GROUP …] [--missing] [--seconds N]`;
+the records are `truth/<group>.json`. Java is needed, and no other part.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.changes.generated import GENERATED
-from tests.changes.judging import Record, judged
+from tests.changes.judging import Judge, Record
 from tests.changes.loading import TRUTH, read_group
 from tests.changes.pair import Pair
 from tests.changes.pairs import PAIRS
@@ -26,13 +26,17 @@ def main(arguments: Sequence[str]) -> int:
     """Record what was asked for, or everything; 1 where a pair could not be judged."""
     options = options_of(arguments)
     chosen = [one for one in (*PAIRS, *GENERATED) if wanted(one, options)]
+    end = time.monotonic() + options.seconds
     spark = session()
     bad = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
-        for number, pair in enumerate(chosen):
+        judge = Judge(spark, Path(root))
+        for pair in chosen:
             began = time.monotonic()
+            if began > end:
+                break
             try:
-                record = judged(spark, pair, Path(root) / f"pair-{number}")
+                record = judge.judged(pair)
             except Exception as error:  # noqa: BLE001  (the other pairs are still recorded)
                 bad += 1
                 print(f"{pair.group}/{pair.name} shows nothing: {error}"[:600], flush=True)
@@ -55,6 +59,7 @@ def session() -> Any:
         "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
         "spark.sql.warehouse.dir": tempfile.mkdtemp(),
         "spark.task.maxFailures": "1",
+        "spark.ui.showConsoleProgress": "false",
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -80,6 +85,7 @@ def options_of(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--group", nargs="*", default=[])
     parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--seconds", type=int, default=86_400, help="start no pair after that")
     return parser.parse_args(arguments)
 
 

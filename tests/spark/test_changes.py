@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.changes.judging import judged
+from tests.changes.judging import Judge
 from tests.changes.loading import change_records
 from tests.changes.pairs import PAIRS
 
@@ -29,5 +29,5 @@ def test_a_change_comes_to_what_is_recorded(spark: Any, tmp_path: Path, name: st
     """The same outcome, the same error, the same numbers of rows."""
     (pair,) = (one for one in PAIRS if one.name == name)
     (recorded,) = (one for one in change_records() if one["pair"] == name)
-    seen = judged(spark, pair, tmp_path / "pair")
+    seen = Judge(spark, tmp_path).judged(pair)
     assert seen == recorded

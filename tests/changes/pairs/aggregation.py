@@ -21,6 +21,10 @@ NULL_SECOND: Inputs = {
         (order(None, "x", None, 1, 0.5, "10:23"), order("a", "x", None, 1, 0.5, "10:23")),
     )
 }
+SMALL: Inputs = {
+    "in": ((order("a", "x", 0, 5, 0.1, "10:08"), order("c", "y", 1, 5, 0.1, "10:09")),)
+}
+"""Smaller than all before, and of few users."""
 NULLS: dict[str, Any] = {"first": NULL_FIRST, "second": NULL_SECOND}
 
 
@@ -49,6 +53,13 @@ SUM = by("user", n="sum(amount)")
 def summed(bench: Any) -> Any:
     """Return sum and count by user."""
     return bench.orders().groupBy("user").agg(F.expr("sum(amount) as s"), F.expr("count(1) as n"))
+
+
+def extremes(bench: Any) -> Any:
+    """Return sum and maximum by user, of one type."""
+    return (
+        bench.orders().groupBy("user").agg(F.expr("sum(amount) as s"), F.expr("max(weight) as m"))
+    )
 
 
 PAIRS = grouped(
@@ -96,12 +107,14 @@ PAIRS = grouped(
             "min(amount) → max(amount)",
             by("user", n="min(amount)"),
             by("user", n="max(amount)"),
+            second=SMALL,
         ),
         Pair(
             "first-to-last",
             "first(city) → last(city)",
             by("user", n="first(city)"),
             by("user", n="last(city)"),
+            second=SMALL,
         ),
         Pair("count-to-sum", "count(*) → sum(amount)", BY_USER, SUM),
         Pair("sum-to-count", "sum(amount) → count(*)", SUM, BY_USER),
@@ -143,6 +156,20 @@ PAIRS = grouped(
             "the same functions, selected above in another order",
             updating(lambda b: summed(b).select("user", "s", "n")),
             updating(lambda b: summed(b).select("user", "n", "s")),
+            right=ABOVE,
+        ),
+        Pair(
+            "result-columns-of-one-type-swapped",
+            "two functions of one type, selected above in another order",
+            updating(lambda b: extremes(b).select("user", "s", "m")),
+            updating(lambda b: extremes(b).select("user", "m", "s")),
+            right=ABOVE,
+        ),
+        Pair(
+            "result-no-longer-selected",
+            "one of two functions is dropped above",
+            updating(lambda b: extremes(b).select("user", "s", "m")),
+            updating(lambda b: extremes(b).select("user", "m")),
             right=ABOVE,
         ),
         Pair(

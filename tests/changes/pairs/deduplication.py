@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from tests.changes.inputs import order
 from tests.changes.pair import ABOVE, Pair, Query, grouped
 
 
@@ -61,6 +62,7 @@ PAIRS = grouped(
             "amount > 4 is gone, below",
             Query(lambda b: b.orders().where("amount > 4").dropDuplicates(["user"]).select("user")),
             USER,
+            second={"in": ((order("a", "x", 6, 1, 0.5, "10:08"),),)},
             meant=True,
         ),
         Pair(

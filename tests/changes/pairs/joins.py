@@ -42,7 +42,7 @@ def join(
         both = (other, one) if swapped else (one, other)
         return both[0].join(both[1], F.expr(on), kind).selectExpr(*select.split(", "))
 
-    return Query(build)
+    return Query(build, settings={"spark.sql.shuffle.partitions": "1"})
 
 
 def change(name: str, how: str, before: Query, after: Query, **others: Any) -> Pair:

@@ -7,7 +7,10 @@ from typing import Any
 from tests.changes.bench import ROCKSDB
 from tests.changes.pair import ABOVE, Pair, Query, grouped
 
-PROVIDER = {"spark.sql.streaming.stateStore.providerClass": ROCKSDB}
+PROVIDER = {
+    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    "spark.sql.shuffle.partitions": "1",
+}
 AVRO = {**PROVIDER, "spark.sql.streaming.stateStore.encodingFormat": "avro"}
 
 GROUPS = """
@@ -74,7 +77,10 @@ def grouped_state(
         groups = bench.orders().groupBy(key)
         return groups.applyInPandasWithState(keep, output, state, "update", timeout)
 
-    no_data = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
+    no_data = {
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+    }
     return Query(build, "update", (0,), code={"job": code}, settings=no_data)
 
 
