@@ -21,7 +21,7 @@ CHECKPOINT = "checkpoint"
 LONGEST_RUN_S = 60
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.shuffle.partitions": "1",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.pollingDelay": "5ms",
     "spark.sql.streaming.stopTimeout": "30s",

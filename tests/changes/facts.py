@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.spark.facts import query_facts
+from holdfast.spark.facts.query import query_facts
 
 from holdfast.records.documents import document_of
 from tests.changes.bench import standing
 from tests.changes.generated import GENERATED
-from tests.changes.inputs import write_inputs
+from tests.changes.inputs import batches_in, write_inputs
 from tests.changes.loading import FACTS, read_facts
 from tests.changes.pair import Pair, Query
 from tests.changes.pairs import PAIRS
@@ -47,7 +47,7 @@ def facts_of(spark: Any, pair: Pair) -> dict[str, Any]:
         before = planned(spark, pair.before, folder)
         if pair.between is not None:
             pair.between(folder)
-        write_inputs(folder, pair.second, start=len(pair.first))
+        write_inputs(folder, pair.second, start=batches_in(pair.first))
         return {"before": before, "after": planned(spark, pair.after, folder)}
     finally:
         shutil.rmtree(ROOT, ignore_errors=True)
@@ -56,7 +56,10 @@ def facts_of(spark: Any, pair: Pair) -> dict[str, Any]:
 def planned(spark: Any, query: Query, folder: Path) -> dict[str, Any]:
     """Return the facts of one version of the query as plain data."""
     with standing(spark, query, folder) as bench:
-        return document_of(query_facts(query.build(bench), query.mode))
+        frame = query.build(bench)
+        transforms = [module.query for module in bench.code.values() if hasattr(module, "query")]
+        called = [("transform", one) for one in transforms]
+        return document_of(query_facts(frame, query.mode, called))
 
 
 def write(pair: Pair, found: dict[str, Any]) -> None:

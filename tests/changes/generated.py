@@ -18,7 +18,7 @@ from tests.changes.loading import GENERATED_GROUP
 from tests.changes.pair import ABOVE, ALL, LATER, Pair, Query
 
 SEED = 4_217_060_033
-COUNT = 56
+COUNT = 44
 HARMLESS_SHARE = 0.4
 
 CONDITIONS = ("amount > 2", "amount > 4", "weight < 65", "city = 'x'", "user <> 'b'", "price > 1")

@@ -37,12 +37,12 @@ ORDERS_SECOND: tuple[Batch, ...] = (
      order("c", "x", 1, 15, 0.5, "10:21"), order("a", "y", 3, 35, 2.0, "10:22")),
 )  # fmt: skip
 OTHERS_FIRST: tuple[Batch, ...] = (
-    (order("a", "p", 100, 1, 9.5, "10:00"), order("b", "q", 200, 2, 9.0, "10:02")),
-    (order("A", "p", 300, 3, 8.5, "10:03"), order("d", "q", 400, 4, 8.0, "10:05")),
+    (order("a", "x", 100, 1, 9.5, "10:00"), order("b", "y", 200, 2, 9.0, "10:02")),
+    (order("A", "x", 300, 3, 8.5, "10:03"), order("d", "y", 400, 4, 8.0, "10:05")),
 )
 OTHERS_SECOND: tuple[Batch, ...] = (
-    (order("c", "p", 500, 5, 7.5, "10:08"), order("a", "q", 600, 6, 7.0, "10:08"),
-     order("b", "p", 700, 7, 6.5, "10:19"), order("c", "q", 800, 8, 6.0, "10:22")),
+    (order("c", "x", 500, 5, 7.5, "10:08"), order("a", "y", 600, 6, 7.0, "10:08"),
+     order("b", "x", 700, 7, 6.5, "10:19"), order("c", "y", 800, 8, 6.0, "10:22")),
 )  # fmt: skip
 FIRST: Inputs = {"in": ORDERS_FIRST}
 SECOND: Inputs = {"in": ORDERS_SECOND}
@@ -58,3 +58,8 @@ def write_inputs(folder: Path, inputs: Inputs, start: int = 0) -> None:
             file = folder / place / f"{number:03}.json"
             file.write_text("".join(f"{json.dumps(row)}\n" for row in batch), encoding="utf-8")
             os.utime(file, (_FIRST_MODIFIED + number, _FIRST_MODIFIED + number))
+
+
+def batches_in(inputs: Inputs) -> int:
+    """Return how many batches the longest source has."""
+    return max((len(batches) for batches in inputs.values()), default=0)

@@ -18,7 +18,7 @@ from tests.changes.bench import (
     read_output,
     run,
 )
-from tests.changes.inputs import Inputs, write_inputs
+from tests.changes.inputs import Inputs, batches_in, write_inputs
 from tests.changes.pair import ABOVE, AS_BEFORE, LATER, Pair, Query
 from tests.restarts.errors import chain_of, decisive, stable
 
@@ -45,8 +45,6 @@ class Judge:
         try:
             return outcome_of(self.spark, pair, live, table, right)
         finally:
-            for query in self.spark.streams.active:
-                query.stop()
             for folder in (live, right):
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -80,7 +78,7 @@ def outcome_of(spark: Any, pair: Pair, live: Path, table: Table, apart: Path) ->
     earlier = _rows(spark, pair.before, live, table)
     if pair.between is not None:
         pair.between(live)
-    write_inputs(live, pair.second, start=_length(pair.first))
+    write_inputs(live, pair.second, start=batches_in(pair.first))
     delivered = table.batches
     try:
         run(spark, pair.after, live, table)
@@ -132,7 +130,7 @@ def _fresh(
         pair.between(folder)
     for part in parts:
         write_inputs(folder, part, start=start)
-        start += _length(part)
+        start += batches_in(part)
         try:
             run(spark, query, folder, table)
         except Exception as error:
@@ -152,7 +150,7 @@ def _at_once(
         pair.between(place)
     for part in parts:
         write_inputs(place, part, start=start)
-        start += _length(part)
+        start += batches_in(part)
     return batch_answer(spark, query, place)
 
 
@@ -198,7 +196,3 @@ def _plain(message: str, folder: Path) -> str:
     message = re.sub(r"(?:file:)?/+tmp/\S*?(?=[,\s\]]|$)", "<path>", message)
     message = re.sub(r"#\d+L?", "", message)
     return stable(message)[:300]
-
-
-def _length(inputs: Inputs) -> int:
-    return max((len(batches) for batches in inputs.values()), default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -30,15 +31,19 @@ def join(
     select: str = "lu, amount, ru, weight",
     left: str = LEFT,
     right: str = RIGHT,
-    delay: str = DELAY,
+    delay: str | None = None,
     left_where: str = "true",
     swapped: bool = False,
 ) -> Query:
-    """Return a query that joins the streams and selects columns."""
+    """Return a query that joins the streams and selects columns.
+
+    Without a delay there are watermarks where the condition has a range of time.
+    """
+    late = delay if delay is not None else DELAY if "rt" in on else ""
 
     def build(bench: Any) -> Any:
-        one = side(bench, "in", left, delay, left_where)
-        other = side(bench, "other", right, delay)
+        one = side(bench, "in", left, late, left_where)
+        other = side(bench, "other", right, late)
         both = (other, one) if swapped else (one, other)
         return both[0].join(both[1], F.expr(on), kind).selectExpr(*select.split(", "))
 
@@ -58,7 +63,7 @@ NULL_FIRST: Inputs = {"in": (*ORDERS_FIRST, (order("a", "x", None, 1, 1.0, "10:0
 NULL_SECOND: Inputs = {"in": (*ORDERS_SECOND, (order("c", "x", None, 1, 1.0, "10:22"),)),
                        "other": BOTH_SECOND["other"]}  # fmt: skip
 NULLS: dict[str, Any] = {"first": NULL_FIRST, "second": NULL_SECOND}
-FILLED = "user as lu, city as lc, coalesce(amount, 0) as amount, t as lt"
+FILLED = "user as lu, city as lc, coalesce(amount,0) as amount, t as lt"
 
 PAIRS = grouped(
     "joins",
@@ -108,15 +113,17 @@ PAIRS = grouped(
             "lu = ru → and amount * 50 > weight * 30",
             INNER,
             join("lu = ru and amount * 50 > weight * 30"),
+            right=ABOVE,
         ),
         change(
             "join-condition-changed",
             "amount > weight → amount < weight",
             join("lu = ru and amount > weight"),
             join("lu = ru and amount < weight"),
+            right=ABOVE,
         ),
-        change("join-range-widened", "5 minutes → 15 minutes", RANGED, join(WIDE)),
-        change("join-range-narrowed", "15 minutes → 5 minutes", join(WIDE), RANGED),
+        change("join-range-widened", "5 minutes → 15 minutes", RANGED, join(WIDE), right=ABOVE),
+        change("join-range-narrowed", "15 minutes → 5 minutes", join(WIDE), RANGED, right=ABOVE),
         change(
             "join-column-no-longer-selected",
             "weight is dropped above the join",
@@ -167,7 +174,7 @@ PAIRS = grouped(
             "join-filter-above-changed",
             "amount > 3 is new on rows of an outer join, above it",
             OUTER,
-            Query(lambda b: OUTER.build(b).where("weight is null or weight < 6")),
+            replace(OUTER, build=lambda b: OUTER.build(b).where("weight is null or weight < 6")),
             right=ABOVE,
         ),
         change(

@@ -133,7 +133,7 @@ PAIRS = grouped(
             "stateless-branch-filtered",
             "a filter above a deduplication is new, in one branch",
             two_keys("user", "city"),
-            Query(lambda b: two_keys("user", "city").build(b).where("city <> 'q'")),
+            Query(lambda b: two_keys("user", "city").build(b).where("city <> 'y'")),
             right=ABOVE,
             **BOTH,
         ),
