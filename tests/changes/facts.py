@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.spark.facts.query import query_facts
-
 from holdfast.records.documents import document_of
+from holdfast.spark.facts import query_facts
 from tests.changes.bench import standing
 from tests.changes.generated import GENERATED
 from tests.changes.inputs import batches_in, write_inputs
@@ -31,10 +31,14 @@ ROOT = Path("/tmp/holdfast-changes")
 def main(arguments: Sequence[str]) -> None:
     """Keep the facts of what was asked for, or of everything."""
     options = options_of(arguments)
+    end = time.monotonic() + options.seconds
     spark = session()
-    for pair in [one for one in (*PAIRS, *GENERATED) if wanted(one, options)]:
-        write(pair, facts_of(spark, pair))
-        print(pair.group, pair.name, flush=True)
+    for pair in (*PAIRS, *GENERATED):
+        if time.monotonic() > end:
+            break
+        if wanted(pair, options, read_facts(pair.group)):
+            write(pair, facts_of(spark, pair))
+            print(pair.group, pair.name, flush=True)
     spark.stop()
 
 

@@ -11,13 +11,13 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.changes.generated import GENERATED
 from tests.changes.judging import Judge, Record
-from tests.changes.loading import TRUTH, read_group
+from tests.changes.loading import TRUTH, change_records, read_group
 from tests.changes.pair import Pair
 from tests.changes.pairs import PAIRS
 
@@ -25,7 +25,8 @@ from tests.changes.pairs import PAIRS
 def main(arguments: Sequence[str]) -> int:
     """Record what was asked for, or everything; 1 where a pair could not be judged."""
     options = options_of(arguments)
-    chosen = [one for one in (*PAIRS, *GENERATED) if wanted(one, options)]
+    known = {one["pair"] for held_out in (False, True) for one in change_records(held_out=held_out)}
+    chosen = [one for one in (*PAIRS, *GENERATED) if wanted(one, options, known)]
     end = time.monotonic() + options.seconds
     spark = session()
     bad = 0
@@ -89,9 +90,9 @@ def options_of(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def wanted(pair: Pair, options: argparse.Namespace) -> bool:
-    """Return whether a pair is asked for."""
-    if options.missing and pair.name in {one["pair"] for one in read_group(pair.group)}:
+def wanted(pair: Pair, options: argparse.Namespace, known: Container[str]) -> bool:
+    """Return whether a pair is asked for; `known` are the names of those that there are."""
+    if options.missing and pair.name in known:
         return False
     if options.only:
         return pair.name in options.only
