@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+import linecache
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +30,7 @@ SETTINGS = {
     "spark.sql.streaming.stopTimeout": "30s",
 }
 Row = tuple[str, ...]
+_MODULES = Lock()
 
 
 class HangError(Exception):
@@ -126,11 +130,22 @@ def session_of(spark: Any, settings: Mapping[str, str]) -> Any:
 
 @contextmanager
 def standing(spark: Any, query: Query, folder: Path) -> Iterator[Bench]:
-    """Give what a version of the query sees, with its modules loaded from their text."""
+    """Give what a version of the query sees, with its modules loaded from their text.
+
+    Only one version stands at a time: modules of two may have one name.
+    """
+    with _MODULES:
+        yield from _standing(spark, query, folder)
+
+
+def _standing(spark: Any, query: Query, folder: Path) -> Iterator[Bench]:
     place = folder / "code"
     place.mkdir(parents=True, exist_ok=True)
     for name, text in query.code.items():
         (place / f"{name}.py").write_text(text, encoding="utf-8")
+    # Compiled code of another version that is as long and as old would be taken for this one.
+    shutil.rmtree(place / "__pycache__", ignore_errors=True)
+    linecache.clearcache()
     sys.path.insert(0, str(place))
     loaded: dict[str, ModuleType] = {}
     try:
@@ -158,35 +173,36 @@ def batch_answer(spark: Any, query: Query, folder: Path) -> list[Row] | None:
         plan = query.build(bench)._jdf.queryExecution().analyzed().toString()
         bench.streaming = False
         frame = query.build(bench)
-        if query.sink != "rows" or frame.isStreaming:
-            return None
-        if any(one in plan for one in _ORDERED) or (query.mode == "update" and not query.keys):
-            return None
-        return [tuple(map(str, row)) for row in frame.collect()]
+    if query.sink != "rows" or frame.isStreaming:
+        return None
+    if any(one in plan for one in _ORDERED) or (query.mode == "update" and not query.keys):
+        return None
+    return [tuple(map(str, row)) for row in frame.collect()]
 
 
 def run(spark: Any, query: Query, folder: Path, table: Table) -> None:
     """Start one version of the query on the folder's checkpoint and wait until input is used up."""
     with standing(spark, query, folder) as bench:
-        writer = query.build(bench).writeStream.outputMode(query.mode).trigger(**query.trigger)
-        writer = writer.option("checkpointLocation", str(folder / CHECKPOINT))
-        for name, value in query.options.items():
-            writer = writer.option(name, value)
-        if query.partition_by:
-            writer = writer.partitionBy(*query.partition_by)
-        if query.sink == "rows":
-            writer = writer.foreachBatch(table.writer(query))
+        frame = query.build(bench)
+    writer = frame.writeStream.outputMode(query.mode).trigger(**query.trigger)
+    writer = writer.option("checkpointLocation", str(folder / CHECKPOINT))
+    for name, value in query.options.items():
+        writer = writer.option(name, value)
+    if query.partition_by:
+        writer = writer.partitionBy(*query.partition_by)
+    if query.sink == "rows":
+        writer = writer.foreachBatch(table.writer(query))
+    else:
+        writer = writer.format(query.sink).option("path", str(folder / query.path))
+    running = writer.start()
+    try:
+        if "availableNow" in query.trigger or "once" in query.trigger:
+            if not running.awaitTermination(LONGEST_RUN_S):
+                raise HangError(f"still running after {LONGEST_RUN_S} s")
         else:
-            writer = writer.format(query.sink).option("path", str(folder / query.path))
-        running = writer.start()
-        try:
-            if "availableNow" in query.trigger or "once" in query.trigger:
-                if not running.awaitTermination(LONGEST_RUN_S):
-                    raise HangError(f"still running after {LONGEST_RUN_S} s")
-            else:
-                running.processAllAvailable()
-        finally:
-            running.stop()
+            running.processAllAvailable()
+    finally:
+        running.stop()
 
 
 def read_output(spark: Any, query: Query, folder: Path) -> list[Row]:

@@ -29,8 +29,16 @@ class PairError(Exception):
     """Raised for a pair that shows nothing: one of its queries does not run by itself."""
 
 
+def start_of(pair: Pair) -> tuple[int, int]:
+    """Return what is equal for pairs that start from one query and one input."""
+    return id(pair.before), id(pair.first)
+
+
 class Judge:
-    """Runs pairs below one folder; what several of them start from is run once."""
+    """Runs pairs below one folder; what several of them start from is run once.
+
+    Pairs with different starts can be judged at the same time, in several threads.
+    """
 
     def __init__(self, spark: Any, root: Path) -> None:
         """Remember the session and an empty folder."""
@@ -41,7 +49,7 @@ class Judge:
     def judged(self, pair: Pair) -> Record:
         """Run a pair and return its record."""
         live, table = self._start_from(pair)
-        right = self.root / "right"
+        right = live.with_name(f"{live.name}-right")
         try:
             return outcome_of(self.spark, pair, live, table, right)
         finally:
@@ -53,10 +61,10 @@ class Judge:
 
         A checkpoint names its input by its full path: a copy is of use at the same place alone.
         """
-        key = (id(pair.before), id(pair.first))
+        key = start_of(pair)
         if key not in self._begun:
-            live = self.root / f"live-{len(self._begun)}"
-            kept = live.with_name(f"kept-{len(self._begun)}")
+            live = self.root / f"live-{key[0]}-{key[1]}"
+            kept = live.with_name(f"{live.name}-kept")
             table = Table()
             write_inputs(live, pair.first)
             run(self.spark, pair.before, live, table)

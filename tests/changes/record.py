@@ -12,14 +12,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Container, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from tests.changes.generated import GENERATED
-from tests.changes.judging import Judge, Record
+from tests.changes.judging import Judge, Record, start_of
 from tests.changes.loading import TRUTH, change_records, read_group
 from tests.changes.pair import Pair
 from tests.changes.pairs import PAIRS
+
+_WRITING = Lock()
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,25 +31,38 @@ def main(arguments: Sequence[str]) -> int:
     options = options_of(arguments)
     known = {one["pair"] for held_out in (False, True) for one in change_records(held_out=held_out)}
     chosen = [one for one in (*PAIRS, *GENERATED) if wanted(one, options, known)]
+    if options.only:
+        chosen.sort(key=lambda one: int(options.only.index(one.name)))
     end = time.monotonic() + options.seconds
     spark = session()
-    bad = 0
+    starts: dict[tuple[int, int], list[Pair]] = {}
+    for pair in chosen:
+        starts.setdefault(start_of(pair), []).append(pair)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
         judge = Judge(spark, Path(root))
-        for pair in chosen:
-            began = time.monotonic()
-            if began > end:
-                break
-            try:
-                record = judge.judged(pair)
-            except Exception as error:  # noqa: BLE001  (the other pairs are still recorded)
-                bad += 1
-                print(f"{pair.group}/{pair.name} shows nothing: {error}"[:600], flush=True)
-                continue
-            write(record)
-            _show(record, time.monotonic() - began)
+        with ThreadPoolExecutor(options.threads) as pool:
+            bad = sum(pool.map(lambda pairs: _recorded(judge, pairs, end), starts.values()))
     spark.stop()
     return 1 if bad else 0
+
+
+def _recorded(judge: Judge, pairs: list[Pair], end: float) -> int:
+    """Record pairs one after the other, and return how many could not be judged."""
+    bad = 0
+    for pair in pairs:
+        began = time.monotonic()
+        if began > end:
+            break
+        try:
+            record = judge.judged(pair)
+        except Exception as error:  # noqa: BLE001  (the other pairs are still recorded)
+            bad += 1
+            print(f"{pair.group}/{pair.name} shows nothing: {error}"[:600], flush=True)
+            continue
+        with _WRITING:
+            write(record)
+            _show(record, time.monotonic() - began)
+    return bad
 
 
 def session() -> Any:
@@ -87,6 +104,7 @@ def options_of(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--group", nargs="*", default=[])
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--seconds", type=int, default=86_400, help="start no pair after that")
+    parser.add_argument("--threads", type=int, default=2)
     return parser.parse_args(arguments)
 
 

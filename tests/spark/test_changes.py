@@ -18,7 +18,7 @@ LIVE = (
     "key-added",
     "join-range-spelled-otherwise",
     "shuffle-partitions",
-    "union-swapped-after-an-idle-batch",
+    "union-swapped-after-a-batch-without-data",
     "udf-helper-in-another-module",
 )
 """One per outcome and important group; all are recorded again by `make restarts`."""

@@ -122,7 +122,7 @@ PAIRS = grouped(
             join("lu = ru and amount < weight"),
             right=ABOVE,
         ),
-        change("join-range-widened", "5 minutes → 15 minutes", RANGED, join(WIDE), right=ABOVE),
+        change("join-range-widened", "5 minutes → 15 minutes", RANGED, join(WIDE)),
         change("join-range-narrowed", "15 minutes → 5 minutes", join(WIDE), RANGED, right=ABOVE),
         change(
             "join-column-no-longer-selected",

@@ -41,6 +41,17 @@ def union(*folders: str) -> Query:
     return Query(build)
 
 
+def union_of_windows(*folders: str) -> Query:
+    """Return a query over folders that ends on a batch without data, for its watermark."""
+
+    def build(bench: Any) -> Any:
+        rows = [bench.orders(one).select("user", "t") for one in folders]
+        both = rows[0].union(rows[1]).withWatermark("t", "1 minute")
+        return both.groupBy(F.window("t", "5 minutes")).count()
+
+    return updating(build)
+
+
 def halves(bench: Any) -> Any:
     """Read a folder once, and use it twice."""
     orders = bench.orders().select("user", "amount")
@@ -136,6 +147,14 @@ PAIRS = grouped(
             first={"in": ORDERS_FIRST, "other": BOTH_FIRST["other"][:1]},
             second=BOTH_SECOND,
             right=LATER,
+        ),
+        Pair(
+            "union-swapped-after-a-batch-without-data",
+            "in union other → other union in, below windows with a watermark",
+            union_of_windows("in", "other"),
+            union_of_windows("other", "in"),
+            first=BOTH_FIRST,
+            second=BOTH_SECOND,
         ),
         Pair(
             "union-swapped-of-similar-names",
