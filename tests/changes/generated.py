@@ -82,12 +82,17 @@ class Shape:
         inner = {
             "aggregation": f"select {keys}, {named} from orders{where}"
             f" group by {', '.join(self.keys)}",
-            "deduplication": f"select distinct {keys} from orders{where}",
+            "deduplication": f"select {keys} from orders{where}",
             "join": "select * from (select user as lu, city as lc, amount from orders"
             f"{where}) join (select user as ru, city as rc, weight from others)"
             f" on {' and '.join(self.on)}",
             "none": f"select * from orders{where}",
         }[self.core]
+        if self.core == "deduplication":
+            # Spark makes an aggregation of `select distinct`, which append mode refuses.
+            rows = spark.sql(inner).dropDuplicates()
+            rows = rows.where(" and ".join(self.having)) if self.having else rows
+            return rows.selectExpr(*self.columns)
         having = f" where {' and '.join(self.having)}" if self.having else ""
         return spark.sql(f"select {', '.join(self.columns)} from ({inner}){having}")
 

@@ -18,8 +18,8 @@ LIVE = (
     "key-added",
     "join-range-spelled-otherwise",
     "shuffle-partitions",
-    "union-swapped-after-a-batch-without-data",
-    "udf-helper-in-another-module",
+    "union-swapped",
+    "udf-body",
 )
 """One per outcome and important group; all are recorded again by `make restarts`."""
 

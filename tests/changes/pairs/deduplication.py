@@ -120,13 +120,6 @@ PAIRS = grouped(
             harmless=True,
         ),
         Pair(
-            "distinct-in-sql",
-            "distinct() → select distinct",
-            Query(lambda b: b.orders().select("user", "city").distinct()),
-            Query(lambda b: b.view().sql("select distinct user, city from orders")),
-            harmless=True,
-        ),
-        Pair(
             "deduplication-after-projection",
             "select, then dropDuplicates",
             USER,
