@@ -178,7 +178,9 @@ def other_join_condition(shape: Shape, draw: random.Random) -> Shape:
 
 def other_join_key(shape: Shape, draw: random.Random) -> Shape:
     """Join over another column."""
-    return replace(shape, on=(draw.choice(("lc = ru", "lu = rc", "lc = rc")), *shape.on[1:]))
+    return replace(
+        shape, on=(draw.choice(("lc = rc", "upper(lu) = ru", "lu = ru and lc = rc")), *shape.on[1:])
+    )
 
 
 def filter_above(shape: Shape, draw: random.Random) -> Shape:
