@@ -153,12 +153,12 @@ def _standing(spark: Any, query: Query, folder: Path) -> Iterator[Bench]:
             importlib.invalidate_caches()
             loaded[name] = importlib.import_module(name)
         for module in loaded.values():
-            cloudpickle.register_pickle_by_value(module)
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
         yield Bench(session_of(spark, query.settings), folder, loaded)
     finally:
         sys.path.remove(str(place))
         for name, module in loaded.items():
-            cloudpickle.unregister_pickle_by_value(module)
+            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
             sys.modules.pop(name, None)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from tests.changes.inputs import BOTH_FIRST, BOTH_SECOND
+from tests.changes.inputs import BOTH_FIRST, BOTH_SECOND, FIRST, SECOND
 from tests.changes.loading import GENERATED_GROUP
 from tests.changes.pair import ABOVE, ALL, LATER, Pair, Query
 
@@ -178,9 +178,8 @@ def other_join_condition(shape: Shape, draw: random.Random) -> Shape:
 
 def other_join_key(shape: Shape, draw: random.Random) -> Shape:
     """Join over another column."""
-    return replace(
-        shape, on=(draw.choice(("lc = rc", "upper(lu) = ru", "lu = ru and lc = rc")), *shape.on[1:])
-    )
+    new = draw.choice(("lc = rc", "upper(lu) = ru", "lu = ru and lc = rc"))
+    return replace(shape, on=(new, *shape.on[1:]))
 
 
 def filter_above(shape: Shape, draw: random.Random) -> Shape:
@@ -278,7 +277,7 @@ def drawn(seed: int, count: int) -> tuple[Pair, ...]:
         if found is None:
             continue
         name, after, right = found
-        inputs = {"first": BOTH_FIRST, "second": BOTH_SECOND} if shape.core == "join" else {}
+        joined = shape.core == "join"
         pairs.append(
             Pair(
                 f"generated-{len(pairs):02}",
@@ -289,7 +288,8 @@ def drawn(seed: int, count: int) -> tuple[Pair, ...]:
                 harmless=harmless,
                 meant=name == "other_filter" and shape.core != "none",
                 group=GENERATED_GROUP,
-                **inputs,
+                first=BOTH_FIRST if joined else FIRST,
+                second=BOTH_SECOND if joined else SECOND,
             )
         )
     return tuple(pairs)

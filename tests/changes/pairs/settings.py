@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from tests.changes.bench import ROCKSDB
+from tests.changes.inputs import BOTH_FIRST, BOTH_SECOND
 from tests.changes.pair import LATER, Pair, Query, grouped, updating
 from tests.changes.pairs import joins
 
@@ -43,7 +44,7 @@ def _shown(value: str | None) -> str:
     return "default" if value is None else value.rpartition(".")[2] if "org." in value else value
 
 
-JOINED: dict[str, Any] = {"first": joins.BOTH_FIRST, "second": joins.BOTH_SECOND}
+JOINED: dict[str, Any] = {"first": BOTH_FIRST, "second": BOTH_SECOND}
 STATELESS: dict[str, Any] = {"query": ROWS, "right": LATER}
 
 PAIRS = grouped(
