@@ -8,6 +8,7 @@ from typing import Any
 
 TRUTH = Path(__file__).resolve().parent / "truth"
 FACTS = TRUTH / "facts"
+PENDING = TRUTH / "pending.txt"
 GENERATED_GROUP = "generated"
 
 
@@ -23,6 +24,11 @@ def change_records(*, held_out: bool = False) -> list[dict[str, Any]]:
     groups = sorted(file.stem for file in TRUTH.glob("*.json"))
     wanted = [one for one in groups if (one == GENERATED_GROUP) == held_out]
     return [record for group in wanted for record in read_group(group)]
+
+
+def pending_pairs() -> set[str]:
+    """Return the names of pairs that were written and not run yet."""
+    return set(PENDING.read_text("utf-8").split()) if PENDING.exists() else set()
 
 
 def read_facts(group: str) -> dict[str, dict[str, Any]]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.changes.generated import GENERATED
 from tests.changes.judging import Judge, Record, start_of
-from tests.changes.loading import TRUTH, change_records, read_group
+from tests.changes.loading import PENDING, TRUTH, change_records, read_group
 from tests.changes.pair import Pair
 from tests.changes.pairs import PAIRS
 
@@ -43,7 +43,18 @@ def main(arguments: Sequence[str]) -> int:
         with ThreadPoolExecutor(options.threads) as pool:
             bad = sum(pool.map(lambda pairs: _recorded(judge, pairs, end), starts.values()))
     spark.stop()
+    list_pending()
     return 1 if bad else 0
+
+
+def list_pending() -> None:
+    """Keep the names of the pairs that have no record, or no list where all have one."""
+    known = {one["pair"] for held_out in (False, True) for one in change_records(held_out=held_out)}
+    names = [one.name for one in (*PAIRS, *GENERATED) if one.name not in known]
+    if names:
+        PENDING.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    else:
+        PENDING.unlink(missing_ok=True)
 
 
 def _recorded(judge: Judge, pairs: list[Pair], end: float) -> int:

@@ -122,6 +122,7 @@ PAIRS = grouped(
             rows(),
             rows("i*"),
             right=LATER,
+            harmless=True,
         ),
         Pair(
             "folder-renamed",
@@ -211,6 +212,7 @@ PAIRS = grouped(
             rows(),
             Query(from_text),
             right=LATER,
+            harmless=True,
         ),
         Pair(
             "schema-column-added",
@@ -249,6 +251,7 @@ PAIRS = grouped(
                 lambda b: b.orders(schema="user string, amount int").groupBy("user").sum("amount")
             ),
             updating(lambda b: b.orders(schema=NARROW).groupBy("user").sum("amount")),
+            harmless=True,
         ),
         Pair(
             "schema-column-renamed",
@@ -296,6 +299,7 @@ PAIRS = grouped(
             rows(),
             rows(latestFirst="true"),
             right=LATER,
+            harmless=True,
         ),
         Pair(
             "file-names-alone",
@@ -303,6 +307,7 @@ PAIRS = grouped(
             rows(),
             rows(fileNameOnly="true"),
             right=LATER,
+            harmless=True,
         ),
         Pair(
             "path-as-url",
@@ -370,6 +375,7 @@ PAIRS = grouped(
             right=ALL,
             reference=Query(lambda b: b.rates(rowsPerBatch=5).select("value")),
             whole={},
+            harmless=True,
         ),
     ),
 )
