@@ -102,6 +102,8 @@ restarts: $(STAMP) ## Record again what five Spark releases do with damaged chec
 	$(BIN)/python -m tests.advice.filerecord
 	$(BIN)/python -m tests.advice.record
 	$(BIN)/python -m tests.fieldcases.record
+	$(BIN)/python -m tests.changes.record
+	$(BIN)/python -m tests.changes.facts
 
 clean: ## Remove what was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -33,8 +33,8 @@ BORDERS = {
 """The rooms that may import a library; elsewhere its types and errors are translated."""
 
 STORIES = (
-    "advice", "corpus", "crashes", "docs", "fieldcases", "fuzz", "restarts", "simulation",
-    "spark/running", "spark/sinks/promises", "state/truth",
+    "advice", "changes", "corpus", "crashes", "docs", "fieldcases", "fuzz", "restarts",
+    "simulation", "spark/running", "spark/sinks/promises", "state/truth",
 )  # fmt: skip
 """Directories of tests about the whole, not about one module."""
 
@@ -59,8 +59,8 @@ BEHAVIOURS = {
     "records": {"kills", "remote"},
     "redaction": {"planted"},
     "spark": {
-        "advice", "fieldcases", "new_project", "outputmodes", "pending_state", "restarts",
-        "running_query", "startline", "state_rows", "trials",
+        "advice", "changes", "fieldcases", "new_project", "outputmodes", "pending_state",
+        "restarts", "running_query", "startline", "state_rows", "trials",
     },
     "spark/sinks": {"small_sinks", "streams"},
     "spark/sinks/delta": {"conflicts", "neighbours", "races"},

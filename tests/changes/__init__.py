@@ -1,0 +1,1 @@
+"""Changes of a query, each run on real Spark: may the new code go on with the old checkpoint?"""
