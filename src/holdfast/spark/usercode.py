@@ -89,7 +89,7 @@ def _enter(folder: Path, names: set[str]) -> dict[str, ModuleType]:
     strangers = {
         name: module
         for name, module in [*sys.modules.items()]
-        if _top(name) in names and not is_project_module(module, folder) and not _is_library(module)
+        if _top(name) in names and not is_project_module(module, folder) and not is_library(module)
     }
     for name in strangers:
         del sys.modules[name]
@@ -129,7 +129,7 @@ def _let_travel(name: str) -> None:
     _travelling.add(name)
     present = sys.modules.get(name)
     if present is not None:
-        if not _is_library(present):
+        if not is_library(present):
             register_pickle_by_value(present)  # type: ignore[no-untyped-call]
         return
     # It may be imported only when the user's function runs, and pickled right then.
@@ -152,7 +152,7 @@ def _place(module: ModuleType) -> Path | None:
     return None if file is None else Path(file).resolve()
 
 
-def _is_library(module: ModuleType) -> bool:
+def is_library(module: ModuleType) -> bool:
     place = _place(module)
     return place is None or _installed(place)
 
