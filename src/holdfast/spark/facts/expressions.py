@@ -178,7 +178,7 @@ class Speller:
     def _checked(self, node: Node, text: str) -> str:
         return f"try({text})" if node.fields.get("evalMode") == "TRY" else text
 
-    def _comparison(self, node: Node) -> str:
+    def _comparison(self, node: Node, *, negated: bool = False) -> str:
         sign = _EQUALITIES.get(node.name) or _ORDERS[node.name]
         left, right = node.children
         first, second = self._compared(left, right), self._compared(right, left)
@@ -188,7 +188,7 @@ class Speller:
             turned = first > second if sign in ("=", "<=>") else sign in (">", ">=")
         if turned:
             first, second, sign = second, first, _TURNED.get(sign, sign)
-        return Infix(f"{first} {sign} {second}")
+        return Infix(f"{first} {'!=' if negated else sign} {second}")
 
     def _compared(self, node: Node, other: Node) -> str:
         """Spell an operand; a constant that a column for secrets is compared with, as a digest."""
@@ -202,24 +202,26 @@ class Speller:
     def _not(self, node: Node) -> str:
         inner = unwrapped(node.children[0])
         if inner.name == "EqualTo":
-            return Infix(self._comparison(inner).replace(" = ", " != ", 1))
+            return self._comparison(inner, negated=True)
         if inner.name == "IsNull":
             return Infix(f"{self._operand(inner.children[0])} IS NOT NULL")
         if inner.name == "IsNotNull":
             return Infix(f"{self._operand(inner.children[0])} IS NULL")
         if inner.name in ("In", "InSet"):
-            return Infix(self._in(inner).replace(" IN (", " NOT IN (", 1))
+            return self._in(inner, "NOT IN")
         return Infix(f"NOT {self._operand(inner)}")
 
     def _null(self, node: Node) -> str:
         word = "IS NULL" if node.name == "IsNull" else "IS NOT NULL"
         return Infix(f"{self._operand(node.children[0])} {word}")
 
-    def _in(self, node: Node) -> str:
+    def _in(self, node: Node, word: str = "IN") -> str:
         value, *several = node.children
         if node.name == "InSet":
             self.hidden.add(f"the constants that {self.text(value)} is compared with")
-        return Infix(f"{self._operand(value)} IN ({', '.join(sorted({*map(self.text, several)}))})")
+        return Infix(
+            f"{self._operand(value)} {word} ({', '.join(sorted({*map(self.text, several)}))})"
+        )
 
     def _case(self, node: Node) -> str:
         parts = [self.text(child) for child in node.children]
@@ -257,9 +259,7 @@ class Speller:
 
     def _aggregate(self, node: Node) -> str:
         function = node.tree("aggregateFunction")
-        text = self._function(function) if function is not None else "?"
-        if function is not None and function.name in _SPECIAL:
-            text = self.text(function)
+        text = self.text(function) if function is not None else "?"
         if node.fields.get("isDistinct"):
             text = text.replace("(", "(DISTINCT ", 1)
         condition = node.tree("filter")

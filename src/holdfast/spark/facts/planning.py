@@ -39,14 +39,16 @@ def plan_first_batch(frame: DataFrame, output_mode: str) -> Any:
 
 
 def streaming_type(machine: Any, package: str, name: str) -> Any:
-    """Give a type of the streaming engine: in a package of its own since 4.1, in none before."""
-    place = f"{_STREAMING}.{package}"
-    try:
-        _loaded(machine, f"{place}.{name}")
-    except Py4JError:
-        place = _STREAMING
-        _loaded(machine, f"{place}.{name}")
-    return java_class(machine, f"{place}.{name}")
+    """Return a type of the streaming engine: in a package of its own since 4.1, not before."""
+    places = (f"{_STREAMING}.{package}", _STREAMING, f"{_STREAMING}.state")
+    for place in places[:-1]:
+        try:
+            _loaded(machine, f"{place}.{name}")
+        except Py4JError:
+            continue
+        return java_class(machine, f"{place}.{name}")
+    _loaded(machine, f"{places[-1]}.{name}")
+    return java_class(machine, f"{places[-1]}.{name}")
 
 
 def loaded_type(machine: Any, package: str, name: str) -> Any:

@@ -65,12 +65,16 @@ def read_plans(frame: DataFrame, output_mode: str) -> Reading:
     machine: Any = frame.sparkSession.sparkContext._jvm
     java_frame: Any = frame._jdf
     analysed = java_frame.queryExecution().analyzed()
-    plan = Plan(parse(analysed.toJSON()), analysed)
-    reading = Reading(java_frame.sparkSession(), machine, plan)
-    _complete(plan)
+    unknown: list[str] = []
+    plan = Plan(_tree(analysed, "the expressions of the query", unknown), analysed)
+    reading = Reading(java_frame.sparkSession(), machine, plan, unknown=unknown)
+    try:
+        _complete(plan)
+    except REFUSALS as error:
+        unknown.append(f"arguments of expressions ({brief(error)})")
     try:
         planned = plan_first_batch(frame, output_mode)
-        reading.planned = Plan(parse(planned.toJSON()), planned)
+        reading.planned = Plan(_tree(planned, "the planned first batch", unknown), planned)
         reading.operators = tuple(_operators(machine, reading.planned))
     except REFUSALS as error:
         # A query that Spark refuses is told when it starts; a Spark that can't be asked is told
@@ -78,6 +82,27 @@ def read_plans(frame: DataFrame, output_mode: str) -> Reading:
         reading.unknown.append(f"the stateful operators: Spark did not plan them ({brief(error)})")
         reading.planned = reading.operators = None
     return reading
+
+
+def _tree(plan: Any, what: str, unknown: list[str]) -> Node:
+    """Return the tree of a plan; only the names of its nodes where Spark can't write the rest."""
+    try:
+        return parse(plan.toJSON())
+    except (*REFUSALS, ValueError) as error:
+        unknown.append(f"{what} ({brief(error)})")
+        return _names_only(plan, 0)[0]
+
+
+def _names_only(plan: Any, number: int) -> tuple[Node, int]:
+    children = plan.children()
+    found = []
+    after = number + 1
+    for position in range(children.size()):
+        child, after = _names_only(children.apply(position), after)
+        found.append(child)
+    # Whether it keeps state is then asked of each.
+    name = plan.getClass().getSimpleName()
+    return Node(name, {"stateInfo": None}, tuple(found), number), after
 
 
 def numbered(java_root: Any, root: Node, node: Node) -> Any:
@@ -167,15 +192,15 @@ def _complete(plan: Plan) -> None:
         ),
     }
     for _, one, java in expressions_named(plan, asked["options"]):
-        one.fields["options"] = _sorted_options(java.options())  # type: ignore[index]
+        one.fields["options"] = _sorted_options(java.options())
     if any("Try" in one.name for one in _expressions(plan.root)) or _tries(plan):
         for _, one, java in expressions_named(plan, _TRYING):
             if "evalMode" in one.fields:
-                one.fields["evalMode"] = java.evalMode().toString()  # type: ignore[index]
+                one.fields["evalMode"] = java.evalMode().toString()
     for node in plan.root.walk():
         if node.name == "Expand" and node.fields.get("projections") is None:
             projections = plan.java_node(node).projections()
-            node.fields["projections"] = tuple(  # type: ignore[index]
+            node.fields["projections"] = tuple(
                 tuple(parse(each.apply(place).toJSON()) for place in range(each.size()))
                 for each in (projections.apply(at) for at in range(projections.size()))
             )

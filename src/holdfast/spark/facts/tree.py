@@ -19,7 +19,7 @@ class Node:
 
     name: str
     """The simple name of its class."""
-    fields: Mapping[str, Any]
+    fields: dict[str, Any]
     """The other arguments of its constructor: plain values, trees, or lists of trees."""
     children: tuple[Node, ...]
     number: int
