@@ -82,7 +82,7 @@ def project_imports(folder: Path) -> Iterator[None]:
 def is_project_module(module: ModuleType, folder: Path) -> bool:
     """Tell whether a module was loaded from this folder, and not from a library inside of it."""
     place = _place(module)
-    return place is not None and place.is_relative_to(folder.resolve()) and not _installed(place)
+    return place is not None and place.is_relative_to(folder.resolve()) and not is_installed(place)
 
 
 def _enter(folder: Path, names: set[str]) -> dict[str, ModuleType]:
@@ -153,11 +153,13 @@ def _place(module: ModuleType) -> Path | None:
 
 
 def is_library(module: ModuleType) -> bool:
+    """Tell whether a module is installed, and not the user's own."""
     place = _place(module)
-    return place is None or _installed(place)
+    return place is None or is_installed(place)
 
 
-def _installed(place: Path) -> bool:
+def is_installed(place: Path) -> bool:
+    """Tell whether a file belongs to Python or to a library."""
     if {"site-packages", "dist-packages"} & {*place.parts}:
         return True
     return any(place.is_relative_to(folder.resolve()) for folder in _INSTALLED)

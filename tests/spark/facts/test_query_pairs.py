@@ -11,6 +11,7 @@ import pandas
 import pytest
 from pyspark.sql import functions as f
 from pyspark.sql.functions import pandas_udf, udf
+from pyspark.sql.types import LongType
 
 from holdfast.records.facts import QueryFacts, fingerprint
 from holdfast.spark.facts import query_facts
@@ -444,7 +445,7 @@ def test_secrets_are_digests(streams: Streams, spark: Any) -> None:
     assert "hunter" not in repr(first) and first.steps != other.steps
 
 
-@pandas_udf("long")
+@pandas_udf(LongType())
 def doubled(values: pandas.Series) -> pandas.Series:
     return values * 2
 

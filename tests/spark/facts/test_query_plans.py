@@ -145,7 +145,6 @@ def test_the_checkpoint_holds_what_was_told(
     assert told.operators == tuple(operator.name for operator in found.operators)
     assert [operator.id for operator in found.operators] == list(range(len(found.operators)))
     assert told.query is not None and told.query.operators is not None
-    print(told.query)
     assert told.query.unknown == ()
     assert [stored(operator.stores) for operator in told.query.operators] == [
         written(operator.stores) for operator in found.operators

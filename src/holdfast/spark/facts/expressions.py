@@ -57,7 +57,7 @@ _NAMES = {
     "StringTrim": "trim",
     "UnixTimestamp": "to_unix_timestamp",
 }
-_NO_MEANING = frozenset(
+WITHOUT_MEANING = frozenset(
     (
         *("exprId", "resultId", "metadata", "qualifier", "timeZoneId", "evalMode", "hideSeed"),
         *(
@@ -326,14 +326,14 @@ class Speller:
         name = _NAMES.get(node.name) or snake(node.name)
         arguments = [self.text(child) for child in node.children]
         for field, value in node.fields.items():
-            if field in _NO_MEANING:
+            if field in WITHOUT_MEANING:
                 continue
             if value is None:
                 self.hidden.add(f"the argument {field} of {name}")
             elif value not in ((), {}, False):
                 arguments.append(f"{snake(field)} => {self._argument(value)}")
         # A number that is as small as a place among children was taken for one.
-        spare = {one for one in node.slots if one not in _NO_MEANING and one in _COUNTS}
+        spare = {one for one in node.slots if one not in WITHOUT_MEANING and one in _COUNTS}
         arguments += [f"{snake(one)} => {node.slots[one]}" for one in sorted(spare)]
         return f"{name}({', '.join(arguments)})"
 

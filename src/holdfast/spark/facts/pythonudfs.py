@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark import cloudpickle
 
-from holdfast.spark.facts.reading import REFUSALS, Plan, brief, expressions_named
+from holdfast.spark.facts.reading import REFUSALS, Plan, brief, expressions_of
 from holdfast.spark.facts.tree import Node
 
 _PYTHON = frozenset(("PythonUDF", "PythonUDAF", "PythonUDTF"))
@@ -37,7 +37,7 @@ class PlannedFunction:
 def python_functions(plan: Plan, unknown: list[str]) -> Iterator[PlannedFunction]:
     """Yield each Python function of a plan once."""
     seen: set[bytes] = set()
-    for owner, node, java in expressions_named(plan, _PYTHON):
+    for owner, node, java in expressions_of(plan, lambda one: one.name in _PYTHON):
         name = node.fields.get("name")
         try:
             command = bytes(java.func().command().unsafeArray())

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 from uuid import UUID
 
-from holdfast.spark.usercode import is_library
+from holdfast.spark.usercode import is_installed, is_library
 
 _MOST_VALUES = 100_000
 _DEEPEST = 12
@@ -35,7 +35,7 @@ def is_foreign(module: str | None, file: str | None = None) -> bool:
     loaded = sys.modules.get(module or "")
     if loaded is not None and module != "__main__":
         return is_library(loaded)
-    return file is not None and ("site-packages" in file or file.startswith(sys.prefix))
+    return file is not None and is_installed(Path(file))
 
 
 def spelled(value: Any, lines: list[str], reached: list[Any], count: list[int], depth: int) -> bool:

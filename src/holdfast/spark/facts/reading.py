@@ -6,13 +6,16 @@ the node itself, which is found by its number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from holdfast.redaction import excerpt
+from holdfast.spark.facts.expressions import WITHOUT_MEANING
 from holdfast.spark.facts.planning import java_class, loaded_type, plan_first_batch
 from holdfast.spark.facts.tree import Node, parse
 
@@ -117,20 +120,24 @@ def numbered(java_root: Any, root: Node, node: Node) -> Any:
     return found
 
 
-def expressions_named(plan: Plan, names: frozenset[str]) -> Iterator[tuple[Node, Node, Any]]:
-    """Yield the expressions of these classes with the node of the plan and the Java object."""
+def expressions_of(plan: Plan, wanted: Callable[[Node], bool]) -> Iterator[tuple[Node, Node, Any]]:
+    """Yield the wanted expressions with the node of the plan and the Java object of each."""
     for node in plan.root.walk():
         for (name, place), tree in node.expressions():
             for one in tree.walk():
-                if one.name in names:
+                if wanted(one):
                     java = getattr(plan.java_node(node), name)()
                     java = java if place is None else java.apply(place)
                     yield node, one, numbered(java, tree, one)
 
 
+_NUMBERS = re.compile(r"\bo\d+\b|#\d+L?|@[0-9a-f]+\b")
+
+
 def brief(error: BaseException) -> str:
-    """Return the first line of an error, bounded."""
-    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+    """Return the first line of an error, without secrets and what differs from start to start."""
+    line = f"{type(error).__name__}: {error}".partition("\n")[0]
+    return excerpt(_NUMBERS.sub("", line), 200)
 
 
 def texts_of(collection: Any) -> list[str]:
@@ -186,15 +193,11 @@ _TRYING = frozenset(
 
 def _complete(plan: Plan) -> None:
     """Ask for what changes the meaning of an expression and is not in the JSON."""
-    asked = {
-        "options": frozenset(
-            one.name for one in _expressions(plan.root) if one.fields.get("options", 0) is None
-        ),
-    }
-    for _, one, java in expressions_named(plan, asked["options"]):
-        one.fields["options"] = _sorted_options(java.options())
-    if any("Try" in one.name for one in _expressions(plan.root)) or _tries(plan):
-        for _, one, java in expressions_named(plan, _TRYING):
+    for _, one, java in expressions_of(plan, _lacks):
+        for name in _lacking(one):
+            one.fields[name] = _asked(getattr(java, name)())
+    if _tries(plan):
+        for _, one, java in expressions_of(plan, lambda one: one.name in _TRYING):
             if "evalMode" in one.fields:
                 one.fields["evalMode"] = java.evalMode().toString()
     for node in plan.root.walk():
@@ -206,8 +209,41 @@ def _complete(plan: Plan) -> None:
             )
 
 
-def _sorted_options(options: Any) -> tuple[str, ...]:
-    return tuple(sorted(f"{name}={value}" for name, value in pairs_of(options).items()))
+def _lacks(node: Node) -> bool:
+    return bool(_lacking(node))
+
+
+def _lacking(node: Node) -> list[str]:
+    """Name the arguments that mean something and that Spark has left out."""
+    if node.name in _WITHOUT_QUESTIONS:
+        return []
+    return [
+        name for name, one in node.fields.items() if one is None and name not in WITHOUT_MEANING
+    ]
+
+
+_WITHOUT_QUESTIONS = frozenset(
+    (
+        *("Literal", "ScalaUDF", "ScalaAggregator", "ScalaUDAF", "CommonExpressionRef"),
+        *("CommonExpressionDef", "PythonUDF", "PythonUDAF", "PythonUDTF", "NamedLambdaVariable"),
+    )
+)
+
+
+_MAP = re.compile(r"\w*Map\((.*)\)$", re.DOTALL)
+
+
+def _asked(value: Any) -> str | None:
+    """Return the text of an argument; None where it shows an address or nothing of the kind."""
+    if value is None:
+        return "null"
+    if isinstance(value, str | int | float | bool):
+        return str(value)
+    text: str = value.toString()
+    if _NUMBERS.search(text) or "$Lambda" in text:
+        return None
+    pairs = _MAP.match(text)
+    return text if pairs is None else ", ".join(sorted(pairs[1].split(", ")))
 
 
 def _tries(plan: Plan) -> bool:

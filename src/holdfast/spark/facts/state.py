@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from holdfast.format.state.schema import columns
 from holdfast.records.facts import ColumnFacts, StoreFacts
-from holdfast.spark.facts.expressions import type_of
+from holdfast.spark.facts.expressions import expression_id, type_of
 from holdfast.spark.facts.planning import java_class, streaming_type
 from holdfast.spark.facts.reading import PlannedOperator
 from holdfast.spark.facts.tree import Node
@@ -72,17 +73,71 @@ def _join_stores(machine: Any, operator: PlannedOperator) -> tuple[StoreFacts, .
     for side in _SIDES:
         place = getattr(java_class(machine, f"{helper._fqn}${side}Side$"), "MODULE$")
         plan = java.left() if side == "Left" else java.right()
-        keys = java.leftKeys() if side == "Left" else java.rightKeys()
+        given = java.leftKeys() if side == "Left" else java.rightKeys()
+        below = operator.node.children[_SIDES.index(side)]
         stores = manager.getSchemaForStateStores(
-            place, plan.output(), keys, java.stateFormatVersion()
+            place, plan.output(), given, java.stateFormatVersion()
         ).toSeq()
         for number in range(stores.size()):
             pair = stores.apply(number)
             schemas = pair._2()
-            found.append(
-                StoreFacts(pair._1(), schema_columns(schemas._1()), schema_columns(schemas._2()))
-            )
+            keys, values = schema_columns(schemas._1()), schema_columns(schemas._2())
+            found.append(StoreFacts(pair._1(), keys, _as_scanned(values, below)))
     return tuple(sorted(found, key=lambda store: store.name))
+
+
+_SAME_COLUMNS = frozenset(
+    (
+        *("ShuffleExchangeExec", "WholeStageCodegenExec", "InputAdapter", "FilterExec"),
+        "EventTimeWatermarkExec",
+    )
+)
+
+
+def _as_scanned(values: tuple[ColumnFacts, ...], side: Node) -> tuple[ColumnFacts, ...]:
+    """Return the columns that a side of a join stores as nullable as a real batch has them.
+
+    Where a filter is right above a source, Spark plans a real batch with a projection on top of it
+    when it writes the schema, and a projection keeps columns nullable that the filter has checked.
+    """
+    excluded: set[int | None] = set()
+    node = side
+    while node.name in _SAME_COLUMNS:
+        if node.name == "FilterExec" and not _is_source(node.children[0]):
+            excluded |= _not_null(node)
+        node = node.children[0]
+    if node.name != _SOURCE:
+        return values
+    given = node.trees("output")
+    scanned = tuple(
+        replace(one, nullable=one.nullable and expression_id(attribute) not in excluded)
+        for one, attribute in zip(attributes(given), given, strict=True)
+    )
+    if [one.name for one in values[: len(scanned)]] != [one.name for one in scanned]:
+        return values
+    return (*scanned, *values[len(scanned) :])
+
+
+_SOURCE = "StreamingRelationExec"
+
+
+def _is_source(node: Node) -> bool:
+    while node.name in ("WholeStageCodegenExec", "InputAdapter"):
+        node = node.children[0]
+    return node.name == _SOURCE
+
+
+def _not_null(node: Node) -> set[int | None]:
+    """Return the ids of the columns that a filter excludes nulls of."""
+    waiting = [node.tree("condition")]
+    found: set[int | None] = set()
+    while waiting:
+        one = waiting.pop()
+        if one is not None and one.name == "And":
+            waiting += one.children
+        elif one is not None and one.name == "IsNotNull":
+            found |= {expression_id(each) for each in one.walk()} - {None}
+    return found
 
 
 def stored_columns(operator: PlannedOperator) -> tuple[tuple[int, ...], ...]:
