@@ -12,6 +12,7 @@ from pyspark.sql import functions
 
 from holdfast import inspect
 from holdfast.format.state.operators import decode_operator
+from holdfast.format.state.schema import columns, decode_state_schema
 from holdfast.spark.facts import MOST_TEXT, plan_facts
 from tests.corpus.loading import sample
 from tests.corpus.processors import PandasVariables
@@ -185,7 +186,25 @@ def test_a_stateful_processor_is_named_as_its_metadata_does(streams: tuple[Any, 
         for path, data in recorded.items()
         if path.startswith("state/0/_metadata/v2/") and not path.endswith(".crc")
     )
-    assert plan_facts(frame, {}, "update").operators == (decode_operator(metadata).name,)
+    told = plan_facts(frame, {}, "update")
+    assert told.operators == (decode_operator(metadata).name,)
+    assert told.query is not None and told.query.operators is not None
+    assert told.query.unknown == () and told.query.statics == ()
+    (operator,) = told.query.operators
+    assert operator.functions == ("tests.corpus.processors:PandasVariables",)
+    assert [one.kind for one in told.query.functions] == ["state"]
+    (schema,) = (
+        decode_state_schema(data)
+        for path, data in recorded.items()
+        if "/_stateSchema/" in path and not path.endswith(".crc")
+    )
+    assert stored(operator.stores) == {
+        family.name: tuple(
+            [(one.name, one.type_text, one.nullable) for one in columns(text)]
+            for text in (family.key_json, family.value_json)
+        )
+        for family in schema.families
+    }
 
 
 def test_every_kind_of_source_is_named(spark: Any, tmp_path: Path) -> None:

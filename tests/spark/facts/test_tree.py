@@ -50,6 +50,14 @@ def test_trees_in_fields() -> None:
     assert [place for (_, place), _ in tree.expressions()] == [0, 1, None]
 
 
+def test_an_initial_state_that_nobody_gave_is_not_used() -> None:
+    """Spark puts an empty relation there."""
+    nodes = [node("T", 2, child=0, initialState=1, hasInitialState=False), node("A"), node("B")]
+    assert [one.name for one in parse(json.dumps(nodes)).used()] == ["T", "A"]
+    nodes[0]["hasInitialState"] = True
+    assert [one.name for one in parse(json.dumps(nodes)).used()] == ["T", "A", "B"]
+
+
 def test_what_is_no_tree_is_refused() -> None:
     """Too few nodes, and too many."""
     for given in ("[]", json.dumps([node("A"), node("B")])):

@@ -153,7 +153,7 @@ class _Describer:
             return self._reference(node)
         if not node.children:
             return self._leaf(node)
-        inputs = tuple(self.rows(child) for child in node.children)
+        inputs = tuple(self.rows(child) for child in node.inputs())
         describe = _NODES.get(node.name)
         if describe is not None:
             rows = describe(self, node, inputs)

@@ -24,7 +24,7 @@ def statics_of(plan: Plan, unknown: list[str]) -> Mapping[int, StaticFacts]:
     """Return the tables that are no streams, by the numbers of their leaves."""
     leaves = [
         node
-        for node in plan.root.walk()
+        for node in plan.root.used()
         if not node.children and node.name not in RELATIONS and node.name not in _PLAIN
     ]
     return {node.number: _static(plan.java_node(node), node, unknown) for node in leaves}

@@ -33,6 +33,19 @@ class Node:
         for child in self.children:
             yield from child.walk()
 
+    def used(self) -> Iterator[Node]:
+        """Yield this node and those below it, without an initial state that nobody gave."""
+        yield self
+        for child in self.inputs():
+            yield from child.used()
+
+    def inputs(self) -> tuple[Node, ...]:
+        """Return the children whose rows it reads."""
+        child = self.child("child")
+        if child is not None and self.fields.get("hasInitialState") is False:
+            return (child,)
+        return self.children
+
     def child(self, name: str) -> Node | None:
         """Return the child that is this argument of the constructor."""
         position = self.slots.get(name)
