@@ -345,8 +345,18 @@ class Speller:
         if isinstance(value, Mapping):
             if "object" in value:
                 return _object(value)
-            return type_of(value) if "type" in value else "{…}"
+            return type_of(value) if "type" in value else self._product(value)
         return without_secrets(str(value))
+
+    def _product(self, value: Mapping[str, Any]) -> str:
+        if "jvmId" in value or str(value.get("product-class")).endswith(".ExprId"):
+            return "{}"
+        shown = (
+            f"{name}: {self._argument(one)}"
+            for name, one in value.items()
+            if name != "product-class"
+        )
+        return f"{{{', '.join(shown)}}}"
 
 
 _COUNTS = frozenset(("ordinal", "scale", "limit", "num", "precision"))
