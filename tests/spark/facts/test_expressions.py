@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.spark.facts.expressions import Speller, literal
+from holdfast.spark.facts.expressions import Speller
+from holdfast.spark.facts.literals import literal
 from holdfast.spark.facts.texts import LONGEST, bounded, option_value
 from holdfast.spark.facts.tree import Node
 

@@ -15,16 +15,16 @@ from typing import Any
 from holdfast.errors import DecodeError
 from holdfast.format.state.schema import type_text
 from holdfast.redaction import names_secret
+from holdfast.spark.facts.literals import folds, literal
 from holdfast.spark.facts.texts import digest, without_secrets
 from holdfast.spark.facts.tree import Node, unwrapped
-from holdfast.spark.facts.windows import duration, session_window, time_window, window_time
+from holdfast.spark.facts.windows import session_window, time_window, window_time
 
 Lookup = Callable[[int, str], str]
 """Returns the normal form of an attribute by its id and name."""
 Subquery = Callable[[Node], str]
 """Returns the normal form of a plan inside of an expression."""
 
-_IDENTITY_HASH = re.compile(r"@[0-9a-f]{1,16}\b")
 _COMMUTATIVE = {
     "Add": "+",
     "Multiply": "*",
@@ -76,10 +76,7 @@ WITHOUT_MEANING = frozenset(
     )
 )
 """Arguments that change nothing, or that stand among the settings."""
-_NUMBERS = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L", "float": "F", "double": "D"}
-_WHOLE = frozenset(("tinyint", "smallint", "int", "bigint"))
 _RANDOM = {"Rand": "rand", "Randn": "randn"}
-_CHECKED_LITERAL = re.compile(r"-?\d+")
 
 
 class Infix(str):
@@ -154,7 +151,7 @@ class Speller:
         inner = unwrapped(child)
         if inner.name == "Literal":
             value, kind = inner.fields.get("value"), type_of(inner.fields.get("dataType"))
-            if _folds(value, kind, target):
+            if folds(value, kind, target):
                 return literal(value, target, self.hidden)
         if inner.name in _ADDS_TIME and target.startswith("timestamp"):
             return self.text(child)
@@ -360,43 +357,6 @@ class Speller:
 
 
 _COUNTS = frozenset(("ordinal", "scale", "limit", "num", "precision"))
-
-
-def literal(value: object, kind: str, hidden: set[str] | None = None) -> str:
-    """Return the text of a constant with its type, where the text alone does not show it."""
-    if value is None:
-        return "NULL" if kind == "void" else f"CAST(NULL AS {kind})"
-    text = str(value)
-    if kind in _NUMBERS:
-        return f"{text}{_NUMBERS[kind]}"
-    if kind == "boolean":
-        return text
-    if kind.startswith("interval ") and text.lstrip("-").isdigit():
-        months = "year" in kind or "month" in kind
-        return f"INTERVAL '{text} months'" if months else f"INTERVAL {duration(int(text))}"
-    if kind.startswith("decimal"):
-        return f"{text}BD"
-    if kind.startswith("string") or kind == "varchar":
-        return f"'{without_secrets(text)}'" if "'" not in text else repr(without_secrets(text))
-    if kind == "binary" or "@" in text:
-        if hidden is not None:
-            hidden.add(f"a constant of type {kind}")
-        text = _IDENTITY_HASH.sub("", text)
-    quoted = text if text.endswith("'") else f"'{text}'"
-    return quoted if quoted.upper().startswith(kind.upper()) else f"{kind.upper()} {quoted}"
-
-
-def _folds(value: object, kind: str, target: str) -> bool:
-    """Tell whether Spark's cast of a constant gives the same digits with another type."""
-    if value is None:
-        return True
-    if kind == target:
-        return True
-    return (
-        kind in _WHOLE
-        and target in _WHOLE
-        and list(_NUMBERS).index(kind) <= list(_NUMBERS).index(target)
-    )
 
 
 def _wrapped(text: str) -> str:
