@@ -116,6 +116,16 @@ def code_digests(job: ReadyJob) -> dict[str, str]:
     return {} if file is None or not file.is_file() else digests_of(folder, file.resolve())
 
 
+def job_functions(job: ReadyJob) -> list[tuple[str, Callable[..., Any]]]:
+    """Return the functions of a job that are no part of its plan, each with its kind."""
+    declared = (("transform", job.transform), ("sink", job.sink.function))
+    return [
+        (kind, load_function(one) if isinstance(one, FunctionReference) else one)
+        for kind, one in declared
+        if one is not None
+    ]
+
+
 def _file_of(job: ReadyJob) -> Path | None:
     transform = job.transform
     if isinstance(transform, FunctionReference):

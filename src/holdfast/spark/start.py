@@ -36,12 +36,12 @@ from holdfast.running.options import RunContext
 from holdfast.running.progress import QueryProgress
 from holdfast.running.recordkeeping import facts_of_sink
 from holdfast.running.stopping import Stopping
-from holdfast.spark.dataframe import code_digests
+from holdfast.spark.dataframe import code_digests, job_functions
+from holdfast.spark.facts import plan_facts
 from holdfast.spark.failures import failure_of, job_error, jvm_deaths_raised
 from holdfast.spark.gate import Gate, NativeWriter, SinkWriter, StoppedBeforeSinkError
 from holdfast.spark.jvm import Jvm, lost_connection
 from holdfast.spark.listening import ProgressListener
-from holdfast.spark.planfacts import plan_facts
 from holdfast.spark.preflight import (
     accepted_names,
     build_frame,
@@ -94,7 +94,7 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
             checkpoint, picture, inspection = read_checkpoint(job)
             frame = build_frame(job, context) if frame is None else frame
             sink = checked_sink(frame, job, inspection)
-            plan = plan_facts(frame, code_digests(job), job.output_mode)
+            plan = plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))
             facts = start_facts(job, context, records, picture, inspection, sink, plan)
             findings = run_guards(facts, options.accepted)
             findings += (*guard_upsert_key(frame, job), *affected_jobs(job, findings))

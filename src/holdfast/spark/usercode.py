@@ -82,14 +82,14 @@ def project_imports(folder: Path) -> Iterator[None]:
 def is_project_module(module: ModuleType, folder: Path) -> bool:
     """Return whether a module was loaded from this folder, and not from a library inside of it."""
     place = _place(module)
-    return place is not None and place.is_relative_to(folder.resolve()) and not _installed(place)
+    return place is not None and place.is_relative_to(folder.resolve()) and not is_installed(place)
 
 
 def _enter(folder: Path, names: set[str]) -> dict[str, ModuleType]:
     strangers = {
         name: module
         for name, module in [*sys.modules.items()]
-        if _top(name) in names and not is_project_module(module, folder) and not _is_library(module)
+        if _top(name) in names and not is_project_module(module, folder) and not is_library(module)
     }
     for name in strangers:
         del sys.modules[name]
@@ -129,7 +129,7 @@ def _let_travel(name: str) -> None:
     _travelling.add(name)
     present = sys.modules.get(name)
     if present is not None:
-        if not _is_library(present):
+        if not is_library(present):
             register_pickle_by_value(present)  # type: ignore[no-untyped-call]
         return
     # It may be imported only when the user's function runs, and pickled right then.
@@ -152,12 +152,14 @@ def _place(module: ModuleType) -> Path | None:
     return None if file is None else Path(file).resolve()
 
 
-def _is_library(module: ModuleType) -> bool:
+def is_library(module: ModuleType) -> bool:
+    """Tell whether a module is installed, and not the user's own."""
     place = _place(module)
-    return place is None or _installed(place)
+    return place is None or is_installed(place)
 
 
-def _installed(place: Path) -> bool:
+def is_installed(place: Path) -> bool:
+    """Tell whether a file belongs to Python or to a library."""
     if {"site-packages", "dist-packages"} & {*place.parts}:
         return True
     return any(place.is_relative_to(folder.resolve()) for folder in _INSTALLED)

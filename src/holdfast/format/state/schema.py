@@ -59,11 +59,12 @@ def _column(field: object) -> Column:
     if isinstance(field, dict):
         name, nullable = field.get("name"), field.get("nullable")
         if isinstance(name, str) and isinstance(nullable, bool):
-            return Column(name, _type_text(field.get("type")), nullable)
+            return Column(name, type_text(field.get("type")), nullable)
     raise DecodeError(_CODE, f"{_WHAT}: a field has no name or no nullable flag")
 
 
-def _type_text(kind: object) -> str:
+def type_text(kind: object) -> str:
+    """Return how DDL spells the type of a parsed JSON; raise DecodeError where it is none."""
     if isinstance(kind, str):
         return _DDL_NAMES.get(kind, kind)
     if isinstance(kind, dict):
@@ -77,11 +78,11 @@ def _nested_text(kind: Mapping[str, object]) -> str:
         inner = ",".join(f"{column.name}:{column.type_text}" for column in _columns(kind))
         return f"struct<{inner}>"
     if name == "array":
-        return f"array<{_type_text(kind.get('elementType'))}>"
+        return f"array<{type_text(kind.get('elementType'))}>"
     if name == "map":
-        return f"map<{_type_text(kind.get('keyType'))},{_type_text(kind.get('valueType'))}>"
+        return f"map<{type_text(kind.get('keyType'))},{type_text(kind.get('valueType'))}>"
     if name == "udt":
-        return _type_text(kind.get("sqlType"))
+        return type_text(kind.get("sqlType"))
     raise DecodeError(_CODE, f"{_WHAT}: unknown type {name!r}")
 
 

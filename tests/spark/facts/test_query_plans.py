@@ -12,8 +12,8 @@ from pyspark.sql import functions
 
 from holdfast import inspect
 from holdfast.format.state.operators import decode_operator
-from holdfast.spark import planfacts
-from holdfast.spark.planfacts import MOST_TEXT, plan_facts
+from holdfast.format.state.schema import columns, decode_state_schema
+from holdfast.spark.facts import MOST_TEXT, plan_facts
 from tests.corpus.loading import sample
 from tests.corpus.processors import PandasVariables
 from tests.corpus.python_source import Numbers
@@ -145,6 +145,33 @@ def test_the_checkpoint_holds_what_was_told(
     assert told.sources == tuple(source.kind for source in found.sources)
     assert told.operators == tuple(operator.name for operator in found.operators)
     assert [operator.id for operator in found.operators] == list(range(len(found.operators)))
+    assert told.query is not None and told.query.operators is not None
+    assert told.query.unknown == ()
+    assert [stored(operator.stores) for operator in told.query.operators] == [
+        written(operator.stores) for operator in found.operators
+    ]
+
+
+def stored(stores: Any) -> dict[str, Any]:
+    """Give the schemas that were told, by the names of the stores."""
+    return {
+        store.name: tuple(
+            [(one.name, one.type, one.nullable) for one in side]
+            for side in (store.keys, store.values)
+        )
+        for store in stores
+    }
+
+
+def written(stores: Any) -> dict[str, Any]:
+    """Give the schemas in a checkpoint, by the names of the stores."""
+    return {
+        store.name: tuple(
+            [(one.name, one.type_text, one.nullable) for one in side]
+            for side in (store.key_schema, store.value_schema)
+        )
+        for store in stores
+    }
 
 
 def test_a_stateful_processor_is_named_as_its_metadata_does(streams: tuple[Any, Any]) -> None:
@@ -159,7 +186,25 @@ def test_a_stateful_processor_is_named_as_its_metadata_does(streams: tuple[Any, 
         for path, data in recorded.items()
         if path.startswith("state/0/_metadata/v2/") and not path.endswith(".crc")
     )
-    assert plan_facts(frame, {}, "update").operators == (decode_operator(metadata).name,)
+    told = plan_facts(frame, {}, "update")
+    assert told.operators == (decode_operator(metadata).name,)
+    assert told.query is not None and told.query.operators is not None
+    assert told.query.unknown == () and told.query.statics == ()
+    (operator,) = told.query.operators
+    assert operator.functions == ("tests.corpus.processors:PandasVariables",)
+    assert [one.kind for one in told.query.functions] == ["state"]
+    (schema,) = (
+        decode_state_schema(data)
+        for path, data in recorded.items()
+        if "/_stateSchema/" in path and not path.endswith(".crc")
+    )
+    assert stored(operator.stores) == {
+        family.name: tuple(
+            [(one.name, one.type_text, one.nullable) for one in columns(text)]
+            for text in (family.key_json, family.value_json)
+        )
+        for family in schema.families
+    }
 
 
 def test_every_kind_of_source_is_named(spark: Any, tmp_path: Path) -> None:
@@ -210,5 +255,8 @@ def test_operators_that_can_not_be_told_are_none(
     streams: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A Spark that is built in another way is not taken for a query without state."""
-    monkeypatch.setattr("holdfast.spark.planfacts._STREAMING", "org.apache.spark.elsewhere")
-    assert planfacts.plan_facts(streams[0].groupBy("key").count(), {}).operators is None
+    monkeypatch.setattr("holdfast.spark.facts.planning._STREAMING", "org.apache.spark.elsewhere")
+    told = plan_facts(streams[0].groupBy("key").count(), {})
+    assert told.operators is None
+    assert told.query is not None and told.query.operators is None
+    assert any("stateful operators" in one for one in told.query.unknown)

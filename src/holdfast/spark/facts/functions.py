@@ -1,0 +1,371 @@
+"""The Python functions that a query calls, and what they reach: code, constants, libraries.
+
+A function of the user is followed through the names that it uses: functions and classes of the
+project by their code, constants by their values, libraries by their versions. What can't be
+followed is said.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import hashlib
+import importlib.metadata
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from holdfast.records.facts import FunctionFacts
+from holdfast.spark.facts.pythoncode import code_digest, free_names, gets_by_name
+from holdfast.spark.facts.pythonvalues import PLAIN, is_foreign, is_pyspark, spelled
+from holdfast.spark.usercode import is_library
+
+_MOST_PARTS = 500
+_DEEPEST = 12
+_DYNAMIC = {
+    "eval": "runs text as code (eval)",
+    "exec": "runs text as code (exec)",
+    "globals": "looks names up at run time (globals)",
+    "vars": "looks names up at run time (vars)",
+    "__import__": "imports by name at run time",
+    "open": "opens files",
+    "input": "reads from the terminal",
+}
+_OUTSIDE = {
+    "requests": "uses the network",
+    "httpx": "uses the network",
+    "aiohttp": "uses the network",
+    "socket": "uses the network",
+    "urllib": "uses the network",
+    "http": "uses the network",
+    "boto3": "uses the network",
+    "redis": "uses the network",
+    "psycopg": "uses a database",
+    "psycopg2": "uses a database",
+    "sqlite3": "uses a database",
+    "sqlalchemy": "uses a database",
+    "importlib": "imports by name at run time",
+    "subprocess": "starts other programs",
+    "random": "uses random numbers",
+}
+_MODULE_NAMES = {("os", "environ"), ("os", "getenv")}
+_GLOBAL = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
+_ATTRIBUTE = frozenset(("LOAD_ATTR", "LOAD_METHOD"))
+
+
+def function_facts(function: Callable[..., Any], kind: str) -> FunctionFacts:
+    """Return the facts of a function, with all that it reaches."""
+    followed = _Followed()
+    followed.value(users_own(function), "")
+    return FunctionFacts(
+        name=function_name(function),
+        kind=kind,
+        parts=dict(sorted(followed.parts.items())),
+        unfollowed=tuple(sorted(followed.unfollowed)),
+        place=_place(function),
+    )
+
+
+def function_name(function: Any) -> str:
+    """Return `module:qualified name` of a function or of an object that is called."""
+    inner = users_own(function)
+    while isinstance(inner, functools.partial):
+        inner = users_own(inner.func)
+    if not hasattr(inner, "__qualname__"):
+        inner = type(inner)
+    return f"{getattr(inner, '__module__', None) or '?'}:{inner.__qualname__}"
+
+
+def users_own(function: Any) -> Any:
+    """Return the user's own function behind what pyspark or Holdfast wraps around it."""
+    for _ in range(_DEEPEST):
+        if isinstance(function, MethodType):
+            owner = function.__self__
+            processor = getattr(owner, "_stateful_processor", None)
+            if processor is None:
+                return function
+            function = processor
+        elif _is_ours(function) and hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif _is_wrapper(function):
+            function = function.func
+        else:
+            return function
+    return function
+
+
+def _is_wrapper(function: Any) -> bool:
+    """Tell whether this is what pyspark's `udf` makes of a function."""
+    if not callable(getattr(function, "func", None)) or isinstance(function, functools.partial):
+        return False
+    code = getattr(function, "__code__", None)
+    return is_pyspark(type(function)) or (code is not None and "pyspark" in code.co_filename)
+
+
+def _is_ours(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_name == "called" and "usercode" in code.co_filename
+
+
+def _place(function: Any) -> str | None:
+    inner = users_own(function)
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    code = getattr(inspect.unwrap(inner) if callable(inner) else inner, "__code__", None)
+    if code is not None:
+        return f"{code.co_filename}:{code.co_firstlineno}"
+    kind = inner if isinstance(inner, type) else type(inner)
+    try:
+        file = inspect.getsourcefile(kind)
+        return None if file is None else f"{file}:{inspect.getsourcelines(kind)[1]}"
+    except (OSError, TypeError):
+        return None
+
+
+class _Followed:
+    """What a function reaches: digests of the parts by their names."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, str] = {}
+        self.unfollowed: set[str] = set()
+        self._seen: dict[int, object] = {}
+        """By identity; with the object, so that no other gets its identity."""
+
+    def value(self, value: Any, name: str) -> None:
+        """Follow a value that is used under a name."""
+        if isinstance(value, PLAIN):
+            self._constant(value, name)
+            return
+        if id(value) in self._seen:
+            return
+        if len(self.parts) >= _MOST_PARTS:
+            self.unfollowed.add(f"more than {_MOST_PARTS} parts")
+            return
+        self._seen[id(value)] = value
+        self._object(users_own(value), name)
+
+    def _object(self, value: Any, name: str) -> None:
+        if isinstance(value, FunctionType):
+            self._function(value)
+        elif isinstance(value, MethodType):
+            self.value(value.__func__, name)
+            self.value(value.__self__, f"{name or function_name(value)}: self")
+        elif isinstance(value, functools.partial):
+            self._partial(value, name)
+        elif hasattr(value, "__wrapped__") and callable(value):
+            self.value(value.__wrapped__, name)
+        elif isinstance(value, type):
+            self._class(value)
+        elif isinstance(value, ModuleType):
+            self._module(value)
+        elif isinstance(value, BuiltinFunctionType):
+            self._library(value.__module__)
+        else:
+            self._constant(value, name)
+
+    def _partial(self, value: functools.partial[Any], name: str) -> None:
+        self.value(value.func, name)
+        owner = name or function_name(value)
+        for place, argument in enumerate(value.args):
+            self.value(argument, f"{owner}: argument {place}")
+        for key, argument in sorted(value.keywords.items()):
+            self.value(argument, f"{owner}: argument {key}")
+
+    def _function(self, function: FunctionType) -> None:
+        if is_foreign(function.__module__, function.__code__.co_filename):
+            self._library(function.__module__)
+            return
+        name = f"{function.__module__}:{function.__qualname__}"
+        code = function.__code__
+        self.parts[self._free_name(name)] = code_digest(code)
+        self._defaults(function, name)
+        self._closure(function, name)
+        self._code(code, function.__globals__, name)
+
+    def _free_name(self, name: str) -> str:
+        """Return a name that no other part has: two lambdas may share theirs."""
+        number = 2
+        free = name
+        while free in self.parts:
+            free = f"{name} ({number})"
+            number += 1
+        return free
+
+    def _defaults(self, function: FunctionType, name: str) -> None:
+        for place, value in enumerate(function.__defaults__ or ()):
+            self.value(value, f"{name}: default {place}")
+        for key, value in sorted((function.__kwdefaults__ or {}).items()):
+            self.value(value, f"{name}: default {key}")
+
+    def _closure(self, function: FunctionType, name: str) -> None:
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        for place, free in enumerate(free_names(function.__code__)):
+            try:
+                value = cells[free].cell_contents
+            except ValueError:
+                # It is assigned after the function was made, or never.
+                self.unfollowed.add(f"{name} uses {free} before it has a value")
+                continue
+            self.value(value, f"{name}: closure {place}")
+
+    def _code(self, code: CodeType, names: Mapping[str, Any], owner: str) -> None:
+        """Follow the global names that a code uses, and those that it defines inside."""
+        for chain in _global_names(code):
+            self._global(chain, names, owner)
+        if "getattr" in code.co_names and "getattr" not in names and gets_by_name(code):
+            self.unfollowed.add(f"{owner} looks attributes up by name (getattr)")
+        if any(one.opname == "STORE_GLOBAL" for one in dis.get_instructions(code)):
+            self.unfollowed.add(f"{owner} changes global variables")
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._code(constant, names, owner)
+        for module, names_of_it in _imports(code):
+            self._imported(module, names_of_it, code, owner)
+
+    def _global(self, chain: tuple[str, ...], names: Mapping[str, Any], owner: str) -> None:
+        first, *rest = chain
+        if first not in names:
+            if first in _DYNAMIC:
+                self.unfollowed.add(f"{owner} {_DYNAMIC[first]}")
+            return
+        value, reached = names[first], [first]
+        while isinstance(value, ModuleType) and rest:
+            _note_outside(value, rest[0], owner, self.unfollowed)
+            if not hasattr(value, rest[0]):
+                break
+            if is_library(value):
+                self._library(value.__name__)
+                return
+            value = getattr(value, rest[0])
+            reached.append(rest.pop(0))
+        module = names.get("__name__", "?")
+        if isinstance(value, ModuleType) and not is_library(value):
+            self.unfollowed.add(f"{owner} uses the module {value.__name__} as a value")
+        self.value(value, f"{module}:{'.'.join(reached)}")
+
+    def _imported(self, name: str, attributes: tuple[str, ...], code: CodeType, owner: str) -> None:
+        """Follow an import inside of a function, where the module is loaded already."""
+        module = sys.modules.get(name)
+        if module is None:
+            self.unfollowed.add(f"{owner} imports {name} when it runs")
+        elif is_library(module):
+            self._library(name)
+            for attribute in code.co_names:
+                _note_outside(module, attribute, owner, self.unfollowed)
+        elif not attributes or not all(hasattr(module, one) for one in attributes):
+            self.unfollowed.add(f"{owner} imports {name} when it runs")
+        else:
+            for one in attributes:
+                self.value(getattr(module, one), f"{name}:{one}")
+
+    def _class(self, kind: type) -> None:
+        if is_foreign(kind.__module__):
+            self._library(kind.__module__)
+            return
+        name = f"{kind.__module__}:{kind.__qualname__}"
+        self.parts[name] = f"class:{_digest(','.join(sorted(_own(kind))))}"
+        for base in kind.__mro__[1:]:
+            self.value(base, base.__name__)
+        for key in sorted(_own(kind)):
+            value = inspect.getattr_static(kind, key)
+            if isinstance(value, staticmethod | classmethod):
+                value = value.__func__
+            if isinstance(value, property):
+                for part in (value.fget, value.fset):
+                    if part is not None:
+                        self.value(part, f"{name}.{key}")
+            else:
+                self.value(value, f"{name}.{key}")
+
+    def _module(self, module: ModuleType) -> None:
+        if is_library(module):
+            self._library(module.__name__)
+
+    def _library(self, module: str | None) -> None:
+        top = (module or "").partition(".")[0]
+        if not top or top in sys.stdlib_module_names or top in ("pyspark", "py4j", "holdfast"):
+            return
+        self.parts[f"library {top}"] = f"version:{_version(top)}"
+
+    def _constant(self, value: Any, name: str) -> None:
+        lines: list[str] = []
+        reached: list[Any] = []
+        if spelled(value, lines, reached, [0], 0):
+            self.parts[self._free_name(name or f"{function_name(value)}: object")] = (
+                f"value:{_digest(chr(10).join(lines))}"
+            )
+        else:
+            self.unfollowed.add(f"{name or 'a value'} ({type(value).__qualname__})")
+        for one in reached:
+            self.value(one, f"{name}: part")
+        if not isinstance(value, (*PLAIN, dict, list, set, tuple, frozenset)):
+            self.value(type(value), type(value).__name__)
+
+
+def _own(kind: type) -> list[str]:
+    skipped = {
+        *("__module__", "__dict__", "__weakref__", "__doc__", "__qualname__", "__annotations__"),
+        *("__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__", "__slots__"),
+        *("__firstlineno__", "__static_attributes__", "__dataclass_fields__", "__match_args__"),
+        *("__dataclass_params__", "__annotate__", "__annotate_func__", "__annotations_cache__"),
+    }
+    return [name for name in vars(kind) if name not in skipped]
+
+
+def _global_names(code: CodeType) -> Iterator[tuple[str, ...]]:
+    """Yield the global names that a code uses, each with the attributes that it takes of it."""
+    chain: list[str] = []
+    for one in dis.get_instructions(code):
+        if one.opname in _GLOBAL:
+            if chain:
+                yield tuple(chain)
+            chain = [str(one.argval)]
+        elif one.opname in _ATTRIBUTE and chain:
+            chain.append(str(one.argval))
+        elif one.opname not in ("PUSH_NULL", "CACHE", "PRECALL", "NOP"):
+            if chain:
+                yield tuple(chain)
+            chain = []
+    if chain:
+        yield tuple(chain)
+
+
+def _imports(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the modules that a code imports, each with the names that it takes of it."""
+    name, taken = None, []
+    for one in dis.get_instructions(code):
+        if one.opname == "IMPORT_NAME":
+            if name is not None:
+                yield name, tuple(taken)
+            name, taken = str(one.argval), []
+        elif one.opname == "IMPORT_FROM":
+            taken.append(str(one.argval))
+    if name is not None:
+        yield name, tuple(taken)
+
+
+def _note_outside(module: ModuleType, attribute: str, owner: str, unfollowed: set[str]) -> None:
+    top = module.__name__.partition(".")[0]
+    if (top, attribute) in _MODULE_NAMES:
+        unfollowed.add(f"{owner} reads the environment")
+    elif top in _OUTSIDE:
+        unfollowed.add(f"{owner} {_OUTSIDE[top]} ({top})")
+
+
+@functools.lru_cache(maxsize=256)
+def _version(top: str) -> str:
+    try:
+        return importlib.metadata.version(top)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    shown = getattr(sys.modules.get(top), "__version__", None)
+    if shown is not None:
+        return str(shown)
+    names = importlib.metadata.packages_distributions().get(top, [])
+    return ",".join(importlib.metadata.version(name) for name in sorted({*names})) or "unknown"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

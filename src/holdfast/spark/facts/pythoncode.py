@@ -1,0 +1,333 @@
+"""Digests of Python code that do not change when only its looks do. Pure.
+
+The source is preferred: it is the same for every release of Python. Where it can't be had, the
+compiled code is taken. A digest begins with which of them it is of: `ast:` or `code:`.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import linecache
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from types import CodeType
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def code_digest(code: CodeType) -> str:
+    """Return the digest of a function's code."""
+    found = definition_of(code)
+    if found is not None:
+        return f"ast:{_short(normal_source(found, code.co_freevars))}"
+    return f"code:{_short(_compiled(code))}"
+
+
+def class_source(name: str, file: str | None, line: int | None) -> ast.ClassDef | None:
+    """Return the definition of a class in a file."""
+    if file is None or line is None:
+        return None
+    found = [
+        node
+        for node in ast.walk(_parsed(file) or ast.Module([], []))
+        if isinstance(node, ast.ClassDef) and node.name == name
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def normal_source(node: ast.AST, free: Sequence[str] = ()) -> str:
+    """Return a definition without names of local variables, docstrings, annotations and places.
+
+    `free` are the names that are local to a function around it.
+    """
+    copy = ast.parse(ast.unparse(node)).body[0]
+    inner = copy.value if isinstance(copy, ast.Expr) else copy
+    if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+        inner.name = "_"
+        # What decorates it is followed as what it refers to.
+        inner.decorator_list = []
+    return ast.unparse(_Renamed(free).visit(inner))
+
+
+def free_names(code: CodeType) -> list[str]:
+    """Return the names that a function takes from those around it, in the order of their use."""
+    found = definition_of(code)
+    if found is None:
+        return [*code.co_freevars]
+    used = [one.id for one in ast.walk(found) if isinstance(one, ast.Name)]
+    return sorted(code.co_freevars, key=lambda one: used.index(one) if one in used else len(used))
+
+
+def gets_by_name(code: CodeType) -> bool:
+    """Tell whether a code may call getattr with a name that is computed."""
+    found = definition_of(code)
+    if found is None:
+        return True
+    return any(
+        isinstance(one, ast.Call)
+        and isinstance(one.func, ast.Name)
+        and one.func.id == "getattr"
+        and not (len(one.args) > 1 and isinstance(one.args[1], ast.Constant))
+        for one in ast.walk(found)
+    )
+
+
+def definition_of(code: CodeType) -> _Function | None:
+    """Return the syntax tree of a function's definition; None where its source can't be had."""
+    tree = _parsed(code.co_filename)
+    if tree is None:
+        return None
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, _Function) and _is_definition(node, code)
+    ]
+    if len(found) > 1:
+        column = _column(code)
+        found = [node for node in found if node.col_offset == column]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_definition(node: _Function, code: CodeType) -> bool:
+    if isinstance(node, ast.Lambda):
+        if code.co_name != "<lambda>" or node.lineno != code.co_firstlineno:
+            return False
+    else:
+        lines = [node.lineno, *(one.lineno for one in node.decorator_list)]
+        if node.name != code.co_name or min(lines) != code.co_firstlineno:
+            return False
+    # A file that was edited after it was imported has other parameters at this line, or none.
+    count = code.co_argcount + code.co_kwonlyargcount
+    return tuple(_parameters(node.args))[:count] == code.co_varnames[:count]
+
+
+def _parameters(given: ast.arguments) -> Iterator[str]:
+    yield from (one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+
+
+def _column(code: CodeType) -> int | None:
+    """Return the column of a lambda, where several begin in one line; Python 3.11 knows it."""
+    positions = getattr(code, "co_positions", None)
+    if positions is None:
+        return None
+    columns = [column for line, _, column, _ in positions() if line == code.co_firstlineno]
+    starts = [column for column in columns if column]
+    # The first instruction of the body stands after the word `lambda` and the parameters.
+    return _lambda_start(code, min(starts)) if starts else None
+
+
+def _lambda_start(code: CodeType, body: int) -> int | None:
+    line = linecache.getline(code.co_filename, code.co_firstlineno)
+    start = line.encode()[: body + 1].decode(errors="ignore").rfind("lambda")
+    return None if start < 0 else len(line[:start].encode())
+
+
+@lru_cache(maxsize=256)
+def _parsed_text(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _parsed(file: str) -> ast.Module | None:
+    linecache.checkcache(file)
+    text = "".join(linecache.getlines(file))
+    return _parsed_text(text) if text else None
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _compiled(code: CodeType) -> str:
+    """Return a text of compiled code without names of locals, lines and files."""
+    constants = [
+        _compiled(one) if isinstance(one, CodeType) else f"{type(one).__name__}:{_constant(one)}"
+        for one in _without_docstring(code)
+    ]
+    parts = (
+        code.co_code.hex(),
+        str((code.co_argcount, code.co_kwonlyargcount, code.co_posonlyargcount, code.co_flags)),
+        str(code.co_names),
+        str(len(code.co_varnames)),
+        *constants,
+    )
+    return "\n".join(parts)
+
+
+def _constant(value: object) -> str:
+    return str(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
+
+
+def _without_docstring(code: CodeType) -> Sequence[object]:
+    first = code.co_consts[:1]
+    return code.co_consts[1:] if first and isinstance(first[0], str) else code.co_consts
+
+
+class _Renamed(ast.NodeTransformer):
+    """Numbers local names in the order in which they appear, and drops what has no effect."""
+
+    def __init__(self, free: Sequence[str]) -> None:
+        self._scopes: list[tuple[int, set[str], bool]] = []
+        self._opened = 0
+        self._names: dict[tuple[int, str], str] = {}
+        self._open({*free})
+
+    def _open(self, bound: set[str], *, is_class: bool = False) -> None:
+        self._scopes.append((self._opened, bound, is_class))
+        self._opened += 1
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return self._function(node)
+
+    def _function(self, node: _Function) -> ast.AST:
+        self._defaults(node.args)
+        if not isinstance(node, ast.Lambda):
+            node.decorator_list = [self.visit(one) for one in node.decorator_list]
+            node.name = self._renamed(node.name)
+            node.returns = None
+            node.body = _useful(node.body)
+        self._open(_bound(node))
+        for one in _all_parameters(node.args):
+            one.arg = self._renamed(one.arg)
+            one.annotation = None
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+        else:
+            node.body = [self.visit(one) for one in node.body]
+        self._scopes.pop()
+        return node
+
+    def _defaults(self, given: ast.arguments) -> None:
+        given.defaults = [self.visit(one) for one in given.defaults]
+        given.kw_defaults = [None if one is None else self.visit(one) for one in given.kw_defaults]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        node.bases = [self.visit(one) for one in node.bases]
+        node.decorator_list = [self.visit(one) for one in node.decorator_list]
+        # Names in a class are attributes: they are seen from outside, and not from its methods.
+        self._open(set(), is_class=True)
+        node.body = [self.visit(one) for one in _useful(node.body)]
+        self._scopes.pop()
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return self._comprehension(node)
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+    ) -> ast.AST:
+        bound = {name for one in node.generators for name in _stored(one.target)}
+        self._open(bound)
+        # The targets first: they are in the order in which one reads them.
+        node.generators = [self.visit(one) for one in node.generators]
+        self.generic_visit(node)
+        self._scopes.pop()
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        if node.value is None:
+            return None
+        assigned = ast.Assign([node.target], node.value, lineno=0)
+        return self.visit(assigned)  # type: ignore[no-any-return]
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        node.id = self._renamed(node.id)
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        if node.name is not None:
+            node.name = self._renamed(node.name)
+        return self.generic_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
+        node.name = None if node.name is None else self._renamed(node.name)
+        return self.generic_visit(node)
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.AST:
+        node.names = [self._renamed(one) for one in node.names]
+        return node
+
+    def visit_alias(self, node: ast.alias) -> ast.AST:
+        local = node.asname or node.name.partition(".")[0]
+        renamed = self._renamed(local)
+        if renamed != local:
+            node.asname = renamed
+        return node
+
+    def _renamed(self, name: str) -> str:
+        for depth in range(len(self._scopes) - 1, -1, -1):
+            number, bound, is_class = self._scopes[depth]
+            if name in bound and not (is_class and depth < len(self._scopes) - 1):
+                return self._names.setdefault((number, name), f"_{len(self._names)}")
+        return name
+
+
+def _useful(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements without docstring and other texts that nobody reads."""
+    kept = [
+        one
+        for one in body
+        if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+    ]
+    return kept or [ast.Pass()]
+
+
+def _all_parameters(given: ast.arguments) -> list[ast.arg]:
+    rest = [one for one in (given.vararg, given.kwarg) if one is not None]
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *rest]
+
+
+def _bound(node: _Function) -> set[str]:
+    """Return the names that are local to a function."""
+    names = {one.arg for one in _all_parameters(node.args)}
+    shared: set[str] = set()
+    waiting: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(one.name)
+            continue
+        if isinstance(one, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp):
+            continue
+        if isinstance(one, ast.GeneratorExp):
+            continue
+        if isinstance(one, ast.Global | ast.Nonlocal):
+            shared |= {*one.names}
+        names |= {*_binds(one)}
+        waiting += ast.iter_child_nodes(one)
+    return names - shared
+
+
+def _binds(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+        yield node.id
+    elif isinstance(node, ast.ExceptHandler) and node.name is not None:
+        yield node.name
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (one.asname or one.name.partition(".")[0] for one in node.names)
+    elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name is not None:
+        yield node.name
+
+
+def _stored(target: ast.AST) -> Iterator[str]:
+    for one in ast.walk(target):
+        if isinstance(one, ast.Name):
+            yield one.id

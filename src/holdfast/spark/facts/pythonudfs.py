@@ -1,0 +1,65 @@
+"""The Python functions in a plan: Spark has them pickled, as it sends them to executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark import cloudpickle
+
+from holdfast.spark.facts.reading import REFUSALS, Plan, brief, expressions_of
+from holdfast.spark.facts.tree import Node
+
+_PYTHON = frozenset(("PythonUDF", "PythonUDAF", "PythonUDTF"))
+_WITH_STATE = frozenset(
+    (
+        *("FlatMapGroupsInPandasWithState", "TransformWithStateInPySpark"),
+        "TransformWithStateInPandas",
+    )
+)
+_FIRST_OF_PANDAS = 200
+"""From this number on, pyspark's kinds of evaluation take pandas or Arrow."""
+
+
+@dataclass(frozen=True)
+class PlannedFunction:
+    """A Python function of a plan."""
+
+    kind: str
+    name: str
+    """As the plan shows it."""
+    function: Any
+    owner: Node
+    """The node of the plan that calls it."""
+
+
+def python_functions(plan: Plan, unknown: list[str]) -> Iterator[PlannedFunction]:
+    """Yield each Python function of a plan once."""
+    seen: set[bytes] = set()
+    for owner, node, java in expressions_of(plan, lambda one: one.name in _PYTHON):
+        name = node.fields.get("name")
+        try:
+            command = bytes(java.func().command().unsafeArray())
+            if command in seen:
+                continue
+            seen.add(command)
+            loaded = cloudpickle.loads(command)
+        except REFUSALS as error:
+            unknown.append(f"the code of the Python function {name} ({brief(error)})")
+            continue
+        except Exception as error:  # noqa: BLE001 - what is unpickled may raise anything
+            unknown.append(f"the code of the Python function {name} ({brief(error)})")
+            continue
+        function = loaded[0] if isinstance(loaded, tuple) else loaded
+        if not callable(function):
+            unknown.append(f"the code of the Python function {name}: it is sent as a broadcast")
+            continue
+        yield PlannedFunction(_kind(owner, node), str(name), function, owner)
+
+
+def _kind(owner: Node, node: Node) -> str:
+    if owner.name in _WITH_STATE:
+        return "state"
+    number = node.fields.get("evalType")
+    return "pandas" if isinstance(number, int) and number >= _FIRST_OF_PANDAS else "udf"

@@ -1,0 +1,94 @@
+"""Values that Python code reaches, written out so that they can be compared."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import re
+import sys
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta, tzinfo
+from decimal import Decimal
+from pathlib import Path, PurePath
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+from uuid import UUID
+
+from holdfast.spark.usercode import is_installed, is_library
+
+_MOST_VALUES = 100_000
+_DEEPEST = 12
+PLAIN = (
+    *(bool, int, float, complex, str, bytes, Decimal, date, datetime, time, timedelta, UUID),
+    *(PurePath, tzinfo, type(None), type(...), range),
+)
+"""Types whose values show themselves whole."""
+
+
+def is_pyspark(kind: type) -> bool:
+    """Tell whether a class is pyspark's own."""
+    return (kind.__module__ or "").partition(".")[0] == "pyspark"
+
+
+def is_foreign(module: str | None, file: str | None = None) -> bool:
+    """Tell whether a module belongs to a library and not to the user's project."""
+    loaded = sys.modules.get(module or "")
+    if loaded is not None and module != "__main__":
+        return is_library(loaded)
+    return file is not None and is_installed(Path(file))
+
+
+def spelled(value: Any, lines: list[str], reached: list[Any], count: list[int], depth: int) -> bool:
+    """Write a value out; False where something in it has no value that could be compared."""
+    count[0] += 1
+    if depth > _DEEPEST or count[0] > _MOST_VALUES:
+        return False
+    kind = type(value)
+    if isinstance(value, enum.Enum):
+        lines.append(f"{kind.__qualname__}.{value.name}")
+        return True
+    if isinstance(value, PLAIN):
+        lines.append(f"{kind.__name__}:{value!r}")
+        return True
+    if isinstance(value, re.Pattern):
+        lines.append(f"pattern:{value.pattern!r}:{value.flags}")
+        return True
+    if isinstance(value, FunctionType | MethodType | type | functools.partial | ModuleType):
+        lines.append(f"reference:{getattr(value, '__qualname__', type(value).__name__)}")
+        reached.append(value)
+        return True
+    if isinstance(value, Mapping):
+        items = sorted(value.items(), key=lambda one: repr(one[0]))
+        lines.append(f"{kind.__name__}:{len(items)}")
+        return all(spelled(one, lines, reached, count, depth + 1) for pair in items for one in pair)
+    if isinstance(value, set | frozenset):
+        ordered: list[Any] = sorted(value, key=repr)
+    elif isinstance(value, list | tuple):
+        ordered = [*value]
+    else:
+        return _object(value, lines, reached, count, depth)
+    lines.append(f"{kind.__name__}:{len(ordered)}")
+    return all(spelled(one, lines, reached, count, depth + 1) for one in ordered)
+
+
+def _object(value: Any, lines: list[str], reached: list[Any], count: list[int], depth: int) -> bool:
+    kind = type(value)
+    if is_pyspark(kind):
+        text = _pyspark_text(value)
+        lines.append(f"{kind.__qualname__}:{text}")
+        return text is not None
+    state = getattr(value, "__dict__", None)
+    if state is None or is_foreign(kind.__module__):
+        return False
+    lines.append(f"{kind.__module__}:{kind.__qualname__}")
+    return spelled(dict(state), lines, reached, count, depth + 1)
+
+
+def _pyspark_text(value: Any) -> str | None:
+    """Return a text for types, columns and broadcast values of pyspark; None for what has none."""
+    name = type(value).__name__
+    if hasattr(value, "jsonValue"):
+        return str(value.json())
+    if name == "Column":
+        return re.sub(r"#\d+L?", "", str(value))
+    return None
