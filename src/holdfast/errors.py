@@ -129,6 +129,24 @@ class LeaseError(HoldfastError):
 class RefusedError(HoldfastError):
     """A start that would lose or duplicate rows, or for which this cannot be ruled out."""
 
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        at: str | None = None,
+        why: str | None = None,
+        next_steps: tuple[str, ...] | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(code, message, at=at, why=why, next_steps=next_steps)
+        self._status = status
+
+    @property
+    def exit_status(self) -> int:
+        """The status of the verdict on the start, where it is not the code's own."""
+        return self.code.exit_status if self._status is None else self._status
+
 
 class SinkError(HoldfastError):
     """The sink cannot be written, or must not be."""

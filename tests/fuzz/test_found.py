@@ -143,7 +143,7 @@ CASES = (
     Case(
         "HF2217",
         "sources/0/8.compact",
-        ERROR,
+        FATAL,
         "stateless-compacted",
         without_item("sources/0/8.compact", b'"batchId":4}'),
     ),

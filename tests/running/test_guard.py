@@ -555,3 +555,19 @@ def test_the_batch_that_is_run_again_is_known(
 ) -> None:
     told = replace(stateful.next_start, action=action, batch_id=7)
     assert starting(replace(stateful, next_start=told)).rerun == rerun
+
+
+def test_what_the_doctor_calls_fatal_is_refused_with_its_code(stateful: Inspection) -> None:
+    """And with the status of an unsafe start; no name softens it."""
+    found = Finding("HF2361", Severity.FATAL, "the query reads b, a", Place("offsets/2", line=3))
+    error = refused(starting(stateful, fatal=(found,)), *ACCEPTABLE)
+    assert (error.code.number, error.exit_status) == ("HF2361", 30)
+    assert error.at is not None and error.at.endswith("offsets/2 line 3")
+    assert error.next_steps == found.next_steps
+
+
+def test_a_checkpoint_that_cannot_be_read_keeps_its_status(stateful: Inspection) -> None:
+    """HF2230 is about access, not about a verdict."""
+    unknown = replace(stateful.next_start, action=Action.UNKNOWN, reason="not listed")
+    error = refused(starting(replace(stateful, next_start=unknown)))
+    assert (error.code.number, error.exit_status) == ("HF2230", 20)

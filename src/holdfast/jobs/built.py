@@ -180,7 +180,7 @@ def job_of_program(
         **{key: value for key, value in given.items() if value is not None},
     }
     job = _built(name, declared, _settings(declared, storage, storage_options), accept, at)
-    return replace(job, sources=(), sql=None)
+    return replace(job, sources=(), sql=None, declaration=None)
 
 
 def _settings(

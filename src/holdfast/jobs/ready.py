@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StorageError
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.options import StorageSettings
+
+if TYPE_CHECKING:
+    from holdfast.jobs.projectfile.job import Job
 
 Function = Callable[..., Any]
 
@@ -143,6 +146,8 @@ class ReadyJob:
     """Finds the jobs of the project that its rows reach; only asked where one matters."""
     restart: RestartPolicy = RestartPolicy()
     on_failure: FailureHook | None = None
+    declaration: Job | None = None
+    """What it was made of; None for the query of a program, whose sources nothing declares."""
 
 
 _AZURE_HOST = "dfs.core.windows.net"

@@ -82,6 +82,7 @@ def readied(job: Job, name: str, checkpoint: Location, declared: Declared) -> Re
         profile=declared.profile,
         restart=RestartPolicy(job.restart.limit, interval_seconds(job.restart.backoff)),
         on_failure=_failure_hook(job, declared),
+        declaration=job,
     )
 
 

@@ -33,6 +33,11 @@ ACCEPTABLE: Mapping[str, str] = {
 """What a user can accept by name, and the finding that it softens."""
 
 _HERE = Place("")
+_UNSAFE = 30
+"""The status of a start that is refused for what the doctor calls fatal, whatever the code's own
+status is where a command can't go on."""
+_OWN_STATUS = frozenset({"HF2230"})
+"""What could not be read is refused with the status of its code."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,8 @@ class StartFacts:
     """Local places that its tasks write to."""
     emptied: tuple[Finding, ...] = ()
     """What is said of a checkpoint in a temporary directory."""
+    fatal: tuple[Finding, ...] = ()
+    """What the doctor's checks call fatal."""
 
     @property
     def sink(self) -> LastCommitted:
@@ -316,6 +323,11 @@ def guard_settings(start: StartFacts) -> Iterator[Finding]:
             yield Finding("HF3008", Severity.INFO, message, _HERE, evidence)
 
 
+def guard_examined(start: StartFacts) -> Iterator[Finding]:
+    """Refuse what the doctor calls fatal, with the doctor's own code."""
+    yield from start.fatal
+
+
 Guard = Callable[[StartFacts], Iterator[Finding]]
 
 GUARDS: tuple[Guard, ...] = (
@@ -334,17 +346,20 @@ GUARDS: tuple[Guard, ...] = (
     guard_sink_behind,
     guard_foreign_sink,
     guard_settings,
+    guard_examined,
 )
 """In the order in which they are told."""
 
 
 def _refusal(finding: Finding, location: str) -> RefusedError:
+    is_of_doctor = finding.severity is Severity.FATAL and finding.code not in _OWN_STATUS
     return RefusedError(
         finding.code,
         finding.message,
         at=finding.place.within(location),
         why=finding.why,
         next_steps=finding.next_steps,
+        status=_UNSAFE if is_of_doctor else None,
     )
 
 

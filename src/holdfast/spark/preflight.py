@@ -42,6 +42,7 @@ from holdfast.records.processes import user_here
 from holdfast.records.run import SHARED_SINK, Ended, PlanFacts
 from holdfast.records.statements import Statement, Statements
 from holdfast.running.admission import emptied, written_places
+from holdfast.running.examining import fatal_before_start
 from holdfast.running.guard import StartFacts, accepted_by_name
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.spark.dataframe import apply_transform, load_sources
@@ -123,6 +124,7 @@ def start_facts(
         recorded_query=None if last is None else last.query_id, unread=unread,
         master=context.session.sparkContext.master or "local", places=written_places(job),
         emptied=emptied(job), declared=tuple(_declared_sources(job, picture, records)),
+        fatal=fatal_before_start(job, picture, context.versions.spark),
     )  # fmt: skip
 
 

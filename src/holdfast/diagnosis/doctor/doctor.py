@@ -12,20 +12,19 @@ from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.verification import Progress, verify
 from holdfast.diagnosis.checks.inspecting import VERIFIED_HISTORY
 from holdfast.diagnosis.checks.location import escaped_path
-from holdfast.diagnosis.checks.picture import CHECKS, check_picture, without_unseen
-from holdfast.diagnosis.checks.records import RECORDS_CHECKS, check_records
-from holdfast.diagnosis.checks.state.operators import judged_by_old_place
-from holdfast.diagnosis.checks.state.rocksdb import judged_by_snapshots, snapshots_to_read
-from holdfast.diagnosis.checks.subject import ACROSS_CHECKS, SUBJECT_CHECKS, check_around
+from holdfast.diagnosis.checks.picture import CHECKS
+from holdfast.diagnosis.checks.records import RECORDS_CHECKS
+from holdfast.diagnosis.checks.state.rocksdb import snapshots_to_read
+from holdfast.diagnosis.checks.subject import ACROSS_CHECKS, SUBJECT_CHECKS
 from holdfast.diagnosis.doctor.examination import Examination, Examined, SinkSeen, reported
+from holdfast.diagnosis.doctor.findings import findings_about, unknown_place
 from holdfast.diagnosis.doctor.state import look_at_state
 from holdfast.diagnosis.doctor.wrongfixes import with_wrong_fixes
-from holdfast.diagnosis.inspection.keptoffsets import look_at_kept, other_offsets, with_kept_copy
+from holdfast.diagnosis.inspection.keptoffsets import look_at_kept, other_offsets
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import look_at_history
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces
-from holdfast.diagnosis.inspection.state import with_loadable_batch
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, named, rooted, worst, worst_first
@@ -36,11 +35,6 @@ from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 
 CHECK_COUNT = len(CHECKS) + len(RECORDS_CHECKS) + len(SUBJECT_CHECKS) + len(ACROSS_CHECKS)
-
-
-def unknown_place(_path: str) -> bool | None:
-    """Look nowhere outside of the checkpoint."""
-    return None
 
 
 @dataclass(frozen=True)
@@ -245,18 +239,8 @@ def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Findin
         assert one.error is not None
         found = [_unreadable(one.error)]
     else:
-        picture = one.subject.picture
-        found = [
-            *check_picture(picture),
-            *check_records(picture, one.subject.recorded),
-            *check_around(one.subject, others),
-        ]
-        found = [*without_unseen(found, picture)]
-        found = [judged_by_snapshots(finding, one.subject) for finding in found]
-        found = [with_kept_copy(finding, one.subject.kept) for finding in found]
-        found = [with_loadable_batch(finding, one.subject.state, picture) for finding in found]
         assert isinstance(one.examinee, Examinee)
-        found = [judged_by_old_place(finding, one.examinee.exists_at) for finding in found]
+        found = findings_about(one.subject, others, one.examinee.exists_at)
     target = one.examinee.target
     job = one.examinee.job if isinstance(one.examinee, Examinee) else None
     told = [with_wrong_fixes(finding) for finding in found if choice.takes(finding.code)]

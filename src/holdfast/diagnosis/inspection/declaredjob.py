@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.diagnosis.inspection.subject import DeclaredJob
@@ -10,11 +11,13 @@ from holdfast.errors import StorageError
 from holdfast.jobs.discovery import module_file
 from holdfast.jobs.projectfile.substitution import has_reference
 from holdfast.jobs.queryshape import UNCERTAIN, QueryShape, python_shape
+from holdfast.jobs.ready import FunctionReference
 from holdfast.jobs.sqltext import sql_shape
 from holdfast.storage.location import Location, canonical, parse_location
 
 if TYPE_CHECKING:
     from holdfast.jobs.projectfile.model import Project
+    from holdfast.jobs.ready import ReadyJob
 
 
 _FILES = frozenset({"json", "csv", "parquet", "orc", "text"})
@@ -49,12 +52,49 @@ def declared_job(project: Project, name: str) -> DeclaredJob:
     )
 
 
+def declared_at_start(job: ReadyJob, spark: str) -> DeclaredJob | None:
+    """Give a job as it is about to start; None for the query of a program, which declares none."""
+    if job.declaration is None:
+        return None
+    formats = {source.name: source.format.lower() for source in job.sources}
+    paths = {
+        source.name: path
+        for source in job.sources
+        if formats[source.name] in (*_FILES, "delta")
+        and (path := source.path or source.options.get("path")) is not None
+    }
+    return DeclaredJob(
+        job.name,
+        job.declaration,
+        job.conf,
+        {source: path for source, path in paths.items() if formats[source] in _FILES},
+        project=job.project,
+        query=_query_at_start(job),
+        spark=spark,
+        source_paths=paths,
+        changed_tables=job.changed_tables,
+        folder=str(job.folder),
+    )
+
+
+def _query_at_start(job: ReadyJob) -> QueryShape:
+    if job.sql is not None:
+        return sql_shape(job.sql, [source.name for source in job.sources])
+    if isinstance(job.transform, FunctionReference):
+        return _python_query(job.transform.folder, job.transform.module, job.transform.name)
+    return UNCERTAIN
+
+
 def _query(project: Project, name: str) -> QueryShape:
     job = project.jobs[name]
     if job.sql is not None:
         return sql_shape(job.sql, job.named_sources)
     module, _, function = (job.transform or "").partition(":")
-    file = module_file(project.folder, module) if module else None
+    return _python_query(project.folder, module, function)
+
+
+def _python_query(folder: Path, module: str, function: str) -> QueryShape:
+    file = module_file(folder, module) if module else None
     try:
         text = file.read_text(encoding="utf-8") if file is not None else ""
     except (OSError, ValueError):

@@ -130,9 +130,13 @@ def check_source_log_entries(picture: Picture) -> Iterator[Finding]:
 
 
 def check_compact_entries(picture: Picture) -> Iterator[Finding]:
-    """Report a compact entry that lacks an id before its own, or files of an entry still kept."""
+    """Report a compact entry that lacks an id before its own, or files of an entry still kept.
+
+    Spark begins with the newest compact entry: what that one lacks counts as never read.
+    """
     for name, logs in picture.source_logs.items():
         source = picture.layout.sources[name]
+        newest = max(source.compact_ids, default=None)
         for compact_id in source.compact_ids & logs.keys():
             items = logs[compact_id].items
             lacking = _first_lacking(compact_id, {item.log_offset for item in items})
@@ -145,7 +149,8 @@ def check_compact_entries(picture: Picture) -> Iterator[Finding]:
                 message = (
                     f"{path} repeats the entries before it, but files of {lacking} are missing"
                 )
-                yield Finding("HF2217", Severity.ERROR, message, Place(path))
+                severity = Severity.FATAL if compact_id == newest else Severity.ERROR
+                yield Finding("HF2217", severity, message, Place(path))
 
 
 def check_source_times(picture: Picture) -> Iterator[Finding]:
