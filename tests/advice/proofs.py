@@ -335,7 +335,12 @@ TESTS["HF2407", "give the sink a directory of its own"] = _NEW_OUTPUT
 _START_AGAIN = (
     r"^(?:otherwise )?start (?:the job |it )?again|(?:make some|the line that is named), and start"
 )
+_CHANGED = Test(
+    f"{_RUNNING}/test_changed_query.py::test_a_changed_aggregate_is_refused_before_it_mixes_state",
+    "an aggregate was changed, put back, accepted, and given to a job of its own",
+)
 _BY_WORDS: tuple[tuple[str, str, Test], ...] = (
+    (r"HF31\d\d", r"^put the code back|of its own$|--accept", _CHANGED),
     (r"HF(?:26|50|53)\d\d", _START_AGAIN, _AGAIN),
     (r"HF4506|HF2610", r"--finish TARGET, or", _SETTLED),
     (r"HF1109|HF1113|HF1114|HF1118", r"checkpoint of its own|of their own|old path|move it back",
@@ -450,6 +455,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (r"^(?:run|ask) `?holdfast (?:inspect|doctor)\b", "command"),
     (r"^see (?:what is still there|which keys there are): holdfast state", "command"),
     (r"^nothing needs to be done; a backup|has none$", "nothing"),
+    (r"^nothing needs to be done: the change is safe$", "nothing"),
     (r"^while the checkpoint still has the file: holdfast backup", "backs up"),
     (r"--sink-log-to$", "argument"),
     (r"see docs/reference/", "documentation"),

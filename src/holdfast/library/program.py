@@ -53,7 +53,7 @@ def start(
 
     with naming(str(checkpoint), job), at_caller(caller_line()):
         from holdfast.jobs.built import job_of_program
-        from holdfast.running.guard import ACCEPTABLE
+        from holdfast.restart.acceptance import is_acceptance
         from holdfast.spark.installation import installed_spark
 
         installed_spark()
@@ -71,9 +71,9 @@ def start(
             trigger=_trigger(trigger, availableNow, processingTime, once),
             storage=storage,
             storage_options=storage_options,
-            accept=[name for name in several(accept) if name not in ACCEPTABLE],
+            accept=[name for name in several(accept) if not is_acceptance(name)],
         )
-        accepted = frozenset(name for name in several(accept) if name in ACCEPTABLE)
+        accepted = frozenset(filter(is_acceptance, several(accept)))
         options = RunOptions(accepted, pending_delivered, grace_seconds)
         return start_query(frame, ready, options, watch or (lambda _event: None))
 

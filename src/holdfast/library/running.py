@@ -11,7 +11,7 @@ from holdfast.answers import Answer, naming
 from holdfast.checkpoint.verification import Progress
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import repeats_project, several
-from holdfast.running.guard import ACCEPTABLE
+from holdfast.restart.acceptance import ACCEPTABLE, is_acceptance
 from holdfast.running.stopping import GRACE_SECONDS, Stopping
 from holdfast.targets.opening import working_folder
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.running.events import Watcher
     from holdfast.running.report import RunReport
 
-__all__ = ["ACCEPTABLE", "GRACE_SECONDS", "Stopping", "run"]
+__all__ = ["ACCEPTABLE", "GRACE_SECONDS", "Stopping", "is_acceptance", "run"]
 
 
 @repeats_project

@@ -73,6 +73,8 @@ class SinkFacts:
     sink, also where the run was killed before it could say so."""
     native: bool = False
     """Spark's own sink wrote, not Holdfast's."""
+    key: tuple[str, ...] | None = None
+    """By which columns rows are replaced; None in records of older releases."""
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from holdfast.records.moments import moment_now
 from holdfast.records.processes import this_holder
 from holdfast.records.run import Ended
 from holdfast.records.starts import Attempt, Attempts
+from holdfast.restart.acceptance import refuse_unaccepted
 from holdfast.running.events import JobEnded, Watcher
-from holdfast.running.guard import refuse_unaccepted
 from holdfast.running.report import JobOutcome, JobReport, failure_record
 from holdfast.storage.opening import open_reader
 

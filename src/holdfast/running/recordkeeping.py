@@ -19,6 +19,7 @@ from holdfast.records.run import Run, SinkFacts
 from holdfast.running.events import RecordFailing, Watcher
 
 if TYPE_CHECKING:
+    from holdfast.jobs.ready import ReadySink
     from holdfast.spark.sinks.sink import JobSink
 
 
@@ -96,10 +97,12 @@ def _place(error: StorageError) -> Place:
     return Place("", root=error.at) if error.at is not None else Place("")
 
 
-def facts_of_sink(sink: JobSink, sight: SinkState, mode: str, since: int) -> SinkFacts:
+def facts_of_sink(sink: JobSink, sight: SinkState, declared: ReadySink, since: int) -> SinkFacts:
     """Return what the record says of the sink before the first batch, which is `since`."""
     native = sight.native is not None
-    facts = SinkFacts(sink.kind, sink.identity, mode, sink.promise, native=native)
+    facts = SinkFacts(
+        sink.kind, sink.identity, declared.mode, sink.promise, native=native, key=declared.key
+    )
     if sight.place is None:
         return facts
     return replace(

@@ -41,10 +41,13 @@ from holdfast.records.offsetcopies import OffsetCopies, copy_path
 from holdfast.records.processes import user_here
 from holdfast.records.run import SHARED_SINK, Ended, PlanFacts
 from holdfast.records.statements import Statement, Statements
+from holdfast.restart.acceptance import accepted_by_name
+from holdfast.restart.lastrun import last_compared
+from holdfast.restart.start import StartFacts
 from holdfast.running.admission import emptied, written_places
 from holdfast.running.examining import fatal_before_start
-from holdfast.running.guard import StartFacts, accepted_by_name
 from holdfast.running.options import RunContext, RunOptions
+from holdfast.running.recordkeeping import facts_of_sink
 from holdfast.spark.dataframe import apply_transform, load_sources
 from holdfast.spark.existingsession import refuse_other_default
 from holdfast.spark.gate import read_range
@@ -118,6 +121,7 @@ def start_facts(
         others = sink.queries() - {known or ""}
     settings = {**context.options.settings, **job.conf}
     last = history.newest_delivering(known)
+    compared = last_compared(history, known, inspection.batches.passed_over)
     return StartFacts(
         inspection, plan, sight, others, settings, before, job.sink.mode,
         recorded=None if last is None else last.newest_delivered,
@@ -125,6 +129,9 @@ def start_facts(
         master=context.session.sparkContext.master or "local", places=written_places(job),
         emptied=emptied(job), declared=tuple(_declared_sources(job, picture, records)),
         fatal=fatal_before_start(job, picture, context.versions.spark),
+        stored=None if compared is None else compared.plan.query, current=plan.query,
+        stored_sink=None if compared is None else compared.sink,
+        current_sink=facts_of_sink(sink, sight, job.sink, 0), spark=context.versions.spark,
     )  # fmt: skip
 
 

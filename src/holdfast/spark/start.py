@@ -28,10 +28,11 @@ from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.processes import this_holder
 from holdfast.records.run import Ended, PlanFacts, Run, SourceProgress
 from holdfast.records.statements import Statement
+from holdfast.restart.judging import admit_start
+from holdfast.restart.start import StartFacts
 from holdfast.running.admission import attempt_recorded, refuse_half_changed
 from holdfast.running.downstream import affected_jobs
 from holdfast.running.events import JobWaiting
-from holdfast.running.guard import StartFacts, run_guards
 from holdfast.running.options import RunContext
 from holdfast.running.progress import QueryProgress
 from holdfast.running.recordkeeping import facts_of_sink
@@ -96,7 +97,7 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
             sink = checked_sink(frame, job, inspection)
             plan = plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))
             facts = start_facts(job, context, records, picture, inspection, sink, plan)
-            findings = run_guards(facts, options.accepted)
+            findings = admit_start(facts, options.accepted)
             findings += (*guard_upsert_key(frame, job), *affected_jobs(job, findings))
             accepted = accepted_names(findings, options.accepted, records, inspection.query_id)
             refuse_changed_offsets(inspection, checkpoint, records, sink)
@@ -207,7 +208,7 @@ def _record(
         settings=facts.settings,
         query_id=facts.inspection.query_id,
         sources=_sources(job, facts.plan),
-        sink=facts_of_sink(sink, facts.sight, job.sink.mode, since),
+        sink=facts_of_sink(sink, facts.sight, job.sink, since),
         output_mode=job.output_mode,
         trigger=job.processing_time or "available-now",
         state_store_provider=_provider(frame, facts.plan),

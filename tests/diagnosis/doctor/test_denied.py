@@ -8,7 +8,7 @@ from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
 from holdfast.diagnosis.doctor.doctor import Examinee, examine
 from holdfast.errors import StorageError
-from holdfast.running.guard import guard_next_start
+from holdfast.restart.rules.checkpoint import next_start
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import FileKind, Listing
 from tests.corpus.loading import Sample, corpus
@@ -68,5 +68,5 @@ def test_a_start_is_refused_while_a_part_is_unknown() -> None:
 
     files = next(one for one in corpus() if one.spark == _NEWEST and one.name == "join").files()
     inspection = inspect_checkpoint(Denied(files, "state")).result
-    (finding,) = guard_next_start(SimpleNamespace(inspection=inspection))  # type: ignore[arg-type]
+    (finding,) = next_start.look(SimpleNamespace(inspection=inspection))  # type: ignore[arg-type]
     assert (finding.code, finding.severity.value) == ("HF2230", "fatal")

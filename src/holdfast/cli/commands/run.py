@@ -11,11 +11,12 @@ import click
 
 from holdfast import library
 from holdfast.cli import pages
+from holdfast.cli.acceptance import Acceptance
 from holdfast.cli.completion import complete_jobs
 from holdfast.cli.drawing.liverun import EventLines
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, project_options
-from holdfast.library.running import ACCEPTABLE, GRACE_SECONDS, Stopping
+from holdfast.library.running import GRACE_SECONDS, Stopping
 from holdfast.redaction import redact
 from holdfast.running.events import Event, JobEnded
 
@@ -45,9 +46,10 @@ _STATED = {"delivered": True, "not-delivered": False}
     "--accept",
     "accepted",
     multiple=True,
-    type=click.Choice(sorted(ACCEPTABLE)),
+    type=Acceptance(),
     help=(
-        "Start despite this finding; may be repeated. empty-sink: the output was removed or "
+        "Start despite this finding; may be repeated. CODE:DIGEST, as the refusal "
+        "prints it: a change of the query that is intended; empty-sink: the output was removed or "
         "emptied on purpose; sink-behind: its newest rows were removed on purpose; shared-sink: "
         "several jobs write to it; new-checkpoint: the checkpoint was removed on purpose, and the "
         "output emptied; changing-source: upserts into the Delta table that the job reads only "

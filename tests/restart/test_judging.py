@@ -16,7 +16,10 @@ from holdfast.errors import RefusedError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.sinkstate import Contents, LastCommitted, NativeSinkState, SinkState
 from holdfast.records.run import PlanFacts
-from holdfast.running.guard import ACCEPTABLE, GUARDS, StartFacts, accepted_by_name, run_guards
+from holdfast.restart.acceptance import ACCEPTABLE, accepted_by_name
+from holdfast.restart.judging import admit_start
+from holdfast.restart.rules import RULES
+from holdfast.restart.start import StartFacts
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of
 
@@ -44,7 +47,7 @@ def starting(inspection: Inspection, **changes: object) -> StartFacts:
 def refused(start: StartFacts, *accepted: str) -> RefusedError:
     """Give the refusal."""
     with pytest.raises(RefusedError) as told:
-        run_guards(start, accepted)
+        admit_start(start, accepted)
     return told.value
 
 
@@ -61,9 +64,9 @@ def stateful() -> Inspection:
 
 def test_what_fits_is_started(stateful: Inspection) -> None:
     """Also where the sink is exactly as far as the checkpoint, or one batch ahead of the commit."""
-    assert run_guards(starting(stateful), ()) == ()
+    assert admit_start(starting(stateful), ()) == ()
     for held in (stateful.batches.last_committed, stateful.batches.last_planned):
-        assert run_guards(starting(stateful, sink=LastCommitted(held, "read")), ()) == ()
+        assert admit_start(starting(stateful, sink=LastCommitted(held, "read")), ()) == ()
 
 
 def test_a_start_that_spark_refuses_is_refused_before(stateful: Inspection) -> None:
@@ -89,7 +92,7 @@ def test_a_source_of_another_kind(stateful: Inspection) -> None:
     names = tuple(o.name or "" for o in stateful.operators)
     error = refused(starting(stateful, plan=PlanFacts(("kafka",), names)))
     assert error.code.number == "HF3003"
-    assert run_guards(starting(stateful, plan=PlanFacts(("unknown",), names)), ()) == ()
+    assert admit_start(starting(stateful, plan=PlanFacts(("unknown",), names)), ()) == ()
 
 
 @pytest.mark.parametrize("names", [(), ("dedupe",), ("stateStoreSave", "stateStoreSave")])
@@ -104,7 +107,7 @@ def test_other_stateful_operators(stateful: Inspection, names: tuple[str, ...]) 
 def test_a_plan_that_tells_no_operators_is_not_called_safe(stateful: Inspection) -> None:
     """HF3011 is told as a warning."""
     kinds = tuple(source.kind for source in stateful.sources)
-    (finding,) = run_guards(starting(stateful, plan=PlanFacts(kinds, None)), ())
+    (finding,) = admit_start(starting(stateful, plan=PlanFacts(kinds, None)), ())
     assert (finding.code, finding.severity) == ("HF3011", Severity.WARNING)
 
 
@@ -134,7 +137,7 @@ def test_a_sink_behind_can_be_accepted(stateful: Inspection) -> None:
     behind = (stateful.batches.last_committed or 0) - 1
     start = starting(stateful, sink=LastCommitted(behind, "read"))
     assert refused(start).code.number == "HF3006"
-    (finding,) = run_guards(start, ("sink-behind",))
+    (finding,) = admit_start(start, ("sink-behind",))
     assert finding.severity is Severity.INFO and "accepted" in finding.message
     assert finding.next_steps == ()
 
@@ -144,7 +147,7 @@ def test_a_batch_before_the_pending_one_counts_as_delivered(stateful: Inspection
     batches = replace(stateful.batches, last_planned=7, last_committed=5, pending=7)
     lacking = replace(stateful, batches=batches)
     assert refused(starting(lacking, sink=LastCommitted(5, "read"))).code.number == "HF3006"
-    assert run_guards(starting(lacking, sink=LastCommitted(6, "read")), ()) == ()
+    assert admit_start(starting(lacking, sink=LastCommitted(6, "read")), ()) == ()
 
 
 def test_a_new_checkpoint_on_a_sink_of_another_query(stateful: Inspection) -> None:
@@ -153,22 +156,22 @@ def test_a_new_checkpoint_on_a_sink_of_another_query(stateful: Inspection) -> No
     fresh = replace(stateful, batches=batches, sources=(), operators=())
     start = starting(fresh, sink_queries=frozenset({"another"}))
     assert refused(start, "sink-behind").code.number == "HF3007"
-    assert run_guards(start, ("shared-sink",))[0].code == "HF3007"
-    assert run_guards(starting(stateful, sink_queries=frozenset({"another"})), ()) == ()
+    assert admit_start(start, ("shared-sink",))[0].code == "HF3007"
+    assert admit_start(starting(stateful, sink_queries=frozenset({"another"})), ()) == ()
 
 
 def test_a_pinned_setting_is_told(stateful: Inspection) -> None:
     """HF3008 is information: Spark itself goes on with the pinned value."""
     name, pinned = next(iter(stateful.settings.items()))
-    same = run_guards(starting(stateful, settings={name: pinned}), ())
-    other = run_guards(starting(stateful, settings={name: "another"}), ())
+    same = admit_start(starting(stateful, settings={name: pinned}), ())
+    other = admit_start(starting(stateful, settings={name: "another"}), ())
     assert same == ()
     assert [(one.code, one.severity) for one in other] == [("HF3008", Severity.INFO)]
 
 
-def test_every_name_that_can_be_accepted_is_a_finding_of_a_guard() -> None:
-    """And the guards are a tuple without doubles."""
-    assert len(set(GUARDS)) == len(GUARDS)
+def test_every_name_that_can_be_accepted_is_a_finding_of_a_rule() -> None:
+    """And the rules are a tuple without doubles."""
+    assert len(set(RULES)) == len(RULES)
     assert set(ACCEPTABLE.values()) == {
         "HF2372", "HF3006", "HF3007", "HF3013", "HF3025", "HF3028",
     }  # fmt: skip
@@ -177,20 +180,20 @@ def test_every_name_that_can_be_accepted_is_a_finding_of_a_guard() -> None:
 def test_a_checkpoint_in_a_temporary_directory_is_a_warning(stateful: Inspection) -> None:
     """HF2302: the job starts."""
     told = Finding("HF2302", Severity.WARNING, "in a temporary directory", Place(""))
-    assert run_guards(starting(stateful, emptied=(told,)), ()) == (told,)
+    assert admit_start(starting(stateful, emptied=(told,)), ()) == (told,)
 
 
 def test_state_on_local_disks_of_a_cluster_is_refused(stateful: Inspection) -> None:
     """HF3028; only the plan shows that there is state. A mount of all machines is accepted."""
     start = starting(stateful, master="yarn", places=WrittenPlaces(checkpoint="/cp/orders"))
     assert refused(start).code.number == "HF3028"
-    (accepted,) = run_guards(start, ("shared-mount",))
+    (accepted,) = admit_start(start, ("shared-mount",))
     assert (accepted.severity, accepted.next_steps) == (Severity.INFO, ())
     stateless = replace(start, plan=replace(start.plan, operators=()))
     stateless = replace(stateless, inspection=replace(stateful, operators=()))
-    (warned,) = run_guards(stateless, ())
+    (warned,) = admit_start(stateless, ())
     assert (warned.code, warned.severity) == ("HF3028", Severity.WARNING)
-    assert run_guards(replace(start, master="local-cluster[2,1,1024]"), ()) == ()
+    assert admit_start(replace(start, master="local-cluster[2,1,1024]"), ()) == ()
 
 
 LAKE = "file:///lake/raw"
@@ -224,7 +227,7 @@ def test_an_output_that_is_gone_is_refused(stateful: Inspection, contents: Conte
     assert (error.code.number, error.code.exit_status) == ("HF3013", 30)
     assert f"{LAKE} held batch 2 of this query; now it" in error.message
     assert any("--accept empty-sink" in step for step in error.next_steps)
-    findings = run_guards(start, ("empty-sink", "shared-sink"))
+    findings = admit_start(start, ("empty-sink", "shared-sink"))
     assert [(one.code, one.severity) for one in findings] == [("HF3013", Severity.INFO)]
     assert accepted_by_name(findings, ("empty-sink", "shared-sink")) == ("empty-sink",)
 
@@ -236,7 +239,7 @@ def test_a_mistyped_place_is_named_beside_the_right_one(stateful: Inspection) ->
     assert error.code.number == "HF3013"
     assert f"was delivered to {LAKE}; this start" in error.message
     assert "file:///lake/rwa, which does not exist" in error.message
-    (finding,) = run_guards(start, ("empty-sink",))
+    (finding,) = admit_start(start, ("empty-sink",))
     assert finding.evidence["before"] == {"place": LAKE, "incarnation": None, "batch": 2}
 
 
@@ -257,19 +260,19 @@ def test_a_ledger_that_outlived_its_rows_is_no_excuse(stateful: Inspection) -> N
     for before in (BEFORE, None):
         start = seen(stateful, has(stateful), before)
         assert refused(start).code.number == "HF3013"
-        assert run_guards(start, ("empty-sink",))[0].code == "HF3013"
+        assert admit_start(start, ("empty-sink",))[0].code == "HF3013"
 
 
 def test_what_was_never_delivered_is_not_missed(stateful: Inspection) -> None:
     """An adopted job, an empty sink that was accepted before, a checkpoint without a commit."""
-    assert run_guards(seen(stateful, before=None, contents=Contents.ROWS), ()) == ()
+    assert admit_start(seen(stateful, before=None, contents=Contents.ROWS), ()) == ()
     committed = stateful.batches.last_committed or 0
     accepted = replace(BEFORE, newest=None, since=committed + 1)
-    assert run_guards(seen(stateful, before=accepted), ()) == ()
-    assert run_guards(seen(stateful, has(stateful), accepted), ()) == ()
+    assert admit_start(seen(stateful, before=accepted), ()) == ()
+    assert admit_start(seen(stateful, has(stateful), accepted), ()) == ()
     batches = replace(stateful.batches, last_committed=None)
     fresh = replace(stateful, batches=batches, operators=())
-    assert run_guards(seen(fresh), ()) == ()
+    assert admit_start(seen(fresh), ()) == ()
 
 
 @pytest.mark.parametrize("contents", [Contents.ABSENT, Contents.EMPTY])
@@ -279,14 +282,14 @@ def test_an_adopted_job_is_told_which_batches_a_new_output_will_lack(
     """HF3023: no record says where they went; in mode complete the next batch writes everything."""
     committed = stateful.batches.last_committed or 0
     start = seen(stateful, before=None, contents=contents)
-    (finding,) = run_guards(start, ())
+    (finding,) = admit_start(start, ())
     assert (finding.code, finding.severity) == ("HF3023", Severity.WARNING)
     assert f"will not hold batches 0 to {committed} of this query" in finding.message
     assert f"it begins with batch {committed + 1}" in finding.message
     assert finding.evidence["begins_with"] == committed + 1
-    assert run_guards(replace(start, mode="complete"), ()) == ()
+    assert admit_start(replace(start, mode="complete"), ()) == ()
     one = replace(stateful.batches, last_committed=0, last_planned=0, pending=None)
-    (finding,) = run_guards(seen(replace(stateful, batches=one), before=None), ())
+    (finding,) = admit_start(seen(replace(stateful, batches=one), before=None), ())
     assert "batch 0 of this query, which is committed: it begins with batch 1" in finding.message
 
 
@@ -308,7 +311,7 @@ def test_spark_s_own_sink_does_not_continue_a_table_that_was_taken_back(
     assert (error.code.number, error.exit_status) == ("HF3021", 30)
     assert "continues it as id#1" in error.message
     assert (
-        run_guards(replace(start, sight=replace(start.sight, native=NativeSinkState())), ()) == ()
+        admit_start(replace(start, sight=replace(start.sight, native=NativeSinkState())), ()) == ()
     )
 
 
@@ -318,7 +321,7 @@ def test_spark_s_file_sink_needs_the_log_of_committed_batches(stateful: Inspecti
     for before in (BEFORE, None):
         error = refused(seen(stateful, before=before, native=native), *ACCEPTABLE)
         assert (error.code.number, error.exit_status) == ("HF3022", 30)
-    assert run_guards(seen(without_commits(stateful, 0), before=None, native=native), ()) == ()
+    assert admit_start(seen(without_commits(stateful, 0), before=None, native=native), ()) == ()
 
 
 @pytest.mark.parametrize(("seconds", "fits"), [(3600, False), (50, True), (-5, True)])
@@ -332,7 +335,7 @@ def test_a_log_of_another_checkpoint_is_older_than_the_batch(
     planned = LastCommitted.batch(stateful.batches.last_planned or 0, "read")
     start = seen(stateful, planned, None, native=native, contents=Contents.UNKNOWN)
     if fits:
-        assert run_guards(start, ()) == ()
+        assert admit_start(start, ()) == ()
     else:
         error = refused(start, *ACCEPTABLE)
         assert (error.code.number, "3,600 s before" in error.message) == ("HF3005", True)
@@ -345,7 +348,7 @@ def test_what_a_native_sink_holds_may_be_unknown(stateful: Inspection) -> None:
     pending = without_commits(stateful, 3)
     for inspection, severity in ((settled, Severity.INFO), (pending, Severity.WARNING)):
         start = seen(inspection, unknown, None, place=None, native=NativeSinkState())
-        (finding,) = run_guards(start, ())
+        (finding,) = admit_start(start, ())
         assert (finding.code, finding.severity) == ("HF3024", severity)
         assert ("batch 3 is pending and is written again" in finding.message) is (
             severity is Severity.WARNING
@@ -353,7 +356,7 @@ def test_what_a_native_sink_holds_may_be_unknown(stateful: Inspection) -> None:
     batches = replace(stateful.batches, last_planned=None, last_committed=None, pending=None)
     fresh = replace(stateful, batches=batches, sources=(), operators=())
     start = seen(fresh, unknown, None, place=None, native=NativeSinkState())
-    assert run_guards(start, ()) == ()
+    assert admit_start(start, ()) == ()
 
 
 def test_a_batch_that_a_killed_run_did_not_record_is_missed(stateful: Inspection) -> None:
@@ -378,7 +381,7 @@ def test_batches_whose_commits_are_lost_are_missed_too(stateful: Inspection) -> 
     start = seen(without_commits(stateful, 3))
     error = refused(start)
     assert error.code.number == "HF3013"
-    (finding,) = run_guards(start, ("empty-sink",))
+    (finding,) = admit_start(start, ("empty-sink",))
     assert finding.evidence["committed"] == 2
     unknown = LastCommitted.unknown("permission denied")
     assert refused(seen(without_commits(stateful, 3), unknown)).code.number == "HF3015"
@@ -393,7 +396,7 @@ def test_a_first_batch_that_is_pending_is_missed_where_the_ledger_holds_it(
     held = LastCommitted.batch(0, "read")
     for known in (before, None):
         assert refused(seen(first, held, known)).code.number == "HF3013"
-        assert run_guards(seen(first, NOTHING, known), ()) == ()
+        assert admit_start(seen(first, NOTHING, known), ()) == ()
 
 
 @pytest.mark.parametrize("contents", [Contents.ABSENT, Contents.EMPTY])
@@ -402,7 +405,7 @@ def test_in_mode_complete_an_output_that_is_gone_is_a_warning(
 ) -> None:
     """HF3019: the next batch replaces everything. Rows of somebody else stay a refusal."""
     start = replace(seen(stateful, contents=contents), mode="complete")
-    (finding,) = run_guards(start, ())
+    (finding,) = admit_start(start, ())
     assert (finding.code, finding.severity) == ("HF3019", Severity.WARNING)
     assert f"{LAKE} held batch 2" in finding.message and "mode complete" in finding.message
     for mode in ("append", "upsert"):
@@ -414,7 +417,7 @@ def test_in_mode_complete_an_output_that_is_gone_is_a_warning(
 def test_rows_that_can_not_be_read_are_a_warning(stateful: Inspection) -> None:
     """HF3020, where the ledger holds the batches."""
     start = seen(stateful, has(stateful), contents=Contents.UNKNOWN, unread="no right to SELECT")
-    (finding,) = run_guards(start, ())
+    (finding,) = admit_start(start, ())
     assert (finding.code, finding.severity) == ("HF3020", Severity.WARNING)
     assert "no right to SELECT" in finding.message
 
@@ -426,7 +429,7 @@ def test_a_sink_that_does_not_report_is_never_taken_for_empty(stateful: Inspecti
         error = refused(seen(stateful, unknown, before, contents=Contents.UNKNOWN), *ACCEPTABLE)
         assert (error.code.number, error.code.exit_status) == ("HF3015", 31)
         assert "permission denied" in error.message
-    assert run_guards(seen(stateful, unknown, place=None), ()) == ()
+    assert admit_start(seen(stateful, unknown, place=None), ()) == ()
 
 
 def test_a_restored_table_is_a_warning(stateful: Inspection) -> None:
@@ -434,12 +437,12 @@ def test_a_restored_table_is_a_warning(stateful: Inspection) -> None:
     known = replace(BEFORE, shown=TABLE, place=TABLE, incarnation="oid 7")
     here = {"place": TABLE, "contents": Contents.UNKNOWN}
     start = seen(stateful, has(stateful), known, incarnation="oid 9", **here)
-    (finding,) = run_guards(start, ())
+    (finding,) = admit_start(start, ())
     assert (finding.code, finding.severity) == ("HF3016", Severity.WARNING)
     assert "oid 9, before oid 7" in finding.message
     for incarnation in ("oid 7", None):
         start = seen(stateful, has(stateful), known, incarnation=incarnation, **here)
-        assert run_guards(start, ()) == ()
+        assert admit_start(start, ()) == ()
 
 
 def test_a_restored_table_that_is_behind_is_still_refused(stateful: Inspection) -> None:
@@ -458,7 +461,7 @@ def test_a_table_that_forgets_is_a_warning(stateful: Inspection) -> None:
         "contents": Contents.ROWS,
         "forgets_after": "interval 1 day",
     }
-    (finding,) = run_guards(seen(stateful, before=known, **here), ())
+    (finding,) = admit_start(seen(stateful, before=known, **here), ())
     assert (finding.code, finding.severity) == ("HF3018", Severity.WARNING)
     assert "batch 2; it forgets a query after interval 1 day" in finding.message
     changes: tuple[dict[str, Any], ...] = (
@@ -471,14 +474,14 @@ def test_a_table_that_forgets_is_a_warning(stateful: Inspection) -> None:
         assert refused(start, *ACCEPTABLE).code.number == "HF3014"
     empty = seen(stateful, before=known, **{**here, "contents": Contents.EMPTY})
     assert refused(empty).code.number == "HF3013"
-    assert run_guards(seen(stateful, before=None, **here), ()) == ()
-    assert run_guards(seen(stateful, has(stateful), known, **here), ()) == ()
+    assert admit_start(seen(stateful, before=None, **here), ()) == ()
+    assert admit_start(seen(stateful, has(stateful), known, **here), ()) == ()
 
 
 def test_files_that_were_compacted_are_a_warning(stateful: Inspection) -> None:
     """HF3017: others are there."""
     start = seen(stateful, has(stateful), contents=Contents.ROWS, doubt="part-1 is not there")
-    (finding,) = run_guards(start, ())
+    (finding,) = admit_start(start, ())
     assert (finding.code, finding.severity) == ("HF3017", Severity.WARNING)
 
 
@@ -490,7 +493,7 @@ def test_a_checkpoint_that_lost_delivered_batches(stateful: Inspection) -> None:
     start = starting(fresh, sight=unseen, recorded=2)
     error = refused(start, "empty-sink")
     assert error.code.number == "HF3025" and "batch 2" in error.message
-    (finding,) = run_guards(start, ("new-checkpoint",))
+    (finding,) = admit_start(start, ("new-checkpoint",))
     assert finding.severity is Severity.INFO
     rows = replace(unseen, held=NOTHING, place="x", contents=Contents.ROWS, shows_rows=True)
     assert refused(replace(start, sight=rows)).code.number == "HF3025"
@@ -499,11 +502,11 @@ def test_a_checkpoint_that_lost_delivered_batches(stateful: Inspection) -> None:
         replace(rows, contents=Contents.ABSENT),
         replace(unseen, is_for_development=True),
     ):
-        assert run_guards(replace(start, sight=quiet), ()) == ()
+        assert admit_start(replace(start, sight=quiet), ()) == ()
     behind = (stateful.batches.last_planned or 0) + 1
     rolled_back = starting(stateful, sight=unseen, recorded=behind)
     assert refused(rolled_back).code.number == "HF3025"
-    assert run_guards(replace(rolled_back, recorded=behind - 1), ()) == ()
+    assert admit_start(replace(rolled_back, recorded=behind - 1), ()) == ()
 
 
 def test_unreadable_records_do_not_pass_for_none(stateful: Inspection) -> None:
@@ -511,11 +514,11 @@ def test_unreadable_records_do_not_pass_for_none(stateful: Inspection) -> None:
     nothing = SinkState(NOTHING, "file:///gone", contents=Contents.ABSENT)
     start = starting(stateful, sight=nothing, unread=("runs/0000000001.json is torn",))
     assert refused(start, *ACCEPTABLE).code.number == "HF3026"
-    (noted,) = run_guards(replace(start, unread=()), ())
+    (noted,) = admit_start(replace(start, unread=()), ())
     assert (noted.code, noted.severity) == ("HF3023", Severity.WARNING)
     held = LastCommitted(stateful.batches.last_committed, "read")
     known = replace(nothing, held=held, contents=Contents.ROWS)
-    assert run_guards(replace(start, sight=known), ()) == ()
+    assert admit_start(replace(start, sight=known), ()) == ()
 
 
 def test_files_that_end_before_their_ledger(stateful: Inspection) -> None:
@@ -534,7 +537,7 @@ def test_the_table_of_the_jobs_own_lost_checkpoint_is_not_shared(stateful: Inspe
         starting(fresh, sight=rows, recorded=2), recorded_query="own", sink_queries={"own"}
     )
     assert refused(start, "shared-sink").code.number == "HF3025"
-    assert [one.code for one in run_guards(start, ("new-checkpoint",))] == ["HF3025"]
+    assert [one.code for one in admit_start(start, ("new-checkpoint",))] == ["HF3025"]
     both = replace(start, sink_queries={"own", "other"})
     assert refused(both, "shared-sink").code.number == "HF3025"
     assert refused(both, "new-checkpoint").code.number == "HF3007"

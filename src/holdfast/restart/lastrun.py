@@ -1,0 +1,34 @@
+"""The run whose query made what is in the checkpoint: the newest one that committed a batch."""
+
+from __future__ import annotations
+
+from holdfast.diagnosis.inspection.sink.gone import Runs
+from holdfast.records.run import Run
+
+
+def last_compared(runs: Runs, query_id: str | None, passed: int | None) -> Run | None:
+    """Return the run that a start is compared with, None where no record has facts of one.
+
+    `passed` is the newest batch that Spark will not run again. A run that committed nothing left
+    the state as it found it: then the one before counts, and the first one where none did.
+    """
+    if query_id is None:
+        return None
+
+    def is_known(run: Run) -> bool:
+        return run.query_id == query_id and run.plan.query is not None
+
+    found = runs.newest_where(lambda run: run.query_id == query_id and _committed(run, passed))
+    if found is None:
+        found = runs.newest_where(is_known)
+    return found if found is not None and is_known(found) else None
+
+
+def _committed(run: Run, passed: int | None) -> bool:
+    if run.last_batch is not None:
+        return True
+    since = None if run.sink is None else run.sink.since
+    if since is not None:
+        return passed is not None and passed >= since
+    # A run that left no word of its end may have committed one without a note of it.
+    return run.ended is None

@@ -1,0 +1,75 @@
+"""A checkpoint by itself, against its records and against the settings of the start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.checkpoint.recovery.outcome import Action
+from holdfast.findings import Finding, Place, Severity
+from holdfast.ledgers.sinkstate import SinkAnswer
+from holdfast.redaction import redact
+from holdfast.restart.rules.rule import on_checkpoint
+from holdfast.restart.start import StartFacts
+
+_HERE = Place("")
+
+
+@on_checkpoint("HF3001", "HF2230")
+def next_start(start: StartFacts) -> Iterator[Finding]:
+    """Refuse where Spark itself would fail, or where what it would do is unknown."""
+    told = start.inspection.next_start
+    if told.action is Action.FAIL:
+        reached = "; the batch would reach the sink before that" if told.sink_touched else ""
+        yield Finding("HF3001", Severity.FATAL, f"Spark would fail: {told.reason}{reached}", _HERE)
+    if told.action is Action.UNKNOWN:
+        yield Finding("HF2230", Severity.FATAL, told.reason, _HERE)
+
+
+@on_checkpoint("HF3025")
+def records(start: StartFacts) -> Iterator[Finding]:
+    """Refuse a checkpoint that lost batches, where the sink cannot recognise them.
+
+    A sink that knows the query, or another job's, has its own guard; an empty one may begin again.
+    """
+    planned, recorded = start.inspection.batches.last_planned, start.recorded
+    if recorded is None or recorded <= (-1 if planned is None else planned):
+        return
+    sight = start.sight
+    knows_others = (
+        start.foreign_queries or sight.held.answer is SinkAnswer.BATCH or sight.held.closed
+    )
+    is_empty = sight.is_for_development or (sight.shows_rows and sight.contents.is_without_rows)
+    if start.recorded_query not in start.sink_queries and (knows_others or is_empty):
+        return
+    has = "is empty" if planned is None else f"ends with batch {planned}"
+    message = f"the checkpoint {has}, but a recorded run delivered batch {recorded} from it"
+    evidence = {"planned": planned, "recorded": recorded, "sink": sight.place}
+    yield Finding("HF3025", Severity.ERROR, message, _HERE, evidence)
+
+
+@on_checkpoint("HF3026")
+def unreadable_records(start: StartFacts) -> Iterator[Finding]:
+    """Refuse a sink without a batch of this query while the records of its runs are unreadable."""
+    passed, sight = start.inspection.batches.passed_over, start.sight
+    is_without = sight.place is not None and sight.held.answer is SinkAnswer.NOTHING
+    if start.unread and start.before is None and passed is not None and is_without:
+        message = f"the sink holds no batch of this query, and {start.unread[0]}"
+        evidence = {"committed": passed, "unreadable": list(start.unread)}
+        yield Finding("HF3026", Severity.ERROR, message, _HERE, evidence)
+
+
+@on_checkpoint("HF3008")
+def settings(start: StartFacts) -> Iterator[Finding]:
+    """Tell which given settings Spark will overrule with those of the checkpoint."""
+    for name, pinned in start.inspection.settings.items():
+        given = start.settings.get(name)
+        if given is not None and given != pinned:
+            message = f"{name} is {redact(given)} here and {pinned} in the checkpoint"
+            evidence = {"setting": name, "given": given, "pinned": pinned}
+            yield Finding("HF3008", Severity.INFO, message, _HERE, evidence)
+
+
+@on_checkpoint()
+def examined(start: StartFacts) -> Iterator[Finding]:
+    """Refuse what the doctor calls fatal, with the doctor's own code."""
+    yield from start.fatal

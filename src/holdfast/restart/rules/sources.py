@@ -1,0 +1,188 @@
+"""Sources of a query against those of its last run: order, what they read, columns, options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from holdfast.records.facts import ColumnFacts, SourceFacts
+from holdfast.restart.rules.rule import on_history
+from holdfast.restart.start import QueryPair
+from holdfast.restart.verdict import Change, Verdict
+
+_STARTING = frozenset(
+    {"startingoffsets", "startingtimestamp", "startingversion", "startingoffsetsbytimestamp",
+     "startingposition", "initialposition", "withinitialstate"}
+)  # fmt: skip
+"""Options that count for a new query alone."""
+_PACE = frozenset(
+    {"maxfilespertrigger", "maxbytespertrigger", "maxoffsetspertrigger", "minoffsetspertrigger",
+     "maxtriggerdelay", "rowspersecond", "rowspermicrobatch", "numpartitions", "minpartitions",
+     "maxrecordsperpartition", "failondataloss", "cleansource", "sourcearchivedir",
+     "fetchoffset.numretries", "fetchoffset.retryintervalms", "kafkaconsumer.polltimeoutms",
+     "groupidprefix", "maxcachedfiles", "discardcachedinputratio", "rampuptime",
+     "advancemillisperbatch", "starttimestamp"}
+)  # fmt: skip
+"""Options that decide how much is read at a time or how, and not what rows are."""
+_SEEN_FILES = frozenset({"filenameonly"})
+"""Options by which the file source knows a file again."""
+_TOPICS = ("subscribe", "subscribepattern", "assign")
+
+
+@on_history("HF3102")
+def source_order(pair: QueryPair) -> Iterator[Change]:
+    """Refuse the same sources in another order: Spark gives offsets out by position."""
+    before, now = pair.before.sources, pair.now.sources
+    if len(before) != len(now) or (_are_named(before) and _are_named(now)):
+        return
+    then, after = [_key(one) for one in before], [_key(one) for one in now]
+    if then != after and sorted(then) == sorted(after):
+        yield Change(
+            "HF3102",
+            Verdict.UNSAFE,
+            "the order of the sources",
+            ", ".join(map(_shown, before)),
+            ", ".join(map(_shown, now)),
+            "Spark gives each source the stored offsets of the one at its position: it would read "
+            "files or records again, or never",
+        )
+
+
+@on_history("HF3103")
+def source_identity(pair: QueryPair) -> Iterator[Change]:
+    """Judge a source that reads another path, topic or table than before."""
+    before, now = pair.before.sources, pair.now.sources
+    keys = [_key(one) for one in before], [_key(one) for one in now]
+    if len(before) != len(now) or sorted(keys[0]) == sorted(keys[1]):
+        return
+    for index, (then, after) in enumerate(_matched(before, now)):
+        if then.kind != after.kind or then.identity == after.identity:
+            continue
+        yield _other_identity(index, then, after)
+
+
+@on_history("HF3104")
+def source_columns(pair: QueryPair) -> Iterator[Change]:
+    """Show changed columns of a source; what depends on them is judged where it is used."""
+    for index, (then, after) in enumerate(_matched(pair.before.sources, pair.now.sources)):
+        changed = list(_columns_changed(then.columns, after.columns))
+        if changed:
+            yield Change(
+                "HF3104",
+                Verdict.SAFE,
+                f"columns of {_named(index, after)}",
+                ", ".join(one for one, _ in changed),
+                ", ".join(one for _, one in changed),
+                "new rows have the new columns; state and output that depend on them are compared "
+                "by themselves",
+            )
+
+
+@on_history("HF3105")
+def source_options(pair: QueryPair) -> Iterator[Change]:
+    """Judge options of a source: most set the pace, some decide what its rows are."""
+    for index, (then, after) in enumerate(_matched(pair.before.sources, pair.now.sources)):
+        for name in sorted(then.options.keys() | after.options.keys()):
+            old, new = then.options.get(name), after.options.get(name)
+            if old != new:
+                yield _other_option(pair, f"{name} of {_named(index, after)}", name, old, new)
+        if then.format != after.format and then.kind == after.kind:
+            yield _other_option(
+                pair, f"the format of {_named(index, after)}", "format", then.format, after.format
+            )
+
+
+def _other_option(
+    pair: QueryPair, subject: str, name: str, old: str | None, new: str | None
+) -> Change:
+    low = name.lower()
+    if low in _STARTING:
+        why = "it counts for a new query alone: Spark continues from the stored offsets"
+        return Change("HF3105", Verdict.SAFE, subject, old, new, why)
+    if low in _PACE:
+        why = "it changes how much is read at a time, not what is read"
+        return Change("HF3105", Verdict.SAFE, subject, old, new, why)
+    if low in _SEEN_FILES:
+        why = "the source would no longer recognize the files that it has read"
+        return Change("HF3105", Verdict.UNSAFE, subject, old, new, why)
+    if not pair.has_state:
+        why = "later rows are read with it; rows that were delivered stay as they are"
+        return Change("HF3105", Verdict.SAFE, subject, old, new, why)
+    why = "the state was made of rows that were read with the old value"
+    condition = f"rows that were read with {name}={old or 'its default'} may stay in the state"
+    return Change("HF3105", Verdict.CONDITIONAL, subject, old, new, why, condition)
+
+
+def _other_identity(index: int, then: SourceFacts, after: SourceFacts) -> Change:
+    old, new = _shown(then), _shown(after)
+    subject = f"what {_named(index, after)} reads"
+    if then.kind == "kafka":
+        gone, added = _topics(then) - _topics(after), _topics(after) - _topics(then)
+        if not gone and added:
+            why = "Spark reads a new topic from its first record on"
+            condition = f"{', '.join(sorted(added))} is to be read from the beginning"
+            return Change("HF3103", Verdict.CONDITIONAL, subject, old, new, why, condition)
+        why = (
+            "the stored offsets are of the other topic: Spark stops with KAFKA_DATA_LOSS, or with "
+            "failOnDataLoss=false reads the new topic from its start and never the rest of the old"
+        )
+        return Change("HF3103", Verdict.UNSAFE, subject, old, new, why)
+    if then.kind == "file":
+        why = (
+            "the log of the source names files of the old path: Spark stops with “Wrong basePath”, "
+            "or reads everything at the new path, also files that were only moved"
+        )
+        return Change("HF3103", Verdict.UNSAFE, subject, old, new, why)
+    why = "the stored offset is of what was read before; whether it fits is not known"
+    condition = f"{new} has the same rows at the same offsets as {old}"
+    return Change("HF3103", Verdict.CONDITIONAL, subject, old, new, why, condition)
+
+
+def _matched(
+    before: tuple[SourceFacts, ...], now: tuple[SourceFacts, ...]
+) -> Iterator[tuple[SourceFacts, SourceFacts]]:
+    """Yield the sources that continue each other: by name where all have one, else by position."""
+    if _are_named(before) and _are_named(now):
+        then = {one.name: one for one in before}
+        yield from ((then[one.name], one) for one in now if one.name in then)
+    elif len(before) == len(now):
+        yield from zip(before, now, strict=True)
+
+
+def _are_named(sources: tuple[SourceFacts, ...]) -> bool:
+    return bool(sources) and all(one.name is not None for one in sources)
+
+
+def _key(source: SourceFacts) -> tuple[str, tuple[tuple[str, str], ...]]:
+    return source.kind, tuple(sorted(source.identity.items()))
+
+
+def _topics(source: SourceFacts) -> frozenset[str]:
+    found: set[str] = set()
+    for name, value in source.identity.items():
+        parts = value.split(",") if name.lower() == _TOPICS[0] else [value]
+        found |= {one.strip() for one in parts}
+    return frozenset(found)
+
+
+def _shown(source: SourceFacts) -> str:
+    inside = ", ".join(source.identity.values())
+    return f"{source.format} {inside}" if inside else source.format
+
+
+def _named(index: int, source: SourceFacts) -> str:
+    return f"source {index if source.name is None else source.name}"
+
+
+def _columns_changed(
+    before: tuple[ColumnFacts, ...], now: tuple[ColumnFacts, ...]
+) -> Iterator[tuple[str, str]]:
+    then: Mapping[str, ColumnFacts] = {one.name: one for one in before}
+    after: Mapping[str, ColumnFacts] = {one.name: one for one in now}
+    for name in dict.fromkeys([*then, *after]):
+        old, new = then.get(name), after.get(name)
+        if old is None or new is None or old.type != new.type:
+            yield _column(name, old), _column(name, new)
+
+
+def _column(name: str, column: ColumnFacts | None) -> str:
+    return f"no {name}" if column is None else f"{name} {column.type}"

@@ -1,0 +1,143 @@
+"""What is known of a start before it happens: everything that the rules look at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from holdfast.checkpoint.recovery.outcome import Action
+from holdfast.checkpoint.releases import RELEASES
+from holdfast.diagnosis.checks.location import NO_PLACES, WrittenPlaces
+from holdfast.diagnosis.inspection.result import Inspection
+from holdfast.diagnosis.inspection.sink.gone import SinkBefore
+from holdfast.findings import Finding
+from holdfast.ledgers.sinkstate import LastCommitted, SinkState
+from holdfast.records.facts import OperatorFacts, QueryFacts, fingerprint
+from holdfast.records.run import PlanFacts, SinkFacts
+
+
+@dataclass(frozen=True)
+class QueryPair:
+    """A query as it last ran on the checkpoint, and as it would start now."""
+
+    before: QueryFacts
+    now: QueryFacts
+
+    @property
+    def has_state(self) -> bool:
+        """Whether either keeps state; one that could not be planned may."""
+        return bool(self.before.operators or self.now.operators) or None in (
+            self.before.operators,
+            self.now.operators,
+        )
+
+    @property
+    def is_other_release(self) -> bool:
+        """Whether another release of Spark planned it: its defaults differ, the pinned ones not."""
+        return self.before.spark.split(".")[:2] != self.now.spark.split(".")[:2]
+
+    @property
+    def operators(self) -> tuple[tuple[OperatorFacts, OperatorFacts], ...]:
+        """The operators of the same id and name, both of each."""
+        then = {one.operator_id: one for one in self.before.operators or ()}
+        return tuple(
+            (then[one.operator_id], one)
+            for one in self.now.operators or ()
+            if one.operator_id in then and then[one.operator_id].name == one.name
+        )
+
+
+@dataclass(frozen=True)
+class StartFacts:
+    """Everything that the rules look at."""
+
+    inspection: Inspection
+    plan: PlanFacts
+    sight: SinkState
+    """What is seen of the sink."""
+    sink_queries: Collection[str]
+    """Other queries whose batches the sink knows."""
+    settings: Mapping[str, str]
+    """What the user sets."""
+    before: SinkBefore | None = None
+    """The sink of earlier runs, as the records know it."""
+    mode: str = "append"
+    """How the sink takes a batch: append, upsert or complete."""
+    recorded: int | None = None
+    """The newest batch that a recorded run delivered from this checkpoint."""
+    recorded_query: str | None = None
+    """The query whose batch that is."""
+    unread: tuple[str, ...] = ()
+    """Why newer records of runs cannot be read."""
+    declared: tuple[Finding, ...] = ()
+    """What is known of the declared sources without asking Spark."""
+    master: str = "local"
+    """Where Spark runs."""
+    places: WrittenPlaces = NO_PLACES
+    """Local places that its tasks write to."""
+    emptied: tuple[Finding, ...] = ()
+    """What is said of a checkpoint in a temporary directory."""
+    fatal: tuple[Finding, ...] = ()
+    """What the doctor's checks call fatal."""
+    stored: QueryFacts | None = None
+    """The query that last ran on this checkpoint; None where no record knows it."""
+    current: QueryFacts | None = None
+    """The query that would start; None where Spark was not asked."""
+    stored_sink: SinkFacts | None = None
+    """Where the last run delivered to."""
+    current_sink: SinkFacts | None = None
+    """Where the start would deliver to."""
+    spark: str | None = None
+    """The version of Spark that would start it; None where that is not known."""
+
+    @property
+    def sink(self) -> LastCommitted:
+        """What the sink says of this query."""
+        return self.sight.held
+
+    @property
+    def foreign_queries(self) -> frozenset[str]:
+        """Queries in the sink that are not an earlier one of this job, whose checkpoint is gone."""
+        return frozenset(self.sink_queries) - {self.recorded_query or ""}
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether no batch was ever planned."""
+        return self.inspection.batches.last_planned is None
+
+    @property
+    def delivered_before(self) -> int | None:
+        """The newest batch that earlier runs of this query delivered."""
+        return None if self.inspection.query_id is None else self.recorded
+
+    @property
+    def rerun(self) -> int | None:
+        """The pending batch that Spark runs again first."""
+        next_start = self.inspection.next_start
+        return next_start.batch_id if next_start.action is Action.RERUN else None
+
+    @cached_property
+    def pair(self) -> QueryPair | None:
+        """Both queries where they can be compared and differ; None for a first start."""
+        if self.is_fresh or self.stored is None or self.current is None:
+            return None
+        if self.stored.version != self.current.version:
+            return None
+        if fingerprint(self.stored) == fingerprint(self.current):
+            return None
+        return QueryPair(self.stored, self.current)
+
+    @property
+    def lacks_history(self) -> bool:
+        """Whether a checkpoint with batches is not known to be of any recorded query."""
+        if self.is_fresh or self.current is None:
+            return False
+        return self.stored is None or self.stored.version != self.current.version
+
+    @property
+    def release(self) -> str | None:
+        """The known release of Spark that would start it, such as `4.2`; else None."""
+        asked = self.spark or (None if self.current is None else self.current.spark)
+        release = ".".join((asked or "").split(".")[:2])
+        return release if release in RELEASES else None

@@ -1,0 +1,325 @@
+"""Each rule on facts made by hand: what it calls the change, and that without it nothing does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from holdfast.checkpoint.recovery.outcome import Action
+from holdfast.findings import Finding, Place, Severity
+from holdfast.records.facts import (
+    ColumnFacts,
+    OperatorFacts,
+    QueryFacts,
+    StoreFacts,
+    WatermarkFacts,
+)
+from holdfast.records.run import SinkFacts
+from holdfast.restart.judging import judge
+from holdfast.restart.rules import RULES
+from holdfast.restart.rules.rule import Needs, Rule
+from holdfast.restart.start import StartFacts
+from holdfast.restart.verdict import Verdict
+from tests.restart.queries import (
+    AMOUNT,
+    CLEANED,
+    FORMAT,
+    JOIN,
+    LIMIT,
+    OTHER,
+    PARTITIONS,
+    SHOWN,
+    SOURCE,
+    STATEFUL,
+    STATELESS,
+    STATIC,
+    STORE,
+    SUMS,
+    TIME_ZONE,
+    TOPIC,
+    USER,
+    VARIABLES,
+    WINDOWS,
+    changed,
+    operated,
+    start_of,
+)
+
+SAFE, CONDITIONAL = Verdict.SAFE, Verdict.CONDITIONAL
+UNKNOWN, UNSAFE = Verdict.UNKNOWN, Verdict.UNSAFE
+LONG = ColumnFacts("sum", "bigint", nullable=False)
+TWO = changed(STATELESS, sources=(SOURCE, OTHER))
+AGAIN = replace(CLEANED, parts={"cleaned": "9", "LIMIT": "2"})
+AVRO = {"spark.sql.streaming.stateStore.encodingFormat": "avro"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One change of a query, and what a rule says of it."""
+
+    code: str
+    verdict: Verdict
+    before: QueryFacts
+    now: QueryFacts
+    error: str | None = None
+    others: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def start(self) -> StartFacts:
+        """The start of the changed query."""
+        return start_of(self.before, self.now, **self.others)
+
+
+def sources(*now: Any, before: Any = (SOURCE,), facts: QueryFacts = STATELESS) -> tuple[Any, Any]:
+    """Return a query that reads something before, and something else now."""
+    return changed(facts, sources=tuple(before)), changed(facts, sources=now)
+
+
+def option(facts: QueryFacts, **options: str) -> tuple[QueryFacts, QueryFacts]:
+    """Return a query whose source gets other options."""
+    return sources(replace(SOURCE, options={**SOURCE.options, **options}), facts=facts)
+
+
+def one(before: Any, **changes: Any) -> tuple[QueryFacts, QueryFacts]:
+    """Return a query with one operator, before and after a change of it."""
+    return operated(before), operated(before, **changes)
+
+
+def store(keys: Any = (USER,), values: Any = STORE.values) -> tuple[StoreFacts, ...]:
+    """Return one store with these columns."""
+    return (StoreFacts("default", tuple(keys), tuple(values)),)
+
+
+KEYS = "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"
+VALUES = "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"
+CONFIG = "STATE_STORE_INVALID_CONFIG_AFTER_RESTART"
+NAMES = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
+DELTA = replace(SOURCE, kind="delta", format="delta")
+UPSERT = SinkFacts("delta", "/lake/out", "upsert", "exactly once", key=("user",))
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+NULLS = (ColumnFacts("sum", "bigint"), ColumnFacts("count", "bigint", nullable=False))
+
+CASES = (
+    Case("HF3102", UNSAFE, TWO, changed(TWO, sources=(OTHER, SOURCE))),
+    Case("HF3103", UNSAFE, *sources(OTHER)),
+    Case("HF3103", UNSAFE, *sources(replace(TOPIC, identity={"subscribe": "b"}), before=(TOPIC,))),
+    Case("HF3103", CONDITIONAL,
+         *sources(replace(TOPIC, identity={"subscribe": "orders,refunds"}), before=(TOPIC,))),
+    Case("HF3103", CONDITIONAL,
+         *sources(replace(DELTA, identity={"path": "/lake/b"}), before=(DELTA,))),
+    Case("HF3104", SAFE, *sources(replace(SOURCE, columns=(USER,)))),
+    Case("HF3104", SAFE, *sources(replace(SOURCE, columns=(USER, ColumnFacts("amount", "int"))))),
+    Case("HF3105", SAFE, *option(STATEFUL, maxFilesPerTrigger="99")),
+    Case("HF3105", SAFE, *option(STATEFUL, startingOffsets="latest")),
+    Case("HF3105", SAFE, *option(STATELESS, multiLine="true")),
+    Case("HF3105", CONDITIONAL, *option(STATEFUL, multiLine="true")),
+    Case("HF3105", UNSAFE, *option(STATELESS, fileNameOnly="true")),
+    Case("HF3105", CONDITIONAL, *sources(replace(SOURCE, format="csv"), facts=STATEFUL)),
+    Case("HF3110", UNSAFE, STATEFUL, operated(SUMS, name="dedupe"), NAMES),
+    Case("HF3110", UNSAFE, STATEFUL, changed(operators=(SUMS, replace(SUMS, operator_id=1))),
+         NAMES),
+    Case("HF3110", UNSAFE, STATEFUL, changed(operators=()), NAMES),
+    Case("HF3111", UNSAFE, *one(SUMS, stores=store((USER, AMOUNT))), error=KEYS),
+    Case("HF3112", UNSAFE, *one(SUMS, stores=store(values=(LONG,))), error=VALUES),
+    Case("HF3113", UNSAFE, operated(stores=store(values=NULLS)), STATEFUL, VALUES),
+    Case("HF3113", CONDITIONAL, STATEFUL, operated(stores=store(values=NULLS))),
+    Case("HF3114", UNSAFE, *one(SUMS, keys=("upper(user)",))),
+    Case("HF3114", UNSAFE, *one(SUMS, keys=("user", "city"))),
+    Case("HF3115", UNSAFE, *one(WINDOWS, keys=("window(at, 5 minutes)", "user"))),
+    Case("HF3116", UNSAFE, *one(SUMS, values=("max(amount)", "count(1)"))),
+    Case("HF3116", UNSAFE, *one(SUMS, values=("sum(amount) FILTER (b)", "count(1)"))),
+    Case("HF3117", UNSAFE, *one(SUMS, values=("count(1)", "sum(amount)"))),
+    Case("HF3118", UNSAFE, *one(JOIN, settings={**JOIN.settings, "join type": "LeftOuter"})),
+    Case("HF3118", CONDITIONAL,
+         operated(JOIN, settings={**JOIN.settings, "join type": "LeftOuter"}), operated(JOIN)),
+    Case("HF3119", CONDITIONAL, *one(JOIN, settings={**JOIN.settings, "condition": "a < c"})),
+    Case("HF3120", CONDITIONAL, *one(LIMIT, settings={"limit": "20"})),
+    Case("HF3121", UNSAFE, *one(VARIABLES, settings={**VARIABLES.settings, "time mode": "None"}),
+         error=CONFIG),
+    Case("HF3121", CONDITIONAL, *one(SUMS, settings={"timeout": "ProcessingTimeTimeout"})),
+    Case("HF3122", CONDITIONAL, *one(SUMS, input=("filter: amount > 5",))),
+    Case("HF3123", SAFE, operated(VARIABLES, stores=VARIABLES.stores[:1]), operated(VARIABLES)),
+    Case("HF3123", CONDITIONAL, *one(VARIABLES, stores=VARIABLES.stores[:1])),
+    Case("HF3130", CONDITIONAL, STATEFUL, changed(watermarks=(WatermarkFacts("at", 1_200_000),))),
+    Case("HF3131", CONDITIONAL, STATEFUL, changed(watermarks=(WatermarkFacts("at", 1000),))),
+    Case("HF3132", CONDITIONAL, STATEFUL, changed(watermarks=(WatermarkFacts("sent", 600_000),))),
+    Case("HF3133", CONDITIONAL, STATEFUL, changed(watermarks=())),
+    Case("HF3133", CONDITIONAL, changed(watermarks=()), STATEFUL),
+    Case("HF3134", CONDITIONAL, STATEFUL, changed(output_mode="complete")),
+    Case("HF3134", SAFE, STATELESS, changed(STATELESS, output_mode="update")),
+    Case("HF3134", UNSAFE, operated(VARIABLES), replace(operated(VARIABLES), output_mode="append"),
+         CONFIG),
+    Case("HF3135", CONDITIONAL, STATEFUL, STATEFUL,
+         others={"stored_sink": UPSERT, "current_sink": replace(UPSERT, mode="append", key=())}),
+    Case("HF3135", CONDITIONAL, STATEFUL, STATEFUL,
+         others={"stored_sink": UPSERT, "current_sink": replace(UPSERT, key=("id",))}),
+    Case("HF3135", SAFE, STATEFUL, STATEFUL,
+         others={"stored_sink": UPSERT, "current_sink": replace(UPSERT, identity="/lake/b")}),
+    Case("HF3136", SAFE, STATEFUL, changed(output=(USER,))),
+    Case("HF3136", CONDITIONAL, STATEFUL, changed(output=(USER, ColumnFacts("amount", "int")))),
+    Case("HF3140", CONDITIONAL, STATEFUL,
+         changed(settings={**STATEFUL.settings, TIME_ZONE: "CET"})),
+    Case("HF3140", SAFE, changed(settings={**STATEFUL.settings, CHANGELOG: "false"}),
+         changed(settings={**STATEFUL.settings, CHANGELOG: "true"})),
+    Case("HF3140", SAFE, STATELESS, changed(STATELESS, settings={TIME_ZONE: "CET"})),
+    Case("HF3141", SAFE, STATEFUL, changed(settings={**STATEFUL.settings, PARTITIONS: "8"})),
+    Case("HF3142", UNSAFE, STATEFUL, changed(settings={**STATEFUL.settings, FORMAT: "2"}),
+         "CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT"),
+    Case("HF3142", UNSAFE, STATEFUL, changed(settings={**STATEFUL.settings, FORMAT: "2"}),
+         "INVALID_LOG_VERSION.EXACT_MATCH_VERSION", {"spark": "4.1.4"}),
+    Case("HF3142", SAFE, STATEFUL, changed(settings={**STATEFUL.settings, FORMAT: "2"}),
+         others={"spark": "4.3.0"}),
+    Case("HF3143", SAFE, changed(spark="4.1.4"), STATEFUL),
+    Case("HF3150", CONDITIONAL, STATEFUL, changed(functions=(AGAIN, SHOWN))),
+    Case("HF3150", CONDITIONAL, changed(functions=(replace(SHOWN, kind="state"),)),
+         changed(functions=(replace(SHOWN, kind="state", parts={"shown": "2"}),))),
+    Case("HF3151", SAFE, STATEFUL,
+         changed(functions=(CLEANED, replace(SHOWN, parts={"shown": "2"})))),
+    Case("HF3151", SAFE, STATELESS, changed(STATELESS, functions=(AGAIN, SHOWN))),
+    Case("HF3152", UNKNOWN, STATEFUL,
+         changed(functions=(replace(CLEANED, unfollowed=("a C extension",)), SHOWN))),
+    Case("HF3155", CONDITIONAL, STATEFUL, changed(statics=(replace(STATIC, content="version 4"),))),
+    Case("HF3155", SAFE, STATELESS,
+         changed(STATELESS, statics=(replace(STATIC, content="version 4"),))),
+    Case("HF3156", SAFE, STATEFUL, changed(steps=("filter: sum > 5",))),
+    Case("HF3157", UNKNOWN, STATEFUL, changed(unknown=("the type of a source",))),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda one: f"{one.code}-{one.verdict.value}")
+def test_a_change_is_judged(case: Case) -> None:
+    """By the rule of its code, and by no other one to be worse."""
+    found = [change for change in judge(case.start).changes if change.rule == case.code]
+    assert [change.verdict for change in found] == [case.verdict]
+    assert found[0].error == case.error
+    assert (found[0].condition is not None) == (case.verdict in (CONDITIONAL, UNKNOWN))
+    assert found[0].subject and found[0].why
+
+
+@pytest.mark.parametrize("facts", [STATEFUL, STATELESS, operated(JOIN), operated(VARIABLES)])
+def test_an_unchanged_query_is_safe(facts: QueryFacts) -> None:
+    """Also where a part of it could never be determined, or its code moved to another line."""
+    assert judge(start_of(facts, facts)).changes == ()
+    hidden = replace(facts, unknown=("its jar",), functions=(replace(CLEANED, unfollowed=("C",)),))
+    moved = replace(hidden, functions=tuple(replace(f, place="x.py:1") for f in hidden.functions))
+    judged = judge(start_of(hidden, moved))
+    assert (judged.verdict, judged.changes) == (SAFE, ())
+    assert judged.fingerprint.stored == judged.fingerprint.current
+
+
+def test_swapped_named_sources_are_safe() -> None:
+    """Spark finds them by their names."""
+    first, second = replace(SOURCE, name="a"), replace(OTHER, name="b")
+    before = changed(STATELESS, sources=(first, second))
+    judged = judge(start_of(before, changed(STATELESS, sources=(second, first))))
+    assert judged.verdict is SAFE
+
+
+def test_state_in_avro_may_change_in_some_ways() -> None:
+    """HF3112 asks instead of refusing."""
+    now = operated(VARIABLES, stores=(StoreFacts("seen", (USER,), (AMOUNT, LONG)),
+                                      VARIABLES.stores[1]))  # fmt: skip
+    start = start_of(operated(VARIABLES), now)
+    avro = replace(start, inspection=replace(start.inspection, settings=AVRO))
+    assert judge(start).verdict is UNSAFE
+    assert judge(avro).verdict is CONDITIONAL
+
+
+def test_another_release_keeps_to_what_the_checkpoint_pins() -> None:
+    """What it calls nullable, its order of keys to deduplicate by and its new settings differ."""
+    keys = OperatorFacts(0, "dedupe", ("a", "b"), stores=store(values=NULLS))
+    before = changed(spark="4.2.1", operators=(keys,))
+    now = changed(
+        spark="4.3.0",
+        operators=(replace(keys, keys=("b", "a"), stores=store()),),
+        settings={**STATEFUL.settings, "spark.sql.new": "true"},
+    )
+    assert [one.rule for one in judge(start_of(before, now)).changes] == ["HF3143"]
+    same = judge(start_of(before, replace(now, spark="4.2.1")))
+    assert {one.rule for one in same.changes} == {"HF3113", "HF3114"}
+
+
+def test_a_format_of_state_that_is_pinned_is_not_compared() -> None:
+    """Spark plans with the checkpoint's own, whatever the session has."""
+    before = operated(settings={"state format": "2"})
+    now = operated(settings={"state format": "1"}, stores=store(values=(LONG,)))
+    assert judge(start_of(before, now)).verdict is SAFE
+
+
+def test_without_history_it_is_said_what_to_confirm() -> None:
+    """HF3101: unknown for a query with state, conditional for one without."""
+    judged = judge(start_of(None, operated(stores=())))
+    assert judged.verdict is UNKNOWN
+    (condition,) = judged.conditions
+    for part in ("/lake/orders", "keyed by user", "kept sum(amount), count(1)", "update"):
+        assert part in condition
+    assert judge(start_of(None, STATELESS)).verdict is CONDITIONAL
+    other = replace(STATEFUL, version=STATEFUL.version + 1)
+    assert {one.rule for one in judge(start_of(other, operated(stores=()))).changes} == {"HF3101"}
+
+
+def test_without_history_schemas_of_the_checkpoint_are_compared() -> None:
+    """HF3111 and HF3112 rest on the files of the state."""
+    start = start_of(None, STATEFUL)
+    (known,) = start.inspection.operators[0].stores
+    assert known.key_schema is not None and known.value_schema is not None
+    same = StoreFacts(
+        known.name,
+        tuple(ColumnFacts(one.name, one.type_text, one.nullable) for one in known.key_schema),
+        tuple(ColumnFacts(one.name, one.type_text, one.nullable) for one in known.value_schema),
+    )
+    fits = judge(start_of(None, operated(stores=(same,))))
+    assert {one.rule for one in fits.changes} == {"HF3101"}
+    wider = replace(same, keys=(*same.keys, AMOUNT))
+    refused = judge(start_of(None, operated(stores=(wider,))))
+    assert refused.verdict is UNSAFE and refused.changes[0].rule == "HF3111"
+
+
+def test_a_first_start_has_nothing_to_compare() -> None:
+    """Whatever a record of a lost checkpoint says."""
+    fresh = start_of(STATEFUL, operated(SUMS, keys=("city",)))
+    batches = replace(
+        fresh.inspection.batches, last_planned=None, last_committed=None, pending=None
+    )
+    empty = replace(fresh.inspection, batches=batches, sources=(), operators=())
+    assert judge(replace(fresh, inspection=empty)).changes == ()
+
+
+def test_a_rule_holds_for_its_releases_alone() -> None:
+    """State checkpoints have one format in 3.5."""
+    case = next(one for one in CASES if one.code == "HF3142")
+    assert "HF3142" in {one.rule for one in judge(case.start).changes}
+    old = judge(replace(case.start, spark="3.5.9"))
+    assert "HF3142" not in {one.rule for one in old.changes}
+
+
+HISTORY = [rule for rule in RULES if rule.needs is not Needs.CHECKPOINT or "HF3135" in rule.codes]
+
+
+@pytest.mark.parametrize("rule", HISTORY, ids=lambda rule: rule.name)
+def test_without_the_rule_a_change_goes_unnoticed(rule: Rule) -> None:
+    """Each rule is needed by one of the cases."""
+    rest = tuple(one for one in RULES if one is not rule)
+    starts = [*(case.start for case in CASES), start_of(None, STATEFUL)]
+    assert any(judge(one).changes != judge(one, rest).changes for one in starts)
+
+
+def test_every_rule_names_the_codes_that_it_reports() -> None:
+    """And no code is of two rules on changes."""
+    codes = [code for rule in RULES for code in rule.codes if code.startswith("HF31")]
+    assert len(codes) == len(set(codes))
+    assert {case.code for case in CASES} | {"HF3101"} == set(codes)
+
+
+def test_what_is_found_counts_for_the_verdict() -> None:
+    """A refusal is unsafe, a note is safe, and what can't be read is no verdict on the code."""
+    start = start_of(STATEFUL, STATEFUL)
+    found = Finding("HF2361", Severity.FATAL, "the query reads b, a", Place("offsets/2"))
+    assert judge(replace(start, fatal=(found,))).verdict is UNSAFE
+    noted = replace(found, code="HF2302", severity=Severity.WARNING)
+    assert judge(replace(start, emptied=(noted,))).verdict is SAFE
+    failing = replace(start.inspection.next_start, action=Action.FAIL, reason="torn")
+    failed = replace(start, inspection=replace(start.inspection, next_start=failing))
+    assert [one.rule for one in judge(failed).changes] == ["HF3001"]
