@@ -323,3 +323,11 @@ def test_what_is_found_counts_for_the_verdict() -> None:
     failing = replace(start.inspection.next_start, action=Action.FAIL, reason="torn")
     failed = replace(start, inspection=replace(start.inspection, next_start=failing))
     assert [one.rule for one in judge(failed).changes] == ["HF3001"]
+
+
+def test_keys_and_aggregates_are_left_to_the_rules_that_know_the_last_run() -> None:
+    """A person can accept those; without the last run the doctor's word counts."""
+    found = Finding("HF2364", Severity.FATAL, "the aggregates keep max", Place("state/0"))
+    known = replace(start_of(STATEFUL, STATEFUL), fatal=(found,))
+    assert judge(known).verdict is SAFE
+    assert judge(replace(known, stored=None)).verdict is UNSAFE

@@ -120,20 +120,23 @@ class StartFacts:
     @cached_property
     def pair(self) -> QueryPair | None:
         """Both queries where they can be compared and differ; None for a first start."""
-        if self.is_fresh or self.stored is None or self.current is None:
-            return None
-        if self.stored.version != self.current.version:
+        if self.is_fresh or self.stored is None or self.current is None or not self.has_history:
             return None
         if fingerprint(self.stored) == fingerprint(self.current):
             return None
         return QueryPair(self.stored, self.current)
 
     @property
+    def has_history(self) -> bool:
+        """Whether the query that last ran is known, in the form of the current one."""
+        if self.stored is None or self.current is None:
+            return False
+        return self.stored.version == self.current.version
+
+    @property
     def lacks_history(self) -> bool:
         """Whether a checkpoint with batches is not known to be of any recorded query."""
-        if self.is_fresh or self.current is None:
-            return False
-        return self.stored is None or self.stored.version != self.current.version
+        return not self.is_fresh and self.current is not None and not self.has_history
 
     @property
     def release(self) -> str | None:

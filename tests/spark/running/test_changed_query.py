@@ -1,0 +1,100 @@
+"""A changed query on its old checkpoint: refused before it mixes state, or started when harmless."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import holdfast
+from holdfast.errors import RefusedError
+from tests.spark.running.projects import ROWS, Made, table
+
+pytestmark = pytest.mark.spark
+
+SUMS = "select k, sum(n) as total from source where n >= 0 group by k"
+
+
+def sums(sql: str = SUMS, name: str = "sums") -> dict[str, Any]:
+    """Declare a job that keeps one row per key."""
+    return {
+        "source": {"format": "json", "path": "./in", "schema": ROWS},
+        "sql": sql,
+        "sink": {"format": "delta", "path": f"./lake/{name}", "mode": "upsert", "key": ["k"]},
+    }
+
+
+def declare(made: Made, **jobs: dict[str, Any]) -> None:
+    """Write the project file again with these jobs."""
+    declared = yaml.safe_load(made.file.read_text(encoding="utf-8"))
+    made.file.write_text(yaml.safe_dump({**declared, "jobs": jobs}), encoding="utf-8")
+
+
+def refused(made: Made) -> RefusedError:
+    """Return why a run is refused."""
+    with pytest.raises(RefusedError) as told:
+        holdfast.run("sums", project=made.file)
+    return told.value
+
+
+def totals(numbers: list[int], by: Any = sum) -> list[tuple[str, int]]:
+    """Return what the sink should have."""
+    keys = sorted({one % 3 for one in numbers})
+    return [(f"k{key}", by(one for one in numbers if one % 3 == key)) for key in keys]
+
+
+def test_a_changed_aggregate_is_refused_before_it_mixes_state(spark: Any, tmp_path: Path) -> None:
+    """HF3116; put back it goes on, accepted it starts, and apart it is right from the start."""
+    made = Made(tmp_path, {"sums": sums()})
+    numbers = made.arrive(6)
+    holdfast.run(project=made.file)
+    peaks = SUMS.replace("sum(n)", "max(n)")
+    declare(made, sums=sums(peaks))
+    numbers += made.arrive(3)
+    error = refused(made)
+    assert (error.code.number, error.exit_status) == ("HF3116", 30)
+    assert table(spark, tmp_path / "lake/sums") == totals(numbers[:6])
+
+    declare(made, sums=sums())
+    holdfast.run(project=made.file)
+    assert table(spark, tmp_path / "lake/sums") == totals(numbers)
+
+    declare(made, sums=sums(peaks), peaks=sums(peaks, "peaks"))
+    holdfast.run("peaks", project=made.file)
+    assert table(spark, tmp_path / "lake/peaks") == totals(numbers, max)
+
+    digest = error.next_steps[-1].rpartition(" ")[2]
+    made.arrive(3)
+    answer = holdfast.run("sums", project=made.file, accept=[digest])
+    assert "HF3116" in {one.code for one in answer.findings if one.accepted}
+    status = holdfast.run("sums", project=made.file)
+    assert status.exit_status == 0, "what was accepted is what runs now"
+
+
+def test_a_harmless_change_starts(spark: Any, tmp_path: Path) -> None:
+    """Other spelling, another alias above the state, another pace: nothing is asked."""
+    made = Made(tmp_path, {"sums": sums()})
+    numbers = made.arrive(6)
+    holdfast.run(project=made.file)
+    again = sums(
+        "SELECT k,\n  sum( n )  AS total -- rewritten\nFROM source WHERE n >= 0 GROUP BY k"
+    )
+    again["source"]["options"] = {"maxFilesPerTrigger": "7"}
+    declare(made, sums=again)
+    numbers += made.arrive(3)
+    answer = holdfast.run(project=made.file)
+    assert not [one for one in answer.findings if one.code.startswith("HF31")]
+    assert table(spark, tmp_path / "lake/sums") == totals(numbers)
+
+
+def test_a_changed_filter_below_state_is_a_question(spark: Any, tmp_path: Path) -> None:
+    """HF3122 with status 32."""
+    made = Made(tmp_path, {"sums": sums()})
+    made.arrive(6)
+    holdfast.run(project=made.file)
+    declare(made, sums=sums(SUMS.replace("n >= 0", "n >= 2")))
+    made.arrive(3)
+    error = refused(made)
+    assert (error.code.number, error.exit_status) == ("HF3122", 32)
