@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from holdfast.library.backups import list_backups as list_backups
     from holdfast.library.backups import restore as restore
     from holdfast.library.backups import settle_restore as settle_restore
+    from holdfast.library.checking import check as check
     from holdfast.library.jobs import init_project as init_project
     from holdfast.library.jobs import status as status
     from holdfast.library.looking import diff as diff
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
     from holdfast.library.state import open_checkpoint as open_checkpoint
     from holdfast.library.state import read_state as read_state
     from holdfast.records.run import Ended as Ended
+    from holdfast.restart.result import Check as Check
+    from holdfast.restart.verdict import Verdict as Verdict
     from holdfast.running.events import BatchDone as BatchDone
     from holdfast.running.events import Event as Event
     from holdfast.running.events import JobEnded as JobEnded
@@ -125,12 +128,15 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "holdfast.ledgers.files.manifests": ("CommittedFile", "committed_files"),
     "holdfast.ledgers.identity": ("BatchId", "BatchIdentity"),
     "holdfast.library.backups": ("back_up", "list_backups", "restore", "settle_restore"),
+    "holdfast.library.checking": ("check",),
     "holdfast.library.jobs": ("init_project", "status"),
     "holdfast.library.looking": ("diff", "doctor", "evidence", "inspect"),
     "holdfast.library.program": ("start",),
     "holdfast.library.running": ("run",),
     "holdfast.library.state": ("open_checkpoint", "read_state"),
     "holdfast.records.run": ("Ended",),
+    "holdfast.restart.result": ("Check",),
+    "holdfast.restart.verdict": ("Verdict",),
     "holdfast.running.events": (
         "BatchDone",
         "Event",

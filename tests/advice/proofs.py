@@ -456,6 +456,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (r"^see (?:what is still there|which keys there are): holdfast state", "command"),
     (r"^nothing needs to be done; a backup|has none$", "nothing"),
     (r"^nothing needs to be done: the change is safe$", "nothing"),
+    (r"^install pyspark here", "installs"),
     (r"^while the checkpoint still has the file: holdfast backup", "backs up"),
     (r"--sink-log-to$", "argument"),
     (r"see docs/reference/", "documentation"),

@@ -310,7 +310,7 @@ def test_every_rule_names_the_codes_that_it_reports() -> None:
     """And no code is of two rules on changes."""
     codes = [code for rule in RULES for code in rule.codes if code.startswith("HF31")]
     assert len(codes) == len(set(codes))
-    assert {case.code for case in CASES} | {"HF3101"} == set(codes)
+    assert {case.code for case in CASES} | {"HF3101", "HF3158"} == set(codes)
 
 
 def test_what_is_found_counts_for_the_verdict() -> None:
@@ -331,3 +331,15 @@ def test_keys_and_aggregates_are_left_to_the_rules_that_know_the_last_run() -> N
     known = replace(start_of(STATEFUL, STATEFUL), fatal=(found,))
     assert judge(known).verdict is SAFE
     assert judge(replace(known, stored=None)).verdict is UNSAFE
+
+
+def test_a_query_that_was_not_planned_is_unknown() -> None:
+    """HF3158, where there is something to compare; a run never comes here."""
+    start = replace(start_of(STATEFUL, None), unplanned="pyspark is not installed")
+    judged = judge(start)
+    assert [(one.rule, one.verdict) for one in judged.changes] == [("HF3158", UNKNOWN)]
+    assert judge(replace(start, unplanned=None)).verdict is SAFE
+    none = {"last_planned": None, "last_committed": None, "pending": None}
+    batches = replace(start.inspection.batches, **none)
+    fresh = replace(start, inspection=replace(start.inspection, batches=batches))
+    assert judge(fresh).verdict is SAFE

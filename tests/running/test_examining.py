@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from holdfast.findings import Finding, Severity
 from holdfast.jobs.built import Job
 from holdfast.jobs.ready import ReadyJob
-from holdfast.running.examining import fatal_before_start
+from holdfast.restart.verdict import Verdict
+from holdfast.running.examining import check_unplanned, fatal_before_start
+from holdfast.storage.location import parse_location
 from tests.checkpoint.pictures import Files, files_of, picture_of, replaced
 from tests.corpus.loading import corpus
 from tests.diagnosis.doctor.fieldscenarios import TABLE
@@ -130,3 +133,19 @@ def test_no_whole_checkpoint_forbids_a_start(name: str, spark: str) -> None:
     """Of any shape, on the release that wrote it."""
     program = built(source={"format": "json", "path": "in"}, sql=None, transform=lambda one: one)
     assert [one.code for one in fatal(files_of(name, spark), program, spark)] == []
+
+
+def test_without_spark_what_is_declared_is_compared(tmp_path: Path) -> None:
+    """Unknown where nothing forbids it, unsafe where the declaration does, safe where all is new."""
+    for path, data in files_of("two-sources").items():
+        (tmp_path / "cp" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "cp" / path).write_bytes(data)
+    place = parse_location(str(tmp_path / "cp"))
+    why = "pyspark is not installed"
+    same = check_unplanned(replace(union("first", "second"), checkpoint=place), None, why, ())
+    assert (same.verdict, [one.rule for one in same.changes]) == (Verdict.UNKNOWN, ["HF3158"])
+    other = check_unplanned(replace(union("second", "first"), checkpoint=place), None, why, ())
+    assert (other.verdict, other.changes[0].rule) == (Verdict.UNSAFE, "HF2361")
+    nothing = parse_location(str(tmp_path / "nothing"))
+    fresh = check_unplanned(replace(union("first", "second"), checkpoint=nothing), None, why, ())
+    assert (fresh.verdict, fresh.changes) == (Verdict.SAFE, ())

@@ -17,6 +17,7 @@ WIDTH = 100
 _FORMAT = '<pre style="white-space:pre;overflow-x:auto;line-height:normal">{code}</pre>'
 _PAGES: Mapping[str, Callable[[Answer[Any], Console], None]] = {
     "init": pages.new_project,
+    "check": pages.check,
     "run": pages.run,
     "status": pages.status,
     "inspect": pages.inspection,

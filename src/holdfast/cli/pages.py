@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.diagnosis.inspection.result import Inspection
     from holdfast.diagnosis.status.result import Status
     from holdfast.jobs.scaffold import NewProject
+    from holdfast.restart.result import Check
     from holdfast.running.report import RunReport
     from holdfast.state.results import StateRows
 
@@ -47,6 +48,18 @@ def examination(answer: Answer[Examination], console: Console) -> None:
     from holdfast.cli.drawing.examination import draw_examination
 
     draw_examination(answer, console)
+
+
+def check(answer: Answer[Check], console: Console) -> None:
+    from holdfast.cli.drawing.check import draw_check
+
+    draw_check(answer, console)
+
+
+def check_markdown(answer: Answer[Check], console: Console) -> None:
+    from holdfast.cli.drawing.check import draw_check_markdown
+
+    draw_check_markdown(answer, console)
 
 
 def comparison(answer: Answer[Comparison], console: Console) -> None:

@@ -281,4 +281,11 @@ RESTART_CODES: tuple[Code, ...] = (
         (_BACK, _APART, _meant("HF3157")),
         exit_status=31,
     ),
+    Code(
+        "HF3158",
+        "the query was not planned, because Spark is not installed here",
+        "what is declared was compared with the checkpoint; keys, functions and filters were not",
+        ("install pyspark here, then check again",),
+        exit_status=31,
+    ),
 )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from holdfast.library.backups import list_backups as list_backups
     from holdfast.library.backups import restore as restore
     from holdfast.library.backups import settle_restore as settle_restore
+    from holdfast.library.checking import check as check
     from holdfast.library.jobs import init_project as init_project
     from holdfast.library.jobs import status as status
     from holdfast.library.looking import diff as diff

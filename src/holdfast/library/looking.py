@@ -75,7 +75,7 @@ def inspect(
     from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
 
     if spark is not None:
-        _require_release(spark)
+        require_release(spark)
     chosen = ProjectChoice.of(project, profile)
     found, reader, recall = open_recorded(target, chosen, storage_options, timeout)
     asked = ledger_place(found, declared_sink_of(found), timeout)
@@ -212,7 +212,7 @@ def doctor(
     from holdfast.diagnosis.doctor.doctor import Choice, examine
 
     if spark is not None:
-        _require_release(spark)
+        require_release(spark)
     choice = Choice(frozenset(map(_known_code, only)), frozenset(map(_known_code, ignore)))
     chosen = ProjectChoice.of(project, profile)
     texts = [str(one) for one in targets] or jobs_of(chosen)
@@ -237,7 +237,7 @@ def watch(
     return examine_again(look, wait)
 
 
-def _require_release(spark: str) -> None:
+def require_release(spark: str) -> None:
     """Raise UsageError for a Spark release that nothing is known about."""
     if spark not in RELEASES:
         message = f"{spark} is not a known Spark release; known releases: {', '.join(RELEASES)}"

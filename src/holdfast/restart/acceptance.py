@@ -80,15 +80,20 @@ def finding_of(change: Change) -> Finding:
     evidence |= {"condition": change.condition} if change.condition is not None else {}
     evidence |= {"error": change.error} if change.error is not None else {}
     found = Finding(change.rule, severity, shown, Place(""), evidence, change.why)
-    steps = tuple(
-        step.replace(f"{change.rule}:{_DIGEST}", accepted_as or "")
-        for step in found.next_steps
-        if accepted_as is not None or _DIGEST not in step
-    )
+    steps = steps_of(found.next_steps, change.rule, accepted_as)
     if change.place is not None:
         found = replace(found, place=Place("", root=change.place))
     return replace(found, next_steps=steps or found.next_steps, evidence=evidence | (
         {} if accepted_as is None else {"accept": accepted_as}))  # fmt: skip
+
+
+def steps_of(steps: tuple[str, ...], rule: str, accept: str | None) -> tuple[str, ...]:
+    """Return the next steps of a code with the digest of a change, without it where none is."""
+    return tuple(
+        step.replace(f"{rule}:{_DIGEST}", accept or "")
+        for step in steps
+        if accept is not None or _DIGEST not in step
+    )
 
 
 def refuse_unaccepted(

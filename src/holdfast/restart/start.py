@@ -90,6 +90,8 @@ class StartFacts:
     """Where the start would deliver to."""
     spark: str | None = None
     """The version of Spark that would start it; None where that is not known."""
+    unplanned: str | None = None
+    """Why the query could not be planned here; None where it was, or nobody asked for it."""
 
     @property
     def sink(self) -> LastCommitted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 
 class Verdict(str, Enum):
@@ -44,6 +45,14 @@ class Change:
     """File and line of the user's code, where known."""
 
 
-def worst_verdict(changes: Iterable[Change]) -> Verdict:
+class Judged(Protocol):
+    """Anything that has a verdict."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is judged of it."""
+
+
+def worst_verdict(changes: Iterable[Judged]) -> Verdict:
     """Return the verdict that all changes allow together; safe where there is none."""
     return max((one.verdict for one in changes), key=lambda one: one.rank, default=Verdict.SAFE)

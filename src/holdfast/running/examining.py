@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.releases import RELEASES
+from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.doctor.findings import fatal_at_start
 from holdfast.diagnosis.inspection.declaredjob import declared_at_start
+from holdfast.diagnosis.inspection.result import inspection_of
 from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, named
 from holdfast.jobs.ready import ReadyJob
 from holdfast.ledgers.delta.transactions import LOG_FOLDER
+from holdfast.ledgers.sinkstate import LastCommitted, SinkState
+from holdfast.records.folder import records_of
+from holdfast.records.history import History
+from holdfast.records.run import PlanFacts
+from holdfast.restart.judging import judge
+from holdfast.restart.lastrun import last_compared
+from holdfast.restart.result import CheckedJob, checked_job
+from holdfast.restart.start import StartFacts
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
@@ -22,11 +34,13 @@ _ASKED_SECONDS = 5.0
 """How long one look at a source may take; a start does not wait for one that does not answer."""
 
 
-def fatal_before_start(job: ReadyJob, picture: Picture, spark: str) -> tuple[Finding, ...]:
+def fatal_before_start(
+    job: ReadyJob, picture: Picture, spark: str | None, *, planned: bool = True
+) -> tuple[Finding, ...]:
     """Return what the doctor calls fatal about a checkpoint that Spark `spark` is to start on."""
     if picture.newest_offsets_id is None and not picture.layout.items:
         return ()
-    release = ".".join(spark.split(".")[:2])
+    release = ".".join((spark or "").split(".")[:2])
     seen = replace(picture, starting_spark=release if release in RELEASES else None)
     subject = Subject(
         seen,
@@ -35,8 +49,47 @@ def fatal_before_start(job: ReadyJob, picture: Picture, spark: str) -> tuple[Fin
         job=declared_at_start(job, spark),
         sources=_source_places(job).look(seen, None),
     )
+    found = fatal_at_start(subject, planned=planned)
     target = job.name if job.project is not None else job.checkpoint.shown
-    return tuple(named(finding, target, job.name) for finding in fatal_at_start(subject))
+    return tuple(named(finding, target, job.name) for finding in found)
+
+
+def check_unplanned(
+    job: ReadyJob, release: str | None, why: str, accepted: Collection[str]
+) -> CheckedJob:
+    """Judge a restart without Spark: what is declared against the checkpoint."""
+    picture = picture_of(open_reader(job.checkpoint, job.settings), may_be_missing=True)
+    formats = {source.name: source.format for source in job.sources}
+    inspection = inspection_of(
+        picture, formats=formats, shown=SHOWN_BATCHES, spark=release, verified=False
+    )
+    stored = last_compared(
+        History(records_of(job.checkpoint, job.settings)),
+        inspection.query_id,
+        inspection.batches.passed_over,
+    )
+    start = StartFacts(
+        inspection,
+        PlanFacts(
+            tuple(one.kind for one in inspection.sources),
+            tuple(one.name or "" for one in inspection.operators),
+        ),
+        SinkState(LastCommitted.unknown("the sink was not asked")),
+        frozenset(),
+        job.conf,
+        fatal=fatal_before_start(job, picture, release, planned=False),
+        stored=None if stored is None else stored.plan.query,
+        spark=release,
+        unplanned=why,
+    )
+    return checked_job(
+        judge(start),
+        job=job.name,
+        location=inspection.location,
+        next_start=inspection.next_start,
+        compared_with=None,
+        accepted=accepted,
+    )
 
 
 def _source_places(job: ReadyJob) -> SourcePlaces:

@@ -1,4 +1,4 @@
-"""A changed query on its old checkpoint: refused before it mixes state, or started when harmless."""
+"""A changed query on its old checkpoint: refused before it mixes state; harmless, it starts."""
 
 from __future__ import annotations
 
@@ -39,6 +39,13 @@ def refused(made: Made) -> RefusedError:
     return told.value
 
 
+def everything(folder: Path) -> dict[str, bytes]:
+    """Return every file of the project."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(one.relative_to(folder)): one.read_bytes() for one in files
+            if "__pycache__" not in one.parts}  # fmt: skip
+
+
 def totals(numbers: list[int], by: Any = sum) -> list[tuple[str, int]]:
     """Return what the sink should have."""
     keys = sorted({one % 3 for one in numbers})
@@ -53,8 +60,14 @@ def test_a_changed_aggregate_is_refused_before_it_mixes_state(spark: Any, tmp_pa
     peaks = SUMS.replace("sum(n)", "max(n)")
     declare(made, sums=sums(peaks))
     numbers += made.arrive(3)
+    was = everything(tmp_path)
+    checked = holdfast.check("sums", project=made.file)
+    assert (checked.result.verdict, checked.exit_status) == (holdfast.Verdict.UNSAFE, 30)
+    assert checked.result.changes[0].rule == "HF3116"
+    assert everything(tmp_path) == was, "check writes nothing"
     error = refused(made)
     assert (error.code.number, error.exit_status) == ("HF3116", 30)
+    assert error.next_steps[-1].endswith(checked.result.changes[0].accept or "?")
     assert table(spark, tmp_path / "lake/sums") == totals(numbers[:6])
 
     declare(made, sums=sums())
@@ -84,6 +97,9 @@ def test_a_harmless_change_starts(spark: Any, tmp_path: Path) -> None:
     again["source"]["options"] = {"maxFilesPerTrigger": "7"}
     declare(made, sums=again)
     numbers += made.arrive(3)
+    checked = holdfast.check(project=made.file)
+    assert (checked.result.verdict, checked.exit_status) == (holdfast.Verdict.SAFE, 0)
+    assert checked.result.jobs[0].compared_with == 1
     answer = holdfast.run(project=made.file)
     assert not [one for one in answer.findings if one.code.startswith("HF31")]
     assert table(spark, tmp_path / "lake/sums") == totals(numbers)
@@ -98,3 +114,23 @@ def test_a_changed_filter_below_state_is_a_question(spark: Any, tmp_path: Path) 
     made.arrive(3)
     error = refused(made)
     assert (error.code.number, error.exit_status) == ("HF3122", 32)
+
+
+def test_a_program_checks_its_own_query(spark: Any, tmp_path: Path) -> None:
+    """Without a recorded run it is said what to confirm; nothing is there to compare at first."""
+    made = Made(tmp_path, {})
+    made.arrive(6)
+    frame = spark.readStream.schema(ROWS).json(str(tmp_path / "in")).groupBy("k").count()
+    place = tmp_path / "cp"
+    first = holdfast.check(frame, checkpoint=place, output_mode="complete")
+    assert (first.result.verdict, first.exit_status) == (holdfast.Verdict.SAFE, 0)
+    query = (
+        frame.writeStream.format("noop").outputMode("complete").trigger(availableNow=True)
+        .option("checkpointLocation", str(place)).start()
+    )  # fmt: skip
+    query.awaitTermination()
+    same = holdfast.check(frame, checkpoint=place, output_mode="complete")
+    assert (same.exit_status, [one.rule for one in same.result.changes]) == (31, ["HF3101"])
+    wider = spark.readStream.schema(ROWS).json(str(tmp_path / "in")).groupBy("k", "n").count()
+    other = holdfast.check(wider, checkpoint=place, output_mode="complete")
+    assert (other.exit_status, other.result.changes[0].rule) == (30, "HF3111")

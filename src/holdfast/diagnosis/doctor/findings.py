@@ -38,13 +38,15 @@ def findings_about(
     return _judged([*found, *check_around(subject, others)], subject, exists_at)
 
 
-def fatal_at_start(subject: Subject) -> tuple[Finding, ...]:
+def fatal_at_start(subject: Subject, *, planned: bool = True) -> tuple[Finding, ...]:
     """Return the fatal findings that a start would run into, the worst first.
 
-    What a start compares by itself is left out: its sink, its records, and what Spark's plan tells.
+    What a start compares by itself is left out: its sink, its records, and what Spark's plan tells,
+    where the query was planned.
     """
     found = [*check_picture(subject.picture), *check_around(subject)]
-    left_out = _BY_PLAN | (_DATA_LOSS if _passes_data_loss(subject.job) else frozenset())
+    by_plan = _BY_PLAN if planned else frozenset[str]()
+    left_out = by_plan | (_DATA_LOSS if _passes_data_loss(subject.job) else frozenset())
     return worst_first(
         finding
         for finding in _judged(found, subject, unknown_place)

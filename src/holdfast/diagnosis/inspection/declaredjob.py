@@ -52,7 +52,7 @@ def declared_job(project: Project, name: str) -> DeclaredJob:
     )
 
 
-def declared_at_start(job: ReadyJob, spark: str) -> DeclaredJob | None:
+def declared_at_start(job: ReadyJob, spark: str | None) -> DeclaredJob | None:
     """Give a job as it is about to start; None for the query of a program, which declares none."""
     if job.declaration is None:
         return None

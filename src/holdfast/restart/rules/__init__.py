@@ -36,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     sinks.foreign_sink,
     checkpoint.settings,
     checkpoint.examined,
+    history.not_planned,
     history.no_history,
     sources.source_order,
     sources.source_identity,

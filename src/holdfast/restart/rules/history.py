@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.restart.rules.operators import subject_of
-from holdfast.restart.rules.rule import on_plan
+from holdfast.restart.rules.rule import Needs, Rule, on_plan
 from holdfast.restart.start import StartFacts
 from holdfast.restart.verdict import Change, Verdict
+
+
+def _not_planned(start: StartFacts) -> Iterator[Change]:
+    """Say that the query was not compared, because no Spark is here to plan it."""
+    if start.unplanned is None or start.is_fresh:
+        return
+    condition = "the query is the one that last ran on this checkpoint"
+    yield Change("HF3158", Verdict.UNKNOWN, "the query", None, None, start.unplanned, condition)
+
+
+not_planned = Rule(("HF3158",), Needs.CHECKPOINT, _not_planned)
 
 
 @on_plan("HF3101")

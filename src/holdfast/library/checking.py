@@ -1,0 +1,153 @@
+"""Judge whether changed code may restart on its checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.answers import Answer, naming
+from holdfast.errors import SparkStartError, UsageError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.jobs.discovery import ProjectChoice
+from holdfast.library.answering import repeats_project, several
+from holdfast.library.looking import require_release
+from holdfast.storage.options import StorageOptions, StorageSettings, settings_given
+from holdfast.targets.opening import working_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from holdfast.jobs.built import Job
+    from holdfast.restart.result import Check, CheckedChange, CheckedJob
+
+
+@repeats_project
+def check(
+    *jobs: str | Job | DataFrame,
+    checkpoint: str | Path | None = None,
+    output_mode: str = "append",
+    spark: str | None = None,
+    accept: Sequence[str] = (),
+    project: str | Path | None = None,
+    profile: str | None = None,
+    offline: bool = False,
+    storage_options: StorageOptions = (),
+) -> Answer[Check]:
+    """Judge whether the code as it is now may restart on its checkpoint; nothing is started.
+
+    A job is a name in the project file, or one that is declared in Python; without any, all jobs
+    of the project are checked. With `checkpoint` a program's own streaming DataFrame is checked
+    against it, with the `output_mode` that it is started with. A Spark session is used or started
+    to plan the queries. No byte is written to a checkpoint, a sink or a record.
+
+    `spark` is the release that would start it (default: the one that plans). `accept` takes what
+    `run` takes. Raises HoldfastError where a job can't be planned at all.
+    """
+    if spark is not None:
+        require_release(spark)
+    if checkpoint is not None:
+        found = [_checked_frame(jobs, checkpoint, output_mode, spark, accept, storage_options)]
+        return _answer(found)
+    return _answer(_checked_jobs(jobs, spark, accept, ProjectChoice.of(project, profile), offline))
+
+
+def _checked_frame(
+    frames: tuple[object, ...],
+    checkpoint: str | Path,
+    output_mode: str,
+    spark: str | None,
+    accept: Sequence[str],
+    storage_options: StorageOptions,
+) -> CheckedJob:
+    from holdfast.spark.installation import installed_spark
+    from holdfast.storage.location import parse_location
+
+    if len(frames) != 1 or isinstance(frames[0], str):
+        message = "with a checkpoint, one streaming DataFrame is checked"
+        raise UsageError("HF1001", message, next_steps=("give the DataFrame of the query",))
+    installed_spark()
+    from holdfast.spark.checking import check_frame
+
+    location = parse_location(str(checkpoint), relative_to=working_folder())
+    settings: StorageSettings = settings_given(location.scheme, storage_options)
+    return check_frame(
+        frames[0],  # type: ignore[arg-type]
+        location,
+        settings,
+        output_mode=output_mode,
+        release=spark,
+        accepted=frozenset(several(accept)),
+    )
+
+
+def _checked_jobs(
+    jobs: tuple[str | Job | DataFrame, ...],
+    spark: str | None,
+    accept: Sequence[str],
+    project: ProjectChoice,
+    offline: bool,
+) -> list[CheckedJob]:
+    from holdfast.running.options import requested_jobs
+    from holdfast.spark.installation import installed_spark
+
+    if any(hasattr(one, "isStreaming") for one in jobs):
+        message = "a DataFrame is checked against a checkpoint"
+        raise UsageError("HF1001", message, next_steps=("give checkpoint=…",))
+    ready, session = requested_jobs(
+        jobs,  # type: ignore[arg-type]
+        project,
+        working_folder=working_folder(),
+        offline=offline,
+        ui=False,
+        verbose=False,
+    )
+    accepted = frozenset(several(accept))
+    try:
+        installed_spark()
+    except SparkStartError as error:
+        from holdfast.running.examining import check_unplanned
+
+        return [check_unplanned(job, spark, error.message, accepted) for job in ready]
+    from holdfast.spark.checking import check_jobs
+
+    only = ready[0].name if len(ready) == 1 else None
+    with naming(only, only):
+        return check_jobs(ready, session, release=spark, accepted=accepted)
+
+
+def _answer(jobs: Sequence[CheckedJob]) -> Answer[Check]:
+    from holdfast.restart.acceptance import STATUSES
+    from holdfast.restart.result import check_of
+
+    result = check_of(jobs)
+    findings = tuple(finding for job in jobs for finding in _findings(job))
+    location = jobs[0].location if len(jobs) == 1 else ""
+    steps = tuple(dict.fromkeys(step for finding in findings for step in finding.next_steps))
+    ending = STATUSES[result.verdict]
+    return Answer("check", location, result, findings, steps, ending)
+
+
+def _findings(job: CheckedJob) -> list[Finding]:
+    """Return what keeps the job from starting, as findings with their next steps."""
+    from holdfast.restart.verdict import Verdict
+
+    stopping = [one for one in job.changes if one.verdict is not Verdict.SAFE]
+    return [_finding(one, job) for one in stopping]
+
+
+def _finding(change: CheckedChange, job: CheckedJob) -> Finding:
+    from holdfast.codes import code_of
+    from holdfast.restart.acceptance import steps_of
+    from holdfast.restart.verdict import Verdict
+    from holdfast.steps import named_steps
+
+    severity = Severity.FATAL if change.verdict is Verdict.UNSAFE else Severity.ERROR
+    shown = change.subject
+    if (change.before, change.after) != (None, None):
+        shown += f": {change.before or 'none'} → {change.after or 'none'}"
+    evidence = {"verdict": change.verdict.value, "condition": change.condition}
+    steps = steps_of(code_of(change.rule).next_steps, change.rule, change.accept)
+    place = Place("", root=change.place or job.location)
+    named = named_steps(steps, job.job or job.location, job.job)
+    return Finding(change.rule, severity, shown, place, evidence, change.why, named)

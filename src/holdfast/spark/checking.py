@@ -1,0 +1,225 @@
+"""Judges a restart without starting it: the query is planned, and nothing is written anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.progress import Formats
+from holdfast.checkpoint.reading import SHOWN_BATCHES
+from holdfast.diagnosis.checks.inspecting import picture_of
+from holdfast.diagnosis.inspection.result import Inspection, inspection_of
+from holdfast.errors import HoldfastError, RefusedError, SinkError, SourceError, StorageError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.jobs.ready import ReadyJob
+from holdfast.ledgers.sinkstate import LastCommitted, SinkState
+from holdfast.records.folder import RecordsFolder, records_of
+from holdfast.records.history import History
+from holdfast.records.run import PlanFacts, Run
+from holdfast.restart.judging import judge
+from holdfast.restart.lastrun import last_compared
+from holdfast.restart.result import CheckedJob, checked_job
+from holdfast.restart.start import StartFacts
+from holdfast.running.examining import fatal_before_start
+from holdfast.running.options import RunContext, RunOptions
+from holdfast.running.settings import SessionOptions
+from holdfast.running.stopping import Stopping
+from holdfast.spark.dataframe import code_digests, job_functions
+from holdfast.spark.facts import plan_facts
+from holdfast.spark.installation import refuse_connect_session, refuse_stopped_session
+from holdfast.spark.jvm import Jvm
+from holdfast.spark.preflight import (
+    build_frame,
+    checked_sink,
+    read_checkpoint,
+    refuse_changed_offsets,
+    refuse_other_offsets,
+    start_facts,
+    statement_about_pending,
+)
+from holdfast.spark.session import has_session, open_session, stop_session, versions_of
+from holdfast.spark.sinks.sink import JobSink
+from holdfast.storage.location import Location
+from holdfast.storage.opening import open_reader
+from holdfast.storage.options import StorageSettings
+from holdfast.storage.reading import Reader
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_UNASKED = "the sink was not asked"
+_HERE = Place("")
+
+
+def check_jobs(
+    jobs: Sequence[ReadyJob],
+    wish: SessionOptions,
+    *,
+    release: str | None,
+    accepted: Collection[str],
+) -> list[CheckedJob]:
+    """Judge the restart of each job in one Spark, which is left as it was found."""
+    with _planning(wish) as context:
+        return [_check_job(job, context, release, accepted) for job in jobs]
+
+
+@contextmanager
+def _planning(wish: SessionOptions) -> Iterator[RunContext]:
+    found = has_session()
+    session = open_session(wish)
+    try:
+        options = RunOptions(settings=wish.conf)
+        yield RunContext(
+            session, Jvm.of(session), versions_of(session), options, Stopping(), lambda _: None
+        )
+    finally:
+        if not found:
+            stop_session(session)
+
+
+def _check_job(
+    job: ReadyJob, context: RunContext, release: str | None, accepted: Collection[str]
+) -> CheckedJob:
+    records = records_of(job.checkpoint, job.settings)
+    checkpoint, picture, inspection = _inspected(job, release)
+    frame = build_frame(job, context)
+    plan = plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))
+    try:
+        sink = checked_sink(frame, job, inspection)
+        start = start_facts(job, context, records, picture, inspection, sink, plan)
+        refused = _refused_later(start, checkpoint, records, sink, context.options)
+        start = replace(start, fatal=(*start.fatal, *refused))
+    except (SinkError, StorageError) as error:
+        start = _without_sink(job, context, records, picture, inspection, plan)
+        start = replace(start, emptied=(*start.emptied, _unasked(error)))
+    if release is not None:
+        fatal = fatal_before_start(job, picture, release)
+        start = replace(start, spark=release, fatal=fatal)
+    run = _compared(records, inspection)
+    return checked_job(
+        judge(start),
+        job=job.name,
+        location=inspection.location,
+        next_start=inspection.next_start,
+        compared_with=None if run is None else run.generation,
+        accepted=accepted,
+    )
+
+
+def _inspected(job: ReadyJob, release: str | None) -> tuple[Reader, Picture, Inspection]:
+    checkpoint, picture, inspection = read_checkpoint(job)
+    if release is None:
+        return checkpoint, picture, inspection
+    formats = {source.name: source.format for source in job.sources}
+    return checkpoint, picture, _inspection(picture, release, formats)
+
+
+def _inspection(picture: Picture, release: str | None, formats: Formats) -> Inspection:
+    return inspection_of(
+        picture, formats=formats, shown=SHOWN_BATCHES, spark=release, verified=False
+    )
+
+
+def _refused_later(
+    start: StartFacts,
+    checkpoint: Reader,
+    records: RecordsFolder,
+    sink: JobSink,
+    options: RunOptions,
+) -> Iterator[Finding]:
+    """Yield what a start asks after the rules: offsets that differ, a batch that is pending."""
+    inspection, sight = start.inspection, start.sight
+    for ask in (
+        partial(refuse_changed_offsets, inspection, checkpoint, records, sink),
+        partial(refuse_other_offsets, inspection, checkpoint, sink, sight.held),
+        partial(statement_about_pending, inspection, sink, sight, records, checkpoint, options),
+    ):
+        try:
+            ask()
+        except RefusedError as error:
+            yield _as_finding(error)
+
+
+def _as_finding(error: HoldfastError) -> Finding:
+    return Finding(
+        error.code.number, Severity.ERROR, error.message, _HERE, {}, error.why, error.next_steps
+    )
+
+
+def _unasked(error: HoldfastError) -> Finding:
+    message = f"the sink was not compared: {error.message}"
+    return Finding(
+        error.code.number, Severity.WARNING, message, _HERE, {}, error.why, error.next_steps
+    )
+
+
+def _without_sink(
+    job: ReadyJob,
+    context: RunContext,
+    records: RecordsFolder,
+    picture: Picture,
+    inspection: Inspection,
+    plan: PlanFacts,
+) -> StartFacts:
+    """Return what is known of a start whose sink can't be reached from here."""
+    run = _compared(records, inspection)
+    return StartFacts(
+        inspection,
+        plan,
+        SinkState(LastCommitted.unknown(_UNASKED)),
+        frozenset(),
+        {**context.options.settings, **job.conf},
+        fatal=fatal_before_start(job, picture, context.versions.spark),
+        stored=None if run is None else run.plan.query,
+        current=plan.query,
+        spark=context.versions.spark,
+    )
+
+
+def _compared(records: RecordsFolder, inspection: Inspection) -> Run | None:
+    passed = inspection.batches.passed_over
+    return last_compared(History(records), inspection.query_id, passed)
+
+
+def check_frame(
+    frame: DataFrame,
+    checkpoint: Location,
+    settings: StorageSettings,
+    *,
+    output_mode: str,
+    release: str | None,
+    accepted: Collection[str],
+) -> CheckedJob:
+    """Judge the restart of a program's own query on a checkpoint; its sink is not asked."""
+    if not hasattr(frame, "sparkSession") or not frame.isStreaming:
+        kind = type(frame).__name__ if not hasattr(frame, "sparkSession") else "a batch DataFrame"
+        raise SourceError("HF5118", f"check was given {kind}, not a streaming DataFrame")
+    session = frame.sparkSession
+    refuse_connect_session(session)
+    refuse_stopped_session(session)
+    picture = picture_of(open_reader(checkpoint, settings), may_be_missing=True)
+    inspection = _inspection(picture, release, {})
+    plan = plan_facts(frame, {}, output_mode)
+    run = _compared(records_of(checkpoint, settings), inspection)
+    start = StartFacts(
+        inspection,
+        plan,
+        SinkState(LastCommitted.unknown(_UNASKED)),
+        frozenset(),
+        {},
+        stored=None if run is None else run.plan.query,
+        current=plan.query,
+        spark=release or session.version,
+    )
+    return checked_job(
+        judge(start),
+        job=None,
+        location=inspection.location,
+        next_start=inspection.next_start,
+        compared_with=None if run is None else run.generation,
+        accepted=accepted,
+    )

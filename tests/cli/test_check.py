@@ -1,0 +1,71 @@
+"""The page of `check`: the verdict first, then what changed, then what to do."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+from click.testing import CliRunner
+from rich.console import Console
+
+from holdfast.answers import Answer
+from holdfast.cli import pages
+from holdfast.cli.main import holdfast
+from holdfast.library.checking import _answer
+from tests.restart.queries import STATEFUL, start_of
+from tests.restart.test_result import PEAKS, QUESTION, checked
+
+
+def drawn(page: Callable[[Answer[Any], Console], None], *jobs: Any) -> str:
+    """Return a page as text."""
+    console = Console(file=io.StringIO(), width=100, highlight=False, markup=False)
+    page(_answer(jobs).named("orders", "orders"), console)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert isinstance(text, str)
+    return text
+
+
+def test_the_verdict_comes_first() -> None:
+    """With the change, why it matters, and the command that accepts it."""
+    text = drawn(pages.check, checked(PEAKS))
+    lines = text.splitlines()
+    assert lines[0].startswith("orders: unsafe")
+    assert "compared with run 3" in lines[1]
+    assert "sum(amount), count(1) → max(amount)" in " ".join(text.split())
+    assert "holdfast run orders --accept HF3116:" in text
+
+
+def test_a_safe_job_takes_two_lines() -> None:
+    """Nothing needs to be done."""
+    text = drawn(pages.check, checked(start_of(STATEFUL, STATEFUL)))
+    assert text.splitlines()[0] == "orders: safe (the code may restart on this checkpoint)"
+    assert len(text.splitlines()) == 2
+
+
+def test_a_pull_request_gets_a_table() -> None:
+    """One row per change, then the conditions and what to do."""
+    text = drawn(pages.check_markdown, checked(QUESTION), checked(PEAKS))
+    assert "### `orders`: conditional" in text and "### `orders`: unsafe" in text
+    assert "| conditional | HF3134 | the output mode | update | complete |" in text
+    assert "Right only if:" in text and "- put the code back as it was" in text
+
+
+def test_the_exit_status_is_the_verdict() -> None:
+    """0, 30, 31 and 32, and the document is the contract's."""
+    same = _answer([checked(start_of(STATEFUL, STATEFUL))])
+    unknown = _answer([checked(start_of(None, STATEFUL))])
+    statuses = [one.exit_status for one in (same, _answer([checked(PEAKS)]), unknown)]
+    assert statuses[:2] == [0, 30] and _answer([checked(QUESTION)]).exit_status == 32
+    document = same.to_dict()
+    assert (document["schema"], document["status"]) == ("holdfast.check/1", "ok")
+    result = document["result"]
+    assert isinstance(result, dict)
+    assert {"verdict", "conditions", "changes", "fingerprint", "next_start"} <= result.keys()
+
+
+def test_options_that_exclude_each_other() -> None:
+    """--json with Markdown, --all with a job."""
+    for words in (["check", "--json", "--format", "markdown"], ["check", "--all", "orders"]):
+        told = CliRunner().invoke(holdfast, words)
+        assert told.exit_code == 2 and "exclude each other" in told.output

@@ -1,0 +1,56 @@
+"""The result of a check: one job or several, with what is accepted."""
+
+from __future__ import annotations
+
+from holdfast.restart.acceptance import acceptance_of
+from holdfast.restart.judging import judge
+from holdfast.restart.result import CheckedJob, check_of, checked_job
+from holdfast.restart.start import StartFacts
+from holdfast.restart.verdict import Verdict
+from tests.restart.queries import STATEFUL, changed, operated, start_of
+
+PEAKS = start_of(STATEFUL, operated(values=("max(amount)", "count(1)")))
+QUESTION = start_of(STATEFUL, changed(output_mode="complete"))
+
+
+def checked(start: StartFacts, *accepted: str) -> CheckedJob:
+    """Return the result of one job."""
+    return checked_job(
+        judge(start),
+        job="orders",
+        location="/cp/orders",
+        next_start=start.inspection.next_start,
+        compared_with=3,
+        accepted=accepted,
+    )
+
+
+def test_one_job_is_the_result() -> None:
+    """Verdict, conditions, changes, fingerprints and next start of it."""
+    job = checked(QUESTION)
+    result = check_of([job])
+    assert (result.verdict, result.jobs) == (Verdict.CONDITIONAL, (job,))
+    assert result.changes == job.changes and result.conditions == job.conditions
+    assert len(result.conditions) == 1
+    assert result.fingerprint == job.fingerprint and result.next_start is job.next_start
+    assert None not in (result.fingerprint.stored, result.fingerprint.current)
+
+
+def test_the_worst_of_several_jobs_decides() -> None:
+    """What belongs to one of them alone is with that one."""
+    result = check_of([checked(QUESTION), checked(PEAKS)])
+    assert result.verdict is Verdict.UNSAFE
+    assert [one.rule for one in result.changes] == ["HF3134", "HF3116"]
+    assert (result.fingerprint.stored, result.next_start) == (None, None)
+    assert "verdict=" in repr(result)
+
+
+def test_what_is_accepted_is_shown_and_safe() -> None:
+    """Only with its own digest."""
+    (change,) = judge(PEAKS).changes
+    accept = acceptance_of(change)
+    assert accept is not None
+    job = checked(PEAKS, accept)
+    assert (job.verdict, job.changes[0].accepted, job.conditions) == (Verdict.SAFE, True, ())
+    assert checked(PEAKS, "HF3116:00000000").verdict is Verdict.UNSAFE
+    assert checked(PEAKS).changes[0].accept == accept
