@@ -136,7 +136,7 @@ def test_no_whole_checkpoint_forbids_a_start(name: str, spark: str) -> None:
 
 
 def test_without_spark_what_is_declared_is_compared(tmp_path: Path) -> None:
-    """Unknown where nothing forbids it, unsafe where the declaration does, safe where all is new."""
+    """Unknown where nothing forbids it, unsafe where the declaration does, safe for a new job."""
     for path, data in files_of("two-sources").items():
         (tmp_path / "cp" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "cp" / path).write_bytes(data)

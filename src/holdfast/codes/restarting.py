@@ -10,7 +10,7 @@ _NOTHING = "nothing needs to be done: the change is safe"
 
 
 def _meant(number: str) -> str:
-    return f"or, if the change is meant: holdfast run JOB --accept {number}:DIGEST"
+    return f"or, if the change is intended: holdfast run JOB --accept {number}:DIGEST"
 
 
 RESTART_CODES: tuple[Code, ...] = (
