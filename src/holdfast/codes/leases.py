@@ -27,6 +27,14 @@ EVIDENCE_CODES: tuple[Code, ...] = (
         exit_status=2,
     ),
     Code(
+        "HF2506",
+        "the file is not a bundle that a change can be checked against",
+        "`holdfast evidence TARGET --bundle FILE.zip` writes the query of the last run into a "
+        "bundle, if a run of this version recorded it",
+        ("make a new bundle where the checkpoint is, after a run of this version",),
+        exit_status=2,
+    ),
+    Code(
         "HF2504",
         "the sink's directory has no log of batches",
         "what the sink has decides whether a batch that runs again is duplicated; without its "

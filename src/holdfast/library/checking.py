@@ -28,6 +28,7 @@ def check(
     checkpoint: str | Path | None = None,
     output_mode: str = "append",
     spark: str | None = None,
+    against: str | Path | None = None,
     accept: Sequence[str] = (),
     project: str | Path | None = None,
     profile: str | None = None,
@@ -41,6 +42,7 @@ def check(
     against it, with the `output_mode` that it is started with. A Spark session is used or started
     to plan the queries. No byte is written to a checkpoint, a sink or a record.
 
+    `against` is a bundle of `evidence`, with which one job is compared instead of its checkpoint.
     `spark` is the release that would start it (default: the one that plans). `accept` takes what
     `run` takes. Raises HoldfastError where a job can't be planned at all.
     """
@@ -49,7 +51,9 @@ def check(
     if checkpoint is not None:
         found = [_checked_frame(jobs, checkpoint, output_mode, spark, accept, storage_options)]
         return _answer(found)
-    return _answer(_checked_jobs(jobs, spark, accept, ProjectChoice.of(project, profile), offline))
+    choice = ProjectChoice.of(project, profile)
+    bundle = None if against is None else Path(against)
+    return _answer(_checked_jobs(jobs, spark, bundle, accept, choice, offline))
 
 
 def _checked_frame(
@@ -84,10 +88,12 @@ def _checked_frame(
 def _checked_jobs(
     jobs: tuple[str | Job | DataFrame, ...],
     spark: str | None,
+    against: Path | None,
     accept: Sequence[str],
     project: ProjectChoice,
     offline: bool,
 ) -> list[CheckedJob]:
+    from holdfast.restart.bundles import read_bundle
     from holdfast.running.options import requested_jobs
     from holdfast.spark.installation import installed_spark
 
@@ -103,9 +109,15 @@ def _checked_jobs(
         verbose=False,
     )
     accepted = frozenset(several(accept))
+    last = None if against is None else read_bundle(against)
+    if last is not None and len(ready) != 1:
+        message = "a bundle is of one checkpoint: name the job that is compared with it"
+        raise UsageError("HF1001", message, next_steps=("holdfast check JOB --against BUNDLE",))
     try:
         installed_spark()
     except SparkStartError as error:
+        if last is not None:
+            raise
         from holdfast.running.examining import check_unplanned
 
         return [check_unplanned(job, spark, error.message, accepted) for job in ready]
@@ -113,7 +125,7 @@ def _checked_jobs(
 
     only = ready[0].name if len(ready) == 1 else None
     with naming(only, only):
-        return check_jobs(ready, session, release=spark, accepted=accepted)
+        return check_jobs(ready, session, release=spark, accepted=accepted, against=last)
 
 
 def _answer(jobs: Sequence[CheckedJob]) -> Answer[Check]:

@@ -52,8 +52,8 @@ class CheckedJob:
     changes: tuple[CheckedChange, ...]
     """The worst first."""
     fingerprint: Fingerprints
-    next_start: NextStart
-    """What Spark does with the checkpoint as it is."""
+    next_start: NextStart | None
+    """What Spark does with the checkpoint as it is; null where only a bundle of it is here."""
     compared_with: int | None
     """The generation of the run whose query the current one is compared with."""
 
@@ -74,7 +74,7 @@ class Check(OneLine):
     fingerprint: Fingerprints
     """Of a single job; both null for several."""
     next_start: NextStart | None
-    """Of a single job; null for several."""
+    """Of a single job; null for several, and where only a bundle is here."""
     jobs: tuple[CheckedJob, ...]
 
 
@@ -83,7 +83,7 @@ def checked_job(
     *,
     job: str | None,
     location: str,
-    next_start: NextStart,
+    next_start: NextStart | None,
     compared_with: int | None,
     accepted: Collection[str] = (),
 ) -> CheckedJob:

@@ -12,6 +12,7 @@ from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.doctor.findings import fatal_at_start
 from holdfast.diagnosis.inspection.declaredjob import declared_at_start
 from holdfast.diagnosis.inspection.result import inspection_of
+from holdfast.diagnosis.inspection.runs.compared import last_compared
 from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import StorageError
@@ -23,7 +24,6 @@ from holdfast.records.folder import records_of
 from holdfast.records.history import History
 from holdfast.records.run import PlanFacts
 from holdfast.restart.judging import judge
-from holdfast.restart.lastrun import last_compared
 from holdfast.restart.result import CheckedJob, checked_job
 from holdfast.restart.start import StartFacts
 from holdfast.storage.location import Location, parse_location

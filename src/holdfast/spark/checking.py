@@ -13,6 +13,7 @@ from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
+from holdfast.diagnosis.inspection.runs.compared import last_compared
 from holdfast.errors import HoldfastError, RefusedError, SinkError, SourceError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
@@ -20,8 +21,8 @@ from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.history import History
 from holdfast.records.run import PlanFacts, Run
+from holdfast.restart.bundles import BUNDLE_RULES, BundledRun
 from holdfast.restart.judging import judge
-from holdfast.restart.lastrun import last_compared
 from holdfast.restart.result import CheckedJob, checked_job
 from holdfast.restart.start import StartFacts
 from holdfast.running.examining import fatal_before_start
@@ -61,10 +62,16 @@ def check_jobs(
     *,
     release: str | None,
     accepted: Collection[str],
+    against: BundledRun | None = None,
 ) -> list[CheckedJob]:
-    """Judge the restart of each job in one Spark, which is left as it was found."""
+    """Judge the restart of each job in one Spark, which is left as it was found.
+
+    With `against` nothing but the last run that a bundle holds is compared.
+    """
     with _planning(wish) as context:
-        return [_check_job(job, context, release, accepted) for job in jobs]
+        if against is None:
+            return [_check_job(job, context, release, accepted) for job in jobs]
+        return [_check_against(job, context, release, accepted, against) for job in jobs]
 
 
 @contextmanager
@@ -106,6 +113,29 @@ def _check_job(
         location=inspection.location,
         next_start=inspection.next_start,
         compared_with=None if run is None else run.generation,
+        accepted=accepted,
+    )
+
+
+def _check_against(
+    job: ReadyJob,
+    context: RunContext,
+    release: str | None,
+    accepted: Collection[str],
+    bundled: BundledRun,
+) -> CheckedJob:
+    frame = build_frame(job, context)
+    plan = plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))
+    # The sink is not opened: what is declared of it is compared with what was.
+    before, sink = bundled.last.sink, job.sink
+    now = None if before is None else replace(before, mode=sink.mode, key=sink.key)
+    start = bundled.start(plan, now, release or context.versions.spark)
+    return checked_job(
+        judge(start, BUNDLE_RULES),
+        job=job.name,
+        location=job.checkpoint.shown,
+        next_start=None,
+        compared_with=bundled.last.generation,
         accepted=accepted,
     )
 

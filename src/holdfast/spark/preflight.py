@@ -28,6 +28,7 @@ from holdfast.diagnosis.inspection.keptoffsets import (
     read_entries,
 )
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
+from holdfast.diagnosis.inspection.runs.compared import last_compared
 from holdfast.diagnosis.inspection.sink.gone import sink_before
 from holdfast.errors import CheckpointError, RefusedError, StorageError
 from holdfast.findings import Finding, Place, Severity
@@ -42,7 +43,6 @@ from holdfast.records.processes import user_here
 from holdfast.records.run import SHARED_SINK, Ended, PlanFacts
 from holdfast.records.statements import Statement, Statements
 from holdfast.restart.acceptance import accepted_by_name
-from holdfast.restart.lastrun import last_compared
 from holdfast.restart.start import StartFacts
 from holdfast.running.admission import emptied, written_places
 from holdfast.running.examining import fatal_before_start

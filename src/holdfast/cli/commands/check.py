@@ -25,6 +25,13 @@ _PAGES = {"text": pages.check, "markdown": pages.check_markdown}
     help="Judge the start with this Spark release (default: the installed one).",
 )
 @click.option(
+    "--against",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="BUNDLE.zip",
+    help="Compare one job with a bundle of `holdfast evidence --bundle`; its checkpoint is not "
+    "read.",
+)
+@click.option(
     "--accept",
     "accepted",
     multiple=True,
@@ -47,6 +54,7 @@ def command(
     jobs: tuple[str, ...],
     every: bool,
     spark: str | None,
+    against: Path | None,
     accepted: tuple[str, ...],
     form: str,
     offline: bool,
@@ -67,6 +75,12 @@ def command(
     if every and jobs:
         raise click.UsageError("--all and JOB exclude each other")
     answer = library.check(
-        *jobs, spark=spark, accept=accepted, project=project, profile=profile, offline=offline
+        *jobs,
+        spark=spark,
+        against=against,
+        accept=accepted,
+        project=project,
+        profile=profile,
+        offline=offline,
     )
     return Output(as_json, quiet, no_color).give(answer, page=_PAGES[form])

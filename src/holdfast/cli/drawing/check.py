@@ -65,6 +65,8 @@ def _steps(change: CheckedChange, answer: Answer[Check]) -> tuple[str, ...]:
 
 def _compared(job: CheckedJob) -> str:
     start = job.next_start
+    if start is None:
+        return f"compared with run {job.compared_with} in the bundle; the checkpoint was not read"
     batch = "" if start.batch_id is None else f" batch {start.batch_id}"
     next_start = f"next start: {start.action.value}{batch}"
     if job.compared_with is None:

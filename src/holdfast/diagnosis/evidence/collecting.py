@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.answers import Answer
-from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.picture import Picture, passed_over
 from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import read_picture
 from holdfast.diagnosis.checks.location import check_is_there
@@ -25,6 +25,12 @@ from holdfast.diagnosis.evidence.facts import evidence_of
 from holdfast.diagnosis.evidence.missing import refused_by_sink
 from holdfast.diagnosis.evidence.report import markdown_report
 from holdfast.diagnosis.inspection.evidence import Bundle, Evidence
+from holdfast.diagnosis.inspection.runs.compared import (
+    LAST_RUN,
+    LastRun,
+    last_compared,
+    last_run_of,
+)
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import DeltaCommit, newest_commit_of
 from holdfast.diagnosis.inspection.sink.facts import (
@@ -40,6 +46,7 @@ from holdfast.findings import Finding, Place, Severity, worst_first
 from holdfast.jobs.target import DeclaredSink
 from holdfast.ledgers.delta import transactions as delta
 from holdfast.ledgers.sinkstate import SinkState
+from holdfast.records.documents import document_of, encode_document
 from holdfast.redaction import redact
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.paths import shown_path
@@ -95,7 +102,15 @@ def collect_evidence(
     answer = Answer("evidence", picture.location, result, findings, steps)
     if bundle is None:
         return answer
-    return replace(answer, result=replace(result, bundle=_packed(reader, picture, answer, bundle)))
+    last = _last_run(recorded, result, picture)
+    packed = _packed(reader, picture, answer, bundle, last)
+    return replace(answer, result=replace(result, bundle=packed))
+
+
+def _last_run(recorded: Recorded, result: Evidence, picture: Picture) -> LastRun | None:
+    passed = passed_over(picture.newest_commit_id, picture.pending)
+    run = last_compared(recorded, result.query_id.value, passed)
+    return None if run is None else last_run_of(run)
 
 
 def _picture(reader: Reader, sink: SinkPlace | None, recorded: Recorded) -> tuple[Picture, bool]:
@@ -204,13 +219,20 @@ def _steps(result: Evidence) -> Iterator[str]:
 
 
 def _packed(
-    reader: Reader, picture: Picture, answer: Answer[Evidence], place: BundlePlace
+    reader: Reader,
+    picture: Picture,
+    answer: Answer[Evidence],
+    place: BundlePlace,
+    last: LastRun | None,
 ) -> Bundle:
     document = json.dumps(answer.document(place.version), indent=2, ensure_ascii=False) + "\n"
     made = {
         "evidence.json": document.encode("utf-8", "backslashreplace"),
         "evidence.md": markdown_report(answer).encode("utf-8", "backslashreplace"),
     }
+    if last is not None:
+        # Made without secrets, so that it can be compared with the next version of the code.
+        made[LAST_RUN] = encode_document(document_of(last))
     head: dict[str, object] = {
         "schema": "holdfast.bundle/1",
         "holdfast": place.version,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from holdfast.diagnosis.inspection.sink.gone import Runs
-from holdfast.records.run import Run
+from holdfast.records.facts import QueryFacts
+from holdfast.records.run import Run, SinkFacts
 
 
 def last_compared(runs: Runs, query_id: str | None, passed: int | None) -> Run | None:
@@ -32,3 +35,25 @@ def _committed(run: Run, passed: int | None) -> bool:
         return passed is not None and passed >= since
     # A run that left no word of its end may have committed one without a note of it.
     return run.ended is None
+
+
+LAST_RUN = "last-run.json"
+"""The file of a bundle that holds what is compared."""
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """What is kept of a run for those who can't reach its records."""
+
+    schema: str
+    job: str
+    generation: int
+    query: QueryFacts
+    sink: SinkFacts | None = None
+
+
+def last_run_of(run: Run) -> LastRun | None:
+    """Return what of a run is compared; None where it has no facts of its query."""
+    if run.plan.query is None:
+        return None
+    return LastRun("holdfast.last-run/1", run.job, run.generation, run.plan.query, run.sink)

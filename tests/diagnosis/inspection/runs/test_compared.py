@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from holdfast.diagnosis.inspection.runs.compared import last_compared
 from holdfast.records.run import Ended, PlanFacts, Run, SinkFacts, Versions
-from holdfast.restart.lastrun import last_compared
 from tests.restart.queries import STATEFUL, operated
 
 QUERY = "11111111-2222-3333-4444-555555555555"
