@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,10 @@ def everything(folder: Path) -> dict[str, bytes]:
             if "__pycache__" not in one.parts}  # fmt: skip
 
 
-def totals(numbers: list[int], by: Any = sum) -> list[tuple[str, int]]:
+def totals(numbers: list[int], by: Any = sum) -> Counter[tuple[str, int]]:
     """Return what the sink should have."""
     keys = sorted({one % 3 for one in numbers})
-    return [(f"k{key}", by(one for one in numbers if one % 3 == key)) for key in keys]
+    return Counter((f"k{key}", by(one for one in numbers if one % 3 == key)) for key in keys)
 
 
 def test_a_changed_aggregate_is_refused_before_it_mixes_state(spark: Any, tmp_path: Path) -> None:

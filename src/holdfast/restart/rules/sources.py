@@ -16,7 +16,7 @@ _STARTING = frozenset(
 """Options that count for a new query alone."""
 _PACE = frozenset(
     {"maxfilespertrigger", "maxbytespertrigger", "maxoffsetspertrigger", "minoffsetspertrigger",
-     "maxtriggerdelay", "rowspersecond", "rowspermicrobatch", "numpartitions", "minpartitions",
+     "maxtriggerdelay", "rowspersecond", "rowsperbatch", "numpartitions", "minpartitions",
      "maxrecordsperpartition", "failondataloss", "cleansource", "sourcearchivedir",
      "fetchoffset.numretries", "fetchoffset.retryintervalms", "kafkaconsumer.polltimeoutms",
      "groupidprefix", "maxcachedfiles", "discardcachedinputratio", "rampuptime",
@@ -102,8 +102,9 @@ def _other_option(
         why = "it changes how much is read at a time, not what is read"
         return Change("HF3105", Verdict.SAFE, subject, old, new, why)
     if low in _SEEN_FILES:
-        why = "the source would no longer recognize the files that it has read"
-        return Change("HF3105", Verdict.UNSAFE, subject, old, new, why)
+        why = "the source recognizes the files that it has read by another part of their path"
+        condition = "no two files have the same name, and no file that was read has moved"
+        return Change("HF3105", Verdict.CONDITIONAL, subject, old, new, why, condition)
     if not pair.has_state:
         why = "later rows are read with it; rows that were delivered stay as they are"
         return Change("HF3105", Verdict.SAFE, subject, old, new, why)
@@ -126,6 +127,10 @@ def _other_identity(index: int, then: SourceFacts, after: SourceFacts) -> Change
             "failOnDataLoss=false reads the new topic from its start and never the rest of the old"
         )
         return Change("HF3103", Verdict.UNSAFE, subject, old, new, why)
+    if then.kind == "file" and _contains(after, then):
+        why = "Spark accepts it, and reads every file at the new path that it has not read before"
+        condition = f"files that were read at {old} are the only ones there, or are to be read too"
+        return Change("HF3103", Verdict.CONDITIONAL, subject, old, new, why, condition)
     if then.kind == "file":
         why = (
             "the log of the source names files of the old path: Spark stops with “Wrong basePath”, "
@@ -135,6 +140,12 @@ def _other_identity(index: int, then: SourceFacts, after: SourceFacts) -> Change
     why = "the stored offset is of what was read before; whether it fits is not known"
     condition = f"{new} has the same rows at the same offsets as {old}"
     return Change("HF3103", Verdict.CONDITIONAL, subject, old, new, why, condition)
+
+
+def _contains(after: SourceFacts, then: SourceFacts) -> bool:
+    """Tell whether Spark takes files of the old path for files of the new one: it compares text."""
+    old, new = then.identity.get("path", ""), after.identity.get("path", "")
+    return bool(set(new) & set("*?[{")) or (bool(new) and old.startswith(new))
 
 
 def _matched(
