@@ -25,10 +25,11 @@ def commands_page() -> str:
     )
     target = (
         "A `TARGET` is the path or URL of a checkpoint, or the name of a job in `holdfast.yaml`. "
-        "`status`, `inspect`, `evidence`, `doctor`, `diff`, `state`, `backups` and `explain` are "
-        "read-only: they write neither to a checkpoint nor next to it. `run` lets Spark write to "
-        "checkpoints and sinks and keeps its records next to each checkpoint; `backup` writes next "
-        "to the checkpoint; `restore` writes to it; `init` and `demo` create new directories."
+        "`check`, `status`, `inspect`, `evidence`, `doctor`, `diff`, `state`, `backups` and "
+        "`explain` are read-only: they write neither to a checkpoint nor next to it. `run` lets "
+        "Spark write to checkpoints and sinks and keeps its records next to each checkpoint; "
+        "`backup` writes next to the checkpoint; `restore` writes to it; `init` and `demo` create "
+        "new directories."
     )
     sections = [_section(context, name) for name in COMMANDS]
     return page("Commands", summary, target, everywhere, *sections)

@@ -150,6 +150,15 @@ def _calls(
         yield from _calls(child, inside)
 
 
+@cache
+def _calls_by_name(path: Path) -> dict[str, list[tuple[ast.FunctionDef | None, ast.Call]]]:
+    """Return the calls of a module by what they call: callers are asked for again and again."""
+    found: dict[str, list[tuple[ast.FunctionDef | None, ast.Call]]] = {}
+    for function, call in _calls(_modules()[_dotted(path)].tree, None):
+        found.setdefault(_name_of(call.func), []).append((function, call))
+    return found
+
+
 def _steps_given(call: ast.Call) -> ast.expr | None:
     """Return what is given as the next steps of an error or finding."""
     for keyword in call.keywords:
@@ -257,19 +266,36 @@ def _parameters(function: ast.FunctionDef) -> list[str]:
     return [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
 
 
+_given: dict[tuple[Path, str, str], tuple[str, ...] | UnresolvedStepError] = {}
+"""What callers give for a parameter; empty while it is looked for, as where functions call each
+other."""
+
+
 def _from_callers(name: str, scope: _Scope) -> tuple[str, ...]:
     """Return what the callers of a function give for a parameter."""
     assert scope.function is not None
-    found: list[str] = []
+    key = (scope.module.path, scope.function.name, name)
+    if key not in _given:
+        _given[key] = ()
+        try:
+            _given[key] = tuple(_given_by_callers(name, scope))
+        except UnresolvedStepError as error:
+            _given[key] = error
+    found = _given[key]
+    if isinstance(found, UnresolvedStepError):
+        raise found
+    return found
+
+
+def _given_by_callers(name: str, scope: _Scope) -> Iterator[str]:
+    assert scope.function is not None
     for module in _modules().values():
         if scope.function.name not in (*module.functions, *module.imported):
             continue
-        for function, call in _calls(module.tree, None):
-            if _name_of(call.func) == scope.function.name:
-                given = _argument(call, name, scope.function)
-                if given is not None:
-                    found += _texts(given, _Scope(module, function, scope.depth + 1))
-    return tuple(found)
+        for function, call in _calls_by_name(module.path).get(scope.function.name, ()):
+            given = _argument(call, name, scope.function)
+            if given is not None:
+                yield from _texts(given, _Scope(module, function, scope.depth + 1))
 
 
 def _argument(call: ast.Call, name: str, function: ast.FunctionDef) -> ast.expr | None:

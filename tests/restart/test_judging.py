@@ -225,7 +225,7 @@ def test_an_output_that_is_gone_is_refused(stateful: Inspection, contents: Conte
     start = seen(stateful, contents=contents)
     error = refused(start, "sink-behind", "shared-sink")
     assert (error.code.number, error.code.exit_status) == ("HF3013", 30)
-    assert f"{LAKE} held batch 2 of this query; now it" in error.message
+    assert f"{LAKE} had batch 2 of this query; now it" in error.message
     assert any("--accept empty-sink" in step for step in error.next_steps)
     findings = admit_start(start, ("empty-sink", "shared-sink"))
     assert [(one.code, one.severity) for one in findings] == [("HF3013", Severity.INFO)]
@@ -284,7 +284,7 @@ def test_an_adopted_job_is_told_which_batches_a_new_output_will_lack(
     start = seen(stateful, before=None, contents=contents)
     (finding,) = admit_start(start, ())
     assert (finding.code, finding.severity) == ("HF3023", Severity.WARNING)
-    assert f"will not hold batches 0 to {committed} of this query" in finding.message
+    assert f"will not have batches 0 to {committed} of this query" in finding.message
     assert f"it begins with batch {committed + 1}" in finding.message
     assert finding.evidence["begins_with"] == committed + 1
     assert admit_start(replace(start, mode="complete"), ()) == ()
@@ -407,7 +407,7 @@ def test_in_mode_complete_an_output_that_is_gone_is_a_warning(
     start = replace(seen(stateful, contents=contents), mode="complete")
     (finding,) = admit_start(start, ())
     assert (finding.code, finding.severity) == ("HF3019", Severity.WARNING)
-    assert f"{LAKE} held batch 2" in finding.message and "mode complete" in finding.message
+    assert f"{LAKE} had batch 2" in finding.message and "mode complete" in finding.message
     for mode in ("append", "upsert"):
         assert refused(replace(start, mode=mode)).code.number == "HF3013"
     foreign = replace(seen(stateful, contents=Contents.ROWS), mode="complete")

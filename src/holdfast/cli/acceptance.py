@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 from click.shell_completion import CompletionItem
 
 from holdfast.library.running import ACCEPTABLE, is_acceptance
 
+if TYPE_CHECKING:
+    ParamType = click.ParamType[str]
+else:
+    # Releases of click before 8.4 have no type arguments.
+    ParamType = click.ParamType
 
-class Acceptance(click.ParamType):
+
+class Acceptance(ParamType):
     """A name of what can be accepted, or CODE:DIGEST as a refusal prints it."""
 
     name = "acceptance"

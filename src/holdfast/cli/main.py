@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, str] = {
     "init": "Create a new project with a working example",
-    "check": "Judge whether changed code may restart on its checkpoint; start nothing",
+    "check": "Check whether changed code may restart on its checkpoint; start nothing",
     "run": "Run jobs of the project on Spark, each on its own checkpoint",
     "status": "Show the state of the project's jobs: batches, lease, last runs",
     "inspect": "Show what is in a checkpoint and what the next start does with it",

@@ -9,7 +9,7 @@ from pathlib import Path
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
-from holdfast.diagnosis.inspection.runs.compared import LAST_RUN, LastRun
+from holdfast.diagnosis.inspection.runs.compared import LAST_RUN, ComparedRun
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.documents import UnreadableError, decode_document
@@ -36,7 +36,7 @@ BUNDLE_RULES: tuple[Rule, ...] = tuple(
 class BundledRun:
     """What a bundle holds of a checkpoint and of the run that made it."""
 
-    last: LastRun
+    last: ComparedRun
     inspection: Inspection
 
     def start(self, plan: PlanFacts, sink: SinkFacts | None, spark: str) -> StartFacts:
@@ -72,7 +72,7 @@ def read_bundle(file: Path) -> BundledRun:
         if name.startswith(_FOLDER)
     }
     try:
-        last = decode_document(LastRun, contents[LAST_RUN])
+        last = decode_document(ComparedRun, contents[LAST_RUN])
         picture = picture_of(MemoryReader(logs, location=str(file)))
     except (UnreadableError, HoldfastError) as error:
         raise _unusable(file, str(error)) from error

@@ -8,6 +8,7 @@ from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
 from holdfast.diagnosis.doctor.doctor import Examinee, examine
 from holdfast.errors import StorageError
+from holdfast.findings import Finding
 from holdfast.restart.rules.checkpoint import next_start
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import FileKind, Listing
@@ -69,4 +70,5 @@ def test_a_start_is_refused_while_a_part_is_unknown() -> None:
     files = next(one for one in corpus() if one.spark == _NEWEST and one.name == "join").files()
     inspection = inspect_checkpoint(Denied(files, "state")).result
     (finding,) = next_start.look(SimpleNamespace(inspection=inspection))  # type: ignore[arg-type]
+    assert isinstance(finding, Finding)
     assert (finding.code, finding.severity.value) == ("HF2230", "fatal")

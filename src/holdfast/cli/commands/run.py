@@ -48,8 +48,8 @@ _STATED = {"delivered": True, "not-delivered": False}
     multiple=True,
     type=Acceptance(),
     help=(
-        "Start despite this finding; may be repeated. CODE:DIGEST, as the refusal prints it: a "
-        "change of the query that is intended; empty-sink: the output was removed or "
+        "Start despite this finding; may be repeated. CODE:DIGEST, as the refusal "
+        "prints it: a change of the query that is intended; empty-sink: the output was removed or "
         "emptied on purpose; sink-behind: its newest rows were removed on purpose; shared-sink: "
         "several jobs write to it; new-checkpoint: the checkpoint was removed on purpose, and the "
         "output emptied; changing-source: upserts into the Delta table that the job reads only "

@@ -27,7 +27,7 @@ from holdfast.diagnosis.evidence.report import markdown_report
 from holdfast.diagnosis.inspection.evidence import Bundle, Evidence
 from holdfast.diagnosis.inspection.runs.compared import (
     LAST_RUN,
-    LastRun,
+    ComparedRun,
     last_compared,
     last_run_of,
 )
@@ -107,7 +107,7 @@ def collect_evidence(
     return replace(answer, result=replace(result, bundle=packed))
 
 
-def _last_run(recorded: Recorded, result: Evidence, picture: Picture) -> LastRun | None:
+def _last_run(recorded: Recorded, result: Evidence, picture: Picture) -> ComparedRun | None:
     passed = passed_over(picture.newest_commit_id, picture.pending)
     run = last_compared(recorded, result.query_id.value, passed)
     return None if run is None else last_run_of(run)
@@ -224,7 +224,7 @@ def _packed(
     picture: Picture,
     answer: Answer[Evidence],
     place: BundlePlace,
-    last: LastRun | None,
+    last: ComparedRun | None,
 ) -> Bundle:
     document = json.dumps(answer.document(place.version), indent=2, ensure_ascii=False) + "\n"
     made = {

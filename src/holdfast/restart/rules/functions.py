@@ -83,9 +83,9 @@ def static_tables(pair: QueryPair) -> Iterator[Change]:
 def undetermined(pair: QueryPair) -> Iterator[Change]:
     """Say what could not be determined of the query, where that is not what it was before."""
     before, now = pair.before.unknown, pair.now.unknown
-    new = [one for one in now if one not in before]
+    new = tuple(one for one in now if one not in before)
     if pair.now.operators is None and pair.before.operators is not None and not new:
-        now = new = ["the stateful operators: Spark would not plan the query"]
+        now = new = ("the stateful operators: Spark would not plan the query",)
     if new and pair.has_state:
         yield Change(
             "HF3157",

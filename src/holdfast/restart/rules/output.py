@@ -48,15 +48,19 @@ def output_columns(pair: QueryPair) -> Iterator[Change]:
         old, new = then.get(name), after.get(name)
         if old is not None and new is not None and old.type == new.type:
             continue
-        shown = [None if one is None else f"{one.name} {one.type}" for one in (old, new)]
+        was, now = _shown(old), _shown(new)
         subject = f"output column {(new or old or ColumnFacts(name, '')).name}"
         if old is None or new is None:
             why = "rows that were delivered stay as they are; the sink takes the new columns"
-            yield Change("HF3136", Verdict.SAFE, subject, *shown, why)
+            yield Change("HF3136", Verdict.SAFE, subject, was, now, why)
         else:
             why = "files and tables may not take or give back two types of one column"
             condition = f"what reads the output takes {old.type} and {new.type} in {old.name}"
-            yield Change("HF3136", Verdict.CONDITIONAL, subject, *shown, why, condition)
+            yield Change("HF3136", Verdict.CONDITIONAL, subject, was, now, why, condition)
+
+
+def _shown(column: ColumnFacts | None) -> str | None:
+    return None if column is None else f"{column.name} {column.type}"
 
 
 @on_history("HF3156")

@@ -29,17 +29,17 @@ def meaning_settings(pair: QueryPair) -> Iterator[Change]:
     for name in sorted((before.keys() & now.keys()) - _PINNED - {FORMAT_VERSION}):
         if before[name] == now[name]:
             continue
-        shown = [redact(one[name]) for one in (before, now)]
+        old, new = redact(before[name]), redact(now[name])
         if name in _HARMLESS:
             why = "it changes how state is written or checked, and Spark takes both"
-            yield Change("HF3140", Verdict.SAFE, name, *shown, why)
+            yield Change("HF3140", Verdict.SAFE, name, old, new, why)
         elif not pair.has_state:
             why = "later rows are computed with it; rows that were delivered stay as they are"
-            yield Change("HF3140", Verdict.SAFE, name, *shown, why)
+            yield Change("HF3140", Verdict.SAFE, name, old, new, why)
         else:
             why = "Spark does not pin it: the same expression gives other keys or values from now"
             condition = f"no key and no value of the state depends on {name}"
-            yield Change("HF3140", Verdict.CONDITIONAL, name, *shown, why, condition)
+            yield Change("HF3140", Verdict.CONDITIONAL, name, old, new, why, condition)
 
 
 @on_history("HF3141")

@@ -42,7 +42,7 @@ LAST_RUN = "last-run.json"
 
 
 @dataclass(frozen=True)
-class LastRun:
+class ComparedRun:
     """What is kept of a run for those who can't reach its records."""
 
     schema: str
@@ -52,8 +52,8 @@ class LastRun:
     sink: SinkFacts | None = None
 
 
-def last_run_of(run: Run) -> LastRun | None:
+def last_run_of(run: Run) -> ComparedRun | None:
     """Return what of a run is compared; None where it has no facts of its query."""
     if run.plan.query is None:
         return None
-    return LastRun("holdfast.last-run/1", run.job, run.generation, run.plan.query, run.sink)
+    return ComparedRun("holdfast.last-run/1", run.job, run.generation, run.plan.query, run.sink)
