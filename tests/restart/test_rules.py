@@ -17,7 +17,8 @@ from holdfast.records.facts import (
     WatermarkFacts,
 )
 from holdfast.records.run import SinkFacts
-from holdfast.restart.judging import judge
+from holdfast.restart.acceptance import acceptance_of
+from holdfast.restart.judging import admit_start, judge
 from holdfast.restart.rules import RULES
 from holdfast.restart.rules.rule import Needs, Rule
 from holdfast.restart.start import StartFacts
@@ -353,3 +354,32 @@ def test_a_query_that_was_not_planned_is_unknown() -> None:
     batches = replace(start.inspection.batches, **none)
     fresh = replace(start, inspection=replace(start.inspection, batches=batches))
     assert judge(fresh).verdict is SAFE
+
+
+def test_another_function_of_the_state_is_asked_about_unless_only_its_name_changed() -> None:
+    """Nothing else in the plan shows that the function of a group was replaced."""
+    before = changed(functions=(replace(CLEANED, kind="state"),))
+    other = replace(CLEANED, name="pipeline:counted", kind="state", parts={"counted": "9"})
+    renamed = replace(CLEANED, name="pipeline:renamed", kind="state",
+                      parts={"renamed": "1", "LIMIT": "2"})  # fmt: skip
+    judged = judge(start_of(before, changed(functions=(other,))))
+    assert (judged.verdict, judged.changes[0].rule) == (CONDITIONAL, "HF3150")
+    assert judge(start_of(before, changed(functions=(renamed,)))).verdict is SAFE
+
+
+def test_new_rows_of_a_static_table_are_noted_at_a_start_and_asked_about_by_check() -> None:
+    """They come without a deployment: a job must not stay down for them."""
+    start = start_of(STATEFUL, changed(statics=(replace(STATIC, content="version 4"),)))
+    assert judge(start).verdict is CONDITIONAL
+    noted = {one.code: one.severity.value for one in admit_start(start)}
+    assert noted["HF3155"] == "info"
+
+
+def test_an_acceptance_of_a_changed_function_is_not_one_of_the_next_change() -> None:
+    """Its digest covers what the function does."""
+    codes = set()
+    for digest in ("5", "6"):
+        again = replace(CLEANED, parts={**CLEANED.parts, "cleaned": digest})
+        (change,) = judge(start_of(STATEFUL, changed(functions=(again, SHOWN)))).changes
+        codes.add(acceptance_of(change))
+    assert len(codes) == 2

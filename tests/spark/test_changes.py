@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,13 @@ LIVE = (
 
 @pytest.mark.parametrize("name", LIVE)
 def test_a_change_comes_to_what_is_recorded(spark: Any, tmp_path: Path, name: str) -> None:
-    """The same outcome, the same error, the same numbers of rows."""
+    """The same outcome, the same error but for its paths, the same numbers of rows."""
     (pair,) = (one for one in PAIRS if one.name == name)
     (recorded,) = (one for one in change_records() if one["pair"] == name)
     seen = Judge(spark, tmp_path).judged(pair)
-    assert seen == recorded
+    assert _without_paths(seen) == _without_paths(recorded)
+
+
+def _without_paths(record: dict[str, Any]) -> dict[str, Any]:
+    """Which of two sources Spark reads first, and names in its error, is not the same each time."""
+    return {**record, "error": re.sub(r"\S*<folder>\S*", "<path>", str(record.get("error")))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from holdfast.codes import code_of
 from holdfast.findings import Finding, Severity
@@ -15,6 +15,8 @@ from holdfast.restart.start import StartFacts
 from holdfast.restart.verdict import Change, Verdict, worst_verdict
 
 _UNKNOWN_STATUS = 31
+_DATA = frozenset({"HF3155"})
+"""Rules on data that changes without a deployment: `check` asks about it, a start notes it."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,16 @@ def admit_start(start: StartFacts, accepted: Collection[str] = ()) -> tuple[Find
     """
     judged = judge(start)
     refusing = [
-        finding_of(one)
+        _noted(finding_of(one)) if one.rule in _DATA else finding_of(one)
         for one in judged.changes
         if one.rule.startswith("HF31") and one.verdict is not Verdict.SAFE
         if one.rule not in judged.uncompared
     ]
     return refuse_unaccepted([*judged.findings, *refusing], accepted, start.inspection.location)
+
+
+def _noted(finding: Finding) -> Finding:
+    return replace(finding, severity=Severity.INFO)
 
 
 def _as_change(finding: Finding) -> Iterator[Change]:

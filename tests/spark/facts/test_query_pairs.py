@@ -151,10 +151,10 @@ SAME: dict[str, tuple[Make, Make]] = {
     "unused aliases": (
         lambda s: s.left.groupBy("key").agg(f.sum("value").alias("s")),
         lambda s: (
-            s.left.selectExpr("key as k", "value as v")
-            .groupBy("k")
-            .agg(f.sum("v").alias("s"))
-            .withColumnRenamed("k", "key")
+            s.left.selectExpr("key", "value as v", "other as o")
+            .groupBy("key")
+            .agg(f.sum("v").alias("total"))
+            .withColumnRenamed("total", "s")
         ),
     ),
     "independent columns in another order": (

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
+from holdfast.plurals import counted
+from holdfast.records.documents import encode_document
 from holdfast.records.facts import FunctionFacts, OperatorFacts, QueryFacts
 from holdfast.restart.rules.rule import on_history
 from holdfast.restart.start import QueryPair
@@ -21,10 +24,12 @@ def changed_functions(pair: QueryPair) -> Iterator[Change]:
     then = {one.name: one for one in pair.before.functions}
     for after in pair.now.functions:
         before = then.get(after.name)
+        if before is None:
+            yield from _new_function(after, pair)
         if before is None or before.parts == after.parts:
             continue
         parts = _changed_parts(before, after)
-        old, new = (f"{len(one.parts)} parts" for one in (before, after))
+        old, new = _version(before), _version(after)
         subject = f"{after.name} ({', '.join(parts)})"
         if after.kind not in _SHOWN_BY_PLAN and feeds_state(after, pair):
             why = (
@@ -38,6 +43,33 @@ def changed_functions(pair: QueryPair) -> Iterator[Change]:
         else:
             why = "no state depends on it: later rows are made by the new code"
             yield Change("HF3151", Verdict.SAFE, subject, old, new, why, place=after.place)
+
+
+def _new_function(after: FunctionFacts, pair: QueryPair) -> Iterator[Change]:
+    """Ask about a function that takes the place of another one; the plan may look the same."""
+    if after.kind in _SHOWN_BY_PLAN or not feeds_state(after, pair):
+        return
+    kept = {one.name for one in pair.now.functions}
+    gone = [one for one in pair.before.functions if one.name not in kept]
+    if any(one.parts and _digests(one) == _digests(after) for one in gone):
+        return  # renamed or moved
+    old = ", ".join(one.name for one in gone) or "none"
+    why = "its result is in the state, which was made without it"
+    condition = f"{after.name} gives the same result as what was there before, for every row"
+    yield Change(
+        "HF3150", Verdict.CONDITIONAL, after.name, old, after.name, why, condition,
+        place=after.place,
+    )  # fmt: skip
+
+
+def _version(function: FunctionFacts) -> str:
+    """Return a short text that is another one for every change of a function."""
+    digest = hashlib.sha256(encode_document(function.parts)).hexdigest()[:8]
+    return f"version {digest} ({counted(len(function.parts), 'part')})"
+
+
+def _digests(function: FunctionFacts) -> list[str]:
+    return sorted(function.parts.values())
 
 
 @on_history("HF3152")
