@@ -233,7 +233,7 @@ TESTS: dict[tuple[str, str], Test] = {
      "and refuses it (HF3013) unless you accept an empty one"): _GONE,
     ("HF5027", "or start the job as it is: the start compares the ledger with the checkpoint, "
      "and refuses it (HF3006) unless you accept that the rows are missing"): Test(
-        "tests/running/test_guard.py::test_a_sink_behind_can_be_accepted",
+        "tests/restart/test_judging.py::test_a_sink_behind_can_be_accepted",
         "the ledger of the table lost the newest batch under a running job",
     ),
     ("HF5090", "if no other driver is running, start the job again: it takes a lease with a newer "

@@ -207,7 +207,7 @@ def test_every_event_is_a_line_that_people_read(name: str) -> None:
         "waiting-for-upstream": ["waiting for the first output of upstream jobs raw, rates"],
         "started": ["an-id", "generation 3", "batch 7 is run again", "HF3008"],
         "batch": ["batch 7, 1,200 rows, 960 rows/s, behind by 5 records; so far 2 batches, 2,400"],
-        "record-failing": ["goes on", "no space left"],
+        "record-failing": ["continues", "no space left"],
         "step": ["starting Spark 4.2.0"],
         "stopping": ["finishing batch 8, press Ctrl-C again to stop now"],
         "ended": ["failed after 12.3 s", "2 batches", "it broke"],

@@ -94,7 +94,7 @@ RESTART_CODES: tuple[Code, ...] = (
     Code(
         "HF3115",
         "the windows of an aggregation have another size",
-        "old and new windows stand side by side, and rows of the old ones are missing "
+        "old and new windows exist in parallel, and rows of the old ones are missing "
         "from the new ones",
         (_BACK, _APART, _meant("HF3115")),
         exit_status=30,
@@ -117,7 +117,7 @@ RESTART_CODES: tuple[Code, ...] = (
     Code(
         "HF3118",
         "a join between streams has another type than in the last run",
-        "the state does not tell which of its rows had a partner",
+        "the state does not show which of its rows had a partner",
         (_BACK, _APART, _meant("HF3118")),
         exit_status=30,
     ),

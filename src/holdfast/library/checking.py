@@ -44,7 +44,7 @@ def check(
 
     `against` is a bundle of `evidence`, with which one job is compared instead of its checkpoint.
     `spark` is the release that would start it (default: the one that plans). `accept` takes what
-    `run` takes. Raises HoldfastError where a job can't be planned at all.
+    `run` takes. Raises HoldfastError where a job cannot be planned at all.
     """
     if spark is not None:
         require_release(spark)

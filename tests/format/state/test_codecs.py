@@ -140,7 +140,7 @@ def test_a_plain_length_of_snappy_that_lies(claim: bytes) -> None:
     chunk = claim + b"\20hello"
     data = snappy(b"")[:16] + struct.pack(">i", len(chunk)) + chunk
     assert refusal(whole, data) == ("HF2701", None, 20)
-    with pytest.raises(DecodeError, match=r"can't hold|does not say"):
+    with pytest.raises(DecodeError, match=r"cannot contain|does not declare"):
         whole(data)
 
 
@@ -152,7 +152,7 @@ def test_bytes_of_no_codec_are_plain() -> None:
 def test_a_bomb_is_given_in_pieces_and_stops_at_the_limit(codec: str) -> None:
     data = CODECS[codec](bytes(50_000_000))
     tracemalloc.start()
-    with pytest.raises(DecodeError, match="more than 20000000 bytes"):
+    with pytest.raises(DecodeError, match="larger than 20000000 bytes"):
         for piece in decompressed(data, limit=20_000_000):
             assert len(piece) <= 1 << 20
     assert tracemalloc.get_traced_memory()[1] < 4_000_000

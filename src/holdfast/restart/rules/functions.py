@@ -139,6 +139,8 @@ def feeds_state(function: FunctionFacts, pair: QueryPair) -> bool:
     operators = [*(pair.before.operators or ()), *(pair.now.operators or ())]
     if any(_calls(one, function.name) for one in operators):
         return True
+    if any("?" in text for one in operators for text in (*one.keys, *one.values)):
+        return True  # what a key or value is made from is not known
     # A function that only the last steps call feeds no state; one that nothing names may.
     return not any(_is_named(function.name, one.steps) for one in (pair.before, pair.now))
 

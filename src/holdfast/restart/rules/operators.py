@@ -77,7 +77,7 @@ def window_sizes(pair: QueryPair) -> Iterator[Change]:
                 f"the windows of {subject_of(after)}",
                 ", ".join(one for one, _ in windows),
                 ", ".join(one for _, one in windows),
-                "windows of both kinds would stand side by side, and rows already counted in old "
+                "old and new windows would exist in parallel, and rows already counted in old "
                 "windows are missing from the new ones",
             )
 
@@ -116,7 +116,7 @@ def join_type(pair: QueryPair) -> Iterator[Change]:
             yield Change("HF3118", Verdict.CONDITIONAL, subject, old, new, why, condition)
         else:
             why = (
-                "the state does not tell which of its rows had a partner: some would be delivered "
+                "the state does not show which of its rows had a partner: some would be delivered "
                 "as unmatched although they matched, others never"
             )
             yield Change("HF3118", Verdict.UNSAFE, subject, old, new, why)

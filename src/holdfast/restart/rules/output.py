@@ -100,7 +100,7 @@ def _sink_declaration(start: StartFacts) -> Iterator[Change]:
         yield Change("HF3135", Verdict.CONDITIONAL, "the sink's key", old, new, why, condition)
     if (then.kind, then.identity) != (after.kind, after.identity):
         old, new = (f"{one.kind} {one.identity or ''}".strip() for one in (then, after))
-        why = "later batches go there; whether the new output misses earlier ones is asked of it"
+        why = "later batches go there; other rules check whether the new output lacks earlier ones"
         yield Change("HF3135", Verdict.SAFE, "the sink", old, new, why)
 
 

@@ -43,7 +43,7 @@ def planned_operators(start: StartFacts) -> Iterator[Finding]:
     if start.is_fresh:
         return
     if start.plan.operators is None:
-        message = "the stateful operators of the job can't be told from its plan"
+        message = "the stateful operators of the job cannot be determined from its plan"
         yield Finding("HF3011", Severity.WARNING, message, _HERE)
         return
     before = [operator.name for operator in start.inspection.operators]

@@ -83,8 +83,18 @@ def operator_facts(
 
 
 def _definitions(planned: Node) -> dict[int, Node]:
-    """Return the expression behind each alias of a planned batch, by its id."""
-    return {
+    """Return the expression behind each alias of a planned batch, by its id.
+
+    Python functions have a node of their own, which gives each result a new column.
+    """
+    evaluated = {
+        number: function
+        for node in planned.walk()
+        if node.name.endswith("EvalPythonExec")
+        for column, function in zip(node.trees("resultAttrs"), node.trees("udfs"), strict=False)
+        if (number := expression_id(column)) is not None
+    }
+    return evaluated | {
         number: one.children[0]
         for node in planned.walk()
         for _, tree in node.expressions()
