@@ -19,6 +19,7 @@ MEANINGS = {
     22: "in use: another driver holds the lease, or a query, backup or restore is running",
     30: "start refused: rows would be lost or duplicated",
     31: "start refused: Holdfast cannot determine whether rows would be lost or duplicated",
+    32: "start refused: it is right only under conditions that a person must confirm",
     40: "a restore, or a statement about a pending batch, is refused because it is not safe",
     42: "a restore was interrupted and must be finished or undone first",
     50: "the sink cannot be written, or must not be",
@@ -34,7 +35,6 @@ MEANINGS = {
 }
 
 RESERVED = {
-    32: "the restart is safe under conditions",
     41: "a plan is stale",
     61: "the audit is inconclusive",
 }
@@ -46,7 +46,8 @@ def exit_statuses_page() -> str:
     intro = (
         "Scripts can rely on these numbers: new ones are added, existing ones never change. A "
         "command that only reads exits with 0 or 3 when it has a result; with any other status "
-        "there is no result, and `--json` has an `error` with the code. `run` also prints a "
+        "there is no result, and `--json` has an `error` with the code. `check` has a result with "
+        "30, 31 and 32 as well: the status is its verdict. `run` also prints a "
         "result when jobs failed, were refused or were stopped. It exits with the status of the "
         "first job in lineage order that did not succeed, and lists the code among the findings."
     )

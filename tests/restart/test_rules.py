@@ -13,6 +13,7 @@ from holdfast.records.facts import (
     ColumnFacts,
     OperatorFacts,
     QueryFacts,
+    StaticFacts,
     StoreFacts,
     WatermarkFacts,
 )
@@ -249,7 +250,7 @@ def test_another_release_keeps_to_what_the_checkpoint_pins() -> None:
     )
     assert [one.rule for one in judge(start_of(before, now)).changes] == ["HF3143"]
     same = judge(start_of(before, replace(now, spark="4.2.1")))
-    assert {one.rule for one in same.changes} == {"HF3113", "HF3114"}
+    assert {one.rule for one in same.changes} == {"HF3113", "HF3114", "HF3140"}
 
 
 def test_a_format_of_state_that_is_pinned_is_not_compared() -> None:
@@ -383,3 +384,40 @@ def test_an_acceptance_of_a_changed_function_is_not_one_of_the_next_change() -> 
         (change,) = judge(start_of(STATEFUL, changed(functions=(again, SHOWN)))).changes
         codes.add(acceptance_of(change))
     assert len(codes) == 2
+
+
+def test_what_cannot_be_compared_is_unknown_once_the_code_changed() -> None:
+    """Rows of the program, a module that is used as a value: their change is in no other fact."""
+    hidden = replace(STATEFUL, statics=(StaticFacts("rows of the program(a int)", None),),
+                     code={"pipeline.py": "1"})  # fmt: skip
+    assert judge(start_of(hidden, hidden)).verdict is SAFE
+    judged = judge(start_of(hidden, replace(hidden, code={"pipeline.py": "2"})))
+    assert (judged.verdict, judged.changes[0].rule) == (UNKNOWN, "HF3157")
+    shown = replace(STATEFUL, code={"pipeline.py": "1"})
+    assert judge(start_of(shown, replace(shown, code={"pipeline.py": "2"}))).verdict is SAFE
+
+
+def test_a_helper_that_moved_is_the_same_and_one_that_moved_and_changed_is_not() -> None:
+    """Modules are no part of what a function does; names and code are."""
+    parts = {"pipeline:cleaned": "1", "helpers:cut": "2"}
+    before = changed(functions=(replace(CLEANED, parts=parts), SHOWN))
+    for digest, verdict in (("2", SAFE), ("3", CONDITIONAL)):
+        moved = replace(CLEANED, parts={"pipeline:cleaned": "1", "texts:cut": digest})
+        assert judge(start_of(before, changed(functions=(moved, SHOWN)))).verdict is verdict
+
+
+def test_functions_of_one_name_are_compared_with_each_other() -> None:
+    """Two lambdas have the same name."""
+    one, two = (replace(CLEANED, parts={"<lambda>": digest}) for digest in "12")
+    before = changed(functions=(one, two))
+    assert judge(start_of(before, changed(functions=(two, one), output=(USER,)))).verdict is SAFE
+    other = replace(one, parts={"<lambda>": "3"})
+    assert judge(start_of(before, changed(functions=(two, other)))).verdict is CONDITIONAL
+
+
+def test_a_setting_that_was_not_set_before_is_asked_about() -> None:
+    """Unless another release knows it."""
+    legacy = {**STATEFUL.settings, "spark.sql.legacy.sizeOfNull": "true"}
+    assert judge(start_of(STATEFUL, changed(settings=legacy))).verdict is CONDITIONAL
+    older = replace(STATEFUL, spark="4.1.4")
+    assert judge(start_of(older, changed(settings=legacy))).verdict is SAFE

@@ -130,10 +130,13 @@ class QueryFacts:
     """Settings that Spark pins, or that change what expressions mean."""
     unknown: tuple[str, ...] = ()
     """What could not be determined, in words."""
+    code: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the files and of the SQL text that the query is made of: where something could
+    not be determined, they show whether it may have changed. No part of the fingerprint."""
 
 
 def fingerprint(facts: QueryFacts) -> str:
     """Return the digest of a query's facts: equal for queries that do the same with the same."""
     functions = tuple(replace(one, place=None) for one in facts.functions)
-    document = document_of(replace(facts, functions=functions))
+    document = document_of(replace(facts, functions=functions, code={}))
     return hashlib.sha256(encode_document(document)).hexdigest()

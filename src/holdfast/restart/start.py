@@ -33,6 +33,14 @@ class QueryPair:
         )
 
     @property
+    def is_other_code(self) -> bool:
+        """Whether a file or text that the query is made of differs, in whatever way."""
+        transforms = [one.parts for one in self.before.functions if one.kind == "transform"]
+        return self.before.code != self.now.code or any(
+            one.kind == "transform" and one.parts not in transforms for one in self.now.functions
+        )
+
+    @property
     def is_other_release(self) -> bool:
         """Whether another release of Spark planned it: its defaults differ, the pinned ones not."""
         return self.before.spark.split(".")[:2] != self.now.spark.split(".")[:2]
@@ -124,7 +132,8 @@ class StartFacts:
         """Both queries where they can be compared and differ; None for a first start."""
         if self.is_fresh or self.stored is None or self.current is None or not self.has_history:
             return None
-        if fingerprint(self.stored) == fingerprint(self.current):
+        is_same = fingerprint(self.stored) == fingerprint(self.current)
+        if is_same and self.stored.code == self.current.code:
             return None
         return QueryPair(self.stored, self.current)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -110,10 +111,14 @@ def apply_transform(session: SparkSession, job: ReadyJob, frames: Frames) -> Dat
 
 
 def code_digests(job: ReadyJob) -> dict[str, str]:
-    """Return the SHA-256 of the transform's file and of what it imports from the job's folder."""
+    """Return the SHA-256 of the transform's file, of what it imports from the job's folder, and of
+    the job's SQL."""
     folder = job.folder.resolve()
     file = _file_of(job)
-    return {} if file is None or not file.is_file() else digests_of(folder, file.resolve())
+    digests = {} if file is None or not file.is_file() else digests_of(folder, file.resolve())
+    if job.sql is not None:
+        digests["sql"] = hashlib.sha256(job.sql.encode()).hexdigest()
+    return digests
 
 
 def job_functions(job: ReadyJob) -> list[tuple[str, Callable[..., Any]]]:

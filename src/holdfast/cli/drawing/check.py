@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
+from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.cli.drawing.findings import draw_line
 from holdfast.restart.result import Check, CheckedChange, CheckedJob
 from holdfast.restart.verdict import Verdict
@@ -39,7 +40,7 @@ def draw_check(answer: Answer[Check], console: Console) -> None:
 def _draw_job(job: CheckedJob, answer: Answer[Check], console: Console) -> None:
     name = job.job or job.location
     verdict = Text(f"{name}: {job.verdict.value}", _STYLES[job.verdict])
-    console.print(Text.assemble(verdict, f" ({_MEANING[job.verdict]})"))
+    console.print(Text.assemble(verdict, f" ({_meaning(job)})"))
     console.print(Text(f"  {_compared(job)}", "dim"))
     if job.changes:
         console.print(Padding(_changes(job), (1, 0, 0, 2)))
@@ -56,6 +57,13 @@ def _draw_job(job: CheckedJob, answer: Answer[Check], console: Console) -> None:
             draw_line("if", change.condition, console)
         for step in _steps(change, answer):
             draw_line("next", step, console)
+
+
+def _meaning(job: CheckedJob) -> str:
+    start = job.next_start
+    if job.verdict is Verdict.SAFE and start is not None and start.action is Action.FRESH:
+        return f"there is no checkpoint at {job.location}: the first start begins with batch 0"
+    return _MEANING[job.verdict]
 
 
 def _steps(change: CheckedChange, answer: Answer[Check]) -> tuple[str, ...]:

@@ -21,13 +21,14 @@ _MOST_PARTS = 5
 @on_history("HF3150", "HF3151")
 def changed_functions(pair: QueryPair) -> Iterator[Change]:
     """Ask about functions that feed state, and show the others."""
-    then = {one.name: one for one in pair.before.functions}
     for after in pair.now.functions:
-        before = then.get(after.name)
-        if before is None:
+        # Two lambdas, or two closures of one function, have one name.
+        known = [one for one in pair.before.functions if one.name == after.name]
+        if not known:
             yield from _new_function(after, pair)
-        if before is None or before.parts == after.parts:
+        if not known or any(_named_digests(one) == _named_digests(after) for one in known):
             continue
+        before = known[-1]
         parts = _changed_parts(before, after)
         old, new = _version(before), _version(after)
         subject = f"{after.name} ({', '.join(parts)})"
@@ -42,6 +43,8 @@ def changed_functions(pair: QueryPair) -> Iterator[Change]:
             )
         else:
             why = "no state depends on it: later rows are made by the new code"
+            if after.kind in _SHOWN_BY_PLAN:
+                why = "what it does is in the plan: what matters of it is judged there"
             yield Change("HF3151", Verdict.SAFE, subject, old, new, why, place=after.place)
 
 
@@ -51,7 +54,8 @@ def _new_function(after: FunctionFacts, pair: QueryPair) -> Iterator[Change]:
         return
     kept = {one.name for one in pair.now.functions}
     gone = [one for one in pair.before.functions if one.name not in kept]
-    if any(one.parts and _digests(one) == _digests(after) for one in gone):
+    same = _named_digests(after) if _short(after.name) in map(_own_name, gone) else _digests(after)
+    if any(one.parts and same in (_named_digests(one), _digests(one)) for one in gone):
         return  # renamed or moved
     old = ", ".join(one.name for one in gone) or "none"
     why = "its result is in the state, which was made without it"
@@ -66,6 +70,15 @@ def _version(function: FunctionFacts) -> str:
     """Return a short text that is another one for every change of a function."""
     digest = hashlib.sha256(encode_document(function.parts)).hexdigest()[:8]
     return f"version {digest} ({counted(len(function.parts), 'part')})"
+
+
+def _own_name(function: FunctionFacts) -> str:
+    return _short(function.name)
+
+
+def _named_digests(function: FunctionFacts) -> list[str]:
+    """Return the digests with names but without modules: code may move between these."""
+    return sorted(f"{name.rpartition(':')[2]}={one}" for name, one in function.parts.items())
 
 
 def _digests(function: FunctionFacts) -> list[str]:
@@ -118,16 +131,38 @@ def undetermined(pair: QueryPair) -> Iterator[Change]:
     new = tuple(one for one in now if one not in before)
     if pair.now.operators is None and pair.before.operators is not None and not new:
         now = new = ("the stateful operators: Spark would not plan the query",)
+    if not new and pair.is_other_code:
+        now = new = _hidden(pair)
     if new and pair.has_state:
         yield Change(
             "HF3157",
             Verdict.UNKNOWN,
             "what could not be determined",
-            ", ".join(before) or "nothing",
-            ", ".join(now),
+            f"{', '.join(before) or 'nothing'}; code {_code(pair.before)}",
+            f"{', '.join(now)}; code {_code(pair.now)}",
             "a change in it would not be noticed",
             f"{', '.join(new)} is as it was in the last run",
         )
+
+
+def _code(query: QueryFacts) -> str:
+    return hashlib.sha256(encode_document(query.code)).hexdigest()[:8]
+
+
+def _hidden(pair: QueryPair) -> tuple[str, ...]:
+    """Return what cannot be compared where state may depend on it."""
+    tables = (
+        f"the content of {one.name}"
+        for one in pair.now.statics
+        if one.content is None and _is_below_state(one.name, pair)
+    )
+    parts = (
+        f"{part}"
+        for one in pair.now.functions
+        if one.kind not in _SHOWN_BY_PLAN and feeds_state(one, pair)
+        for part in one.unfollowed
+    )
+    return tuple(dict.fromkeys((*pair.now.unknown, *tables, *parts)))
 
 
 def feeds_state(function: FunctionFacts, pair: QueryPair) -> bool:

@@ -25,11 +25,14 @@ _PLANS_FIRST = "a new checkpoint takes it"
 def meaning_settings(pair: QueryPair) -> Iterator[Change]:
     """Ask about settings that Spark does not pin and that change what expressions mean."""
     before, now = pair.before.settings, pair.now.settings
-    # A release that does not know a setting has none of it: only what both have is compared.
-    for name in sorted((before.keys() & now.keys()) - _PINNED - {FORMAT_VERSION}):
-        if before[name] == now[name]:
+    names = before.keys() | now.keys()
+    if pair.is_other_release:
+        # A release that does not know a setting has none of it: only what both have is compared.
+        names = before.keys() & now.keys()
+    for name in sorted(names - _PINNED - {FORMAT_VERSION}):
+        if before.get(name) == now.get(name):
             continue
-        old, new = redact(before[name]), redact(now[name])
+        old, new = (redact(one.get(name, "not set")) for one in (before, now))
         if name in _HARMLESS:
             why = "it changes how state is written or checked, and Spark takes both"
             yield Change("HF3140", Verdict.SAFE, name, old, new, why)

@@ -11,16 +11,18 @@ import dis
 import functools
 import hashlib
 import importlib.metadata
+import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from holdfast.records.facts import FunctionFacts
 from holdfast.spark.facts.pythoncode import code_digest, free_names, gets_by_name
 from holdfast.spark.facts.pythonvalues import PLAIN, is_foreign, is_pyspark, spelled
-from holdfast.spark.usercode import is_library
+from holdfast.spark.usercode import is_installed, is_library
 
 _MOST_PARTS = 500
 _DEEPEST = 12
@@ -248,7 +250,11 @@ class _Followed:
     def _imported(self, name: str, attributes: tuple[str, ...], code: CodeType, owner: str) -> None:
         """Follow an import inside of a function, where the module is loaded already."""
         module = sys.modules.get(name)
-        if module is None:
+        file = _file_of_module(name)
+        if file is not None and (module is None or not attributes):
+            # Which of its names are used is not followed: the whole file is compared.
+            self.parts[f"{name}:"] = f"file:{_digest(file.read_bytes().hex())}"
+        elif module is None:
             self.unfollowed.add(f"{owner} imports {name} when it runs")
         elif is_library(module):
             self._library(name)
@@ -330,6 +336,26 @@ def _global_names(code: CodeType) -> Iterator[tuple[str, ...]]:
             chain = []
     if chain:
         yield tuple(chain)
+
+
+def _file_of_module(name: str) -> Path | None:
+    """Return the file of a module of the user's own; None for a library and what has no file."""
+    loaded = sys.modules.get(name)
+    if loaded is None and "." in name:
+        return None  # looking for it would import the packages above it
+    try:
+        origin = getattr(loaded, "__file__", None) if loaded else _origin(name)
+    except (ImportError, ValueError):
+        return None
+    file = None if origin is None else Path(origin)
+    if file is None or not file.is_file() or is_installed(file) or file.suffix != ".py":
+        return None
+    return file
+
+
+def _origin(name: str) -> str | None:
+    found = importlib.util.find_spec(name)
+    return None if found is None else found.origin
 
 
 def _imports(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:

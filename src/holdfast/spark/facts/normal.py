@@ -256,13 +256,13 @@ class _Describer:
         first = inputs[0]
         forms = dict(first.forms)
         for place, (number, _name) in enumerate(first.columns):
-            several = dict.fromkeys(
+            several = [
                 rows.forms.get(rows.columns[place][0], "?")
                 for rows in inputs
                 if place < len(rows.columns)
-            )
+            ]
             joined = f"union({', '.join(several)})"
-            forms[number] = next(iter(several)) if len(several) == 1 else bounded(joined)
+            forms[number] = several[0] if len({*several}) == 1 else bounded(joined)
         lines = [line for rows in inputs for line in _indented(rows.lines)]
         return Rows(first.columns, forms, ("union", *lines), any(rows.streaming for rows in inputs))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import hashlib
 import re
 import sys
 from collections.abc import Mapping
@@ -77,11 +78,47 @@ def _object(value: Any, lines: list[str], reached: list[Any], count: list[int], 
         text = _pyspark_text(value)
         lines.append(f"{kind.__qualname__}:{text}")
         return text is not None
-    state = getattr(value, "__dict__", None)
+    content = _content(value)
+    if content is not None:
+        lines.append(f"{kind.__module__}:{kind.__qualname__}:{content}")
+        return True
+    state = _state(value)
     if state is None or is_foreign(kind.__module__):
         return False
     lines.append(f"{kind.__module__}:{kind.__qualname__}")
-    return spelled(dict(state), lines, reached, count, depth + 1)
+    return spelled(state, lines, reached, count, depth + 1)
+
+
+def _content(value: Any) -> str | None:
+    """Return a digest of an array or table of numbers, None for anything else."""
+    package = (type(value).__module__ or "").partition(".")[0]
+    if package == "numpy" and hasattr(value, "tobytes") and not value.dtype.hasobject:
+        return _digest(f"{value.dtype}:{value.shape}".encode() + value.tobytes())
+    if package == "pandas" and hasattr(value, "to_csv") and value.size <= _MOST_VALUES:
+        return _digest(f"{type(value).__name__}:{value.to_csv()}".encode())
+    return None
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _state(value: Any) -> dict[str, Any] | None:
+    """Return the attributes of an object, those in slots too; None where it shows none."""
+    slots = [
+        name
+        for kind in type(value).__mro__
+        for name in _names(kind.__dict__.get("__slots__", ()))
+        if not name.startswith("__") and hasattr(value, name)
+    ]
+    attributes = getattr(value, "__dict__", None)
+    if attributes is None and not slots:
+        return None
+    return {**(attributes or {}), **{name: getattr(value, name) for name in slots}}
+
+
+def _names(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def _pyspark_text(value: Any) -> str | None:

@@ -70,7 +70,7 @@ def plan_facts(
         operators=names,
         text=_text(reading.analysed.java),
         code=code,
-        query=query,
+        query=replace(query, code=dict(code)),
     )
 
 

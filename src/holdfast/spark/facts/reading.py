@@ -131,7 +131,7 @@ def expressions_of(plan: Plan, wanted: Callable[[Node], bool]) -> Iterator[tuple
                     yield node, one, numbered(java, tree, one)
 
 
-_NUMBERS = re.compile(r"\bo\d+\b|#\d+L?|@[0-9a-f]+\b")
+_NUMBERS = re.compile(r"\bo\d+\b|#\d+L?|@[0-9a-f]+\b|`\d+`")
 
 
 def brief(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.records.facts import StaticFacts
 from holdfast.spark.facts.normal import RELATIONS
-from holdfast.spark.facts.reading import REFUSALS, Plan, brief, texts_of
+from holdfast.spark.facts.reading import REFUSALS, Plan, brief, pairs_of, texts_of
 from holdfast.spark.facts.state import attributes
 from holdfast.spark.facts.texts import bounded, without_secrets
 from holdfast.spark.facts.tree import Node
@@ -67,7 +67,13 @@ def _relation(java: Any, name: str) -> StaticFacts:
     if ".delta." in location.getClass().getName():
         identity = location.deltaLog().tableId()
         return StaticFacts(shown, f"table {identity} version {_version(location)}")
-    return StaticFacts(shown, _files(location))
+    files = _files(location)
+    if files is None:
+        return StaticFacts(shown, None)
+    # How the files are read decides the rows as much as what is in them.
+    options = sorted(f"{name}={value}" for name, value in pairs_of(relation.options()).items())
+    format_ = relation.fileFormat().getClass().getSimpleName()
+    return StaticFacts(shown, _digest([files, format_, *options]))
 
 
 def _version(location: Any) -> str:
