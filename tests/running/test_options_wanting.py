@@ -74,7 +74,7 @@ def test_secrets_of_spark_are_filled_in(folder: Path) -> None:
 
 def test_a_name_that_there_is_not(folder: Path) -> None:
     """The nearest is named."""
-    with pytest.raises(UsageError, match="is orders meant"):
+    with pytest.raises(UsageError, match="did you mean orders"):
         wanted(folder, "order")
 
 
@@ -99,5 +99,5 @@ def test_jobs_of_a_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         accept=["temporary-path"],
     )
     assert wanted(folder, job)[:2] == (["built"], frozenset())
-    with pytest.raises(UsageError, match="one call"):
+    with pytest.raises(UsageError, match="the same call"):
         wanted(folder, job, "orders")

@@ -92,4 +92,4 @@ def test_a_function_that_is_not_there(tmp_path: Path) -> None:
     error = refused(tmp_path, "has_gold:golt")
     assert (error.code.number, error.at) == ("HF5113", "holdfast.yaml:9")
     assert "did you mean gold?" in error.message
-    assert "is no function" in refused(tmp_path, "has_gold:silver").message
+    assert "is not a function" in refused(tmp_path, "has_gold:silver").message

@@ -194,7 +194,7 @@ def test_another_machine_is_taken_over_when_no_beat_comes(tmp_path: Path) -> Non
     assert clock.slept == EXPIRY_SECONDS
     assert [state.generation for state in told] == [1]
     assert lease.generation == 2
-    assert "no beat was seen for 30 s" in (lease.taken_over or "")
+    assert "no heartbeat for 30 s" in (lease.taken_over or "")
     assert (refusal(old.confirm).code.number, old.lost) == ("HF2602", True)
 
 
@@ -258,7 +258,7 @@ def test_a_damaged_claim_is_held_by_somebody_until_it_stays_silent(
     write(tmp_path, "0000000007", damage)
     clock = Clock()
     clock.at(5, lambda: write(tmp_path, "0000000007.beat", b"alive"))
-    assert "0000000007 can't be read" in refusal(lambda: taken(folder, clock=clock)).message
+    assert "0000000007 cannot be read" in refusal(lambda: taken(folder, clock=clock)).message
     clock = Clock()
     lease = taken(folder, clock=clock)
     assert (lease.generation, clock.slept) == (8, EXPIRY_SECONDS)
