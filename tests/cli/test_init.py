@@ -45,7 +45,7 @@ def test_a_second_time_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pipeline.py").write_text("mine")
     printed = holdfast("init", str(tmp_path))
     assert (printed.status, printed.out) == (10, "")
-    assert "error HF1119: already there:" in printed.err
+    assert "error HF1119: already exists:" in printed.err
     assert (tmp_path / "pipeline.py").read_text() == "mine"
 
 

@@ -49,6 +49,7 @@ def calls(checkpoint: Path, folder: Path) -> list[list[str]]:
     return [
         ["init", "."],
         ["run", "--offline"],
+        ["check"],
         ["status"],
         ["inspect", target],
         ["evidence", target],

@@ -160,7 +160,7 @@ def test_a_file_is_replaced_only_with_force(place: str, tmp_path: Path) -> None:
         (["--output", "nowhere/rows.csv"], "HF1006", "does not exist"),
         (["--output", "/proc/rows.csv"], "HF1006", "cannot be created"),
         (["--key", "{"], "HF2776", "not a JSON object"),
-        (["--summary", "--limit", "3"], "HF1001", "of all rows"),
+        (["--summary", "--limit", "3"], "HF1001", "covers all rows"),
         (["--limit", "0"], "HF1001", "0 is not in the range"),
         (["--memory", "1"], "HF1001", "1 is not in the range"),
     ],
@@ -186,7 +186,7 @@ def test_what_can_not_be_is_refused(place: str, words: list[str], code: str, sai
         (["--batch", "77"], "batch 77 is not committed; committed batches: 0 to 5"),
         (["--partition", "5"], "there is no partition 5"),
         (["--key", '{"nobody": 1}'], "there is no key column 'nobody'"),
-        (["--key", '{"key": 5}'], "is of type string, and 5 is none"),
+        (["--key", '{"key": 5}'], "is of type string, which 5 is not"),
     ],
 )
 def test_what_is_not_there_is_refused(place: str, words: list[str], said: str) -> None:

@@ -71,6 +71,6 @@ def test_a_place_that_cannot_be_written_is_refused(
 def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
     """It may be an earlier one, which somebody still looks at."""
     (tmp_path / "sensors").mkdir()
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         demonstrate(tmp_path, lambda _: None)
     assert list((tmp_path / "sensors").iterdir()) == []

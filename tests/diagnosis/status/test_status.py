@@ -413,7 +413,7 @@ def test_an_output_of_sparks_own_file_sink_is_reported_before_run_refuses_it(
     answer = told(project)
     (finding,) = answer.findings
     assert (finding.code, answer.exit_status) == ("HF5020", 3)
-    assert finding.severity is Severity.FATAL and "holds _spark_metadata" in finding.message
+    assert finding.severity is Severity.FATAL and "contains _spark_metadata" in finding.message
     doctor = library.doctor("orders", project=project / "holdfast.yaml")
     assert {one.code: one for one in doctor.findings}["HF5020"].message == finding.message
     (project / "holdfast.yaml").write_text(JOBS)

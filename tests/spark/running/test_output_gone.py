@@ -96,7 +96,7 @@ def test_a_deleted_delta_table_is_refused(spark: Any, tmp_path: Path) -> None:
     first = stream.numbers[:]
     later = stream.more()
     said = stream.refused("HF3013", accept=("sink-behind", "shared-sink"))
-    assert "held batch 2 of this query" in said and str(table_id) in said
+    assert "had batch 2 of this query" in said and str(table_id) in said
     assert f"file://{lake}" in said and not lake.exists()
     said = stream.refused("HF3013", path="./lake/rwa")
     assert f"file://{lake}" in said and "lake/rwa, which does not exist" in said
@@ -181,7 +181,7 @@ def test_a_deleted_folder_of_files_is_refused(spark: Any, tmp_path: Path) -> Non
     shutil.rmtree(lake)
     later = stream.more()
     said = stream.refused("HF3013")
-    assert f"file://{lake} held batch 2" in said and "does not exist" in said
+    assert f"file://{lake} had batch 2" in said and "does not exist" in said
     assert not lake.exists()
     stream.refused("HF3013", path="./lake/rwa")
     for path in (tmp_path / "in").iterdir():
@@ -391,7 +391,7 @@ def test_an_old_record_counts(spark: Any, tmp_path: Path) -> None:
         replace(stream.records()[0], sink=old, batches=0, last_batch=None)
     )
     shutil.rmtree(tmp_path / "lake/raw")
-    assert f"{tmp_path}/lake/raw held batch 2" in stream.refused("HF3013")
+    assert f"{tmp_path}/lake/raw had batch 2" in stream.refused("HF3013")
 
 
 @pytest.mark.whole

@@ -172,7 +172,7 @@ def test_what_the_format_or_the_folder_can_not_take_is_refused(spark: Any, tmp_p
     before = tree(tmp_path)
     more = spark.createDataFrame([], f"{SCHEMA}, more int").schema
     for sink, schema, code, words in (
-        (file_sink(spark, tmp_path / "new", "csv"), nested, "HF5005", r"csv can't hold list"),
+        (file_sink(spark, tmp_path / "new", "csv"), nested, "HF5005", r"csv cannot store list"),
         (file_sink(spark, spark_owned), plain_schema, "HF5020", "_spark_metadata"),
         (file_sink(spark, others), plain_schema, "HF5006", "report.parquet"),
         (file_sink(spark, table), plain_schema, "HF5006", "_delta_log"),

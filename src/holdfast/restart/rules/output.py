@@ -35,7 +35,7 @@ def output_mode(pair: QueryPair) -> Iterator[Change]:
             new,
             "Spark does not compare it: results that were delivered under the old mode are "
             "delivered again, or those that the watermark closed never",
-            f"the sink takes results of {new} mode beside those of {old} mode",
+            f"the sink takes results of {new} mode next to those of {old} mode",
         )
 
 

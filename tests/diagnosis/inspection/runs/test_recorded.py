@@ -251,7 +251,7 @@ def test_a_mode_that_is_declared_otherwise_is_told(tmp_path: Path) -> None:
     )
     write_runs(root, run_on(STATELESS, output_mode="append"))
     answer = library.evidence("orders", project=tmp_path / "holdfast.yaml")
-    assert "append mode, update is declared" in told(answer)["HF2505"].message
+    assert "append mode, but update is declared" in told(answer)["HF2505"].message
 
 
 def test_records_of_another_query_are_told_and_not_relied_on(tmp_path: Path) -> None:
@@ -427,7 +427,7 @@ def test_what_the_sink_promised_is_told(tmp_path: Path) -> None:
         assert "once, under conditions" in markdown_report(answer)
     console = Console(file=io.StringIO(), width=200)
     draw_evidence(answer, console)
-    assert "promised: once, under conditions" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert "delivery: once, under conditions" in console.file.getvalue()  # type: ignore[attr-defined]
     write_runs(root, run_on("delta", "4.2.0", sink=replace(promised, kind="postgres")))
     other = library.evidence(root, sink=tmp_path / "output").result.sink.value
     assert other is not None and other.promise is None

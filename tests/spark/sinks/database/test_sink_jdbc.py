@@ -272,7 +272,7 @@ def test_a_driver_that_is_missing_is_told(spark: Any) -> None:
     schema = spark.createDataFrame([("a", 1)], SCHEMA).schema
     place = Place(spark, "jdbc:nowhere:scott/tiger-tiger@//host:1/db?password=hunter-two-2", None)
     for options, words in (
-        ({}, "holds a driver for jdbc:nowhere"),
+        ({}, "contains a driver for jdbc:nowhere"),
         ({"driver": "no.Such"}, "no.Such"),
     ):
         sink = place.sink(options=options)

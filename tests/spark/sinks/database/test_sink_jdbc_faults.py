@@ -407,7 +407,7 @@ def test_pruned_batches_are_counted_and_a_gap_is_not_held(
     with pytest.raises(SinkError) as caught:
         sink.write(numbers(either), identity(3))
     assert caught.value.code.number == "HF5046"
-    with pytest.raises(SinkError, match="taken back to 3 at the earliest"):
+    with pytest.raises(SinkError, match="rewound to 3 at the earliest"):
         sink.rewind(QUERY, 2, generation=1)
     with pytest.raises(SinkError, match="10 rows, and its batches wrote at most 7"):
         sink.clear(generation=1)
