@@ -76,6 +76,7 @@ class Check(OneLine):
     next_start: NextStart | None
     """Of a single job; null for several, and where only a bundle is here."""
     jobs: tuple[CheckedJob, ...]
+    """The verdict on each job, in the order in which they were named."""
 
 
 def checked_job(
