@@ -30,4 +30,4 @@ def test_two_kills_lose_and_double_nothing(tmp_path: Path) -> None:
         ("raw", "readings", "quarantine", "gold"), True
     )
     again = call(tmp_path, "demo", str(tmp_path / "shown"), "--json")
-    assert again.returncode == 2 and "is there already" in again.stdout
+    assert again.returncode == 2 and "already exists" in again.stdout

@@ -397,7 +397,7 @@ def test_a_new_folder_for_an_adopted_checkpoint_says_what_it_lacks(
         warnings.simplefilter("always")
         holdfast.start(frame, job="orders", checkpoint="old/orders", sink=sink).wait()
     (told,) = [str(one.message) for one in caught if "HF3023" in str(one.message)]
-    assert "will not hold batches 0 to 1 of this query" in told and "with batch 2" in told
+    assert "will not have batches 0 to 1 of this query" in told and "with batch 2" in told
     assert not (tmp_path / "lake/new").exists()
     later = program.arrive(3)
     report = holdfast.start(frame, job="orders", checkpoint="old/orders", sink=sink).wait()

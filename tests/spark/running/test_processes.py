@@ -156,7 +156,7 @@ def test_a_second_ctrl_c_stops_at_once_and_python_alone_killed_leaves_the_lease_
         refused = call(tmp_path, "run", "--json")
         assert refused.returncode == 22
         (finding,) = result_of(refused)["findings"]
-        assert finding["code"] == "HF2601" and f"JVM {java} lives on" in finding["message"]
+        assert finding["code"] == "HF2601" and f"JVM {java} is still running" in finding["message"]
         os.kill(java, signal.SIGKILL)
         wait_for(lambda: lives(machine) is False, "the end of the JVM")
     (tmp_path / "go").touch()

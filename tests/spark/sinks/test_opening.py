@@ -31,7 +31,7 @@ def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -
     ("sink", "code", "words"),
     [
         (ReadySink("delta", "append", AT), "HF5002", "requires a path"),
-        (ReadySink("delta", "upsert", AT, path="/t"), "HF5002", "needs a key"),
+        (ReadySink("delta", "upsert", AT, path="/t"), "HF5002", "requires a key"),
         (ReadySink("memory", "merge", AT), "HF5002", "merge is no mode"),
         (
             ReadySink("delta", "append", AT, path="/t", options={"TxnAppId": "x"}),
@@ -44,7 +44,7 @@ def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -
         (
             ReadySink("postgres", "upsert", AT, url="postgresql://", table="t"),
             "HF5002",
-            "needs a key",
+            "requires a key",
         ),
         (
             ReadySink("postgres", "complete", AT, url="postgresql://", table="t", batch_column="b"),
@@ -116,6 +116,6 @@ def test_every_sink_says_what_it_promises(tmp_path: Path) -> None:
     for format_ in ("parquet", "csv", "json", "orc"):
         assert "exactly once" in promise(format_)
     assert "of an older driver, stops the job" in promise("postgres")
-    assert "the function decides" in promise("custom")
+    assert "at least once per batch" in promise("custom")
     for format_ in ("memory", "console"):
         assert "for development" in promise(format_)

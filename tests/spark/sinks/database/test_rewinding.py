@@ -173,7 +173,7 @@ def test_a_rewind_ends_where_batches_were_pruned(
     driver = Driver(database)
     for number in range(8):
         driver.write(number, (number,))
-    with pytest.raises(SinkError, match="taken back to 5 at the earliest, not to 4") as caught:
+    with pytest.raises(SinkError, match="rewound to 5 at the earliest, not to 4") as caught:
         driver.rewind(4)
     assert caught.value.code.number == "HF5011"
     driver.rewind(5)

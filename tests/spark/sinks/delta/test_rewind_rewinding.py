@@ -129,7 +129,7 @@ def test_what_can_not_be_rewound_is_left_as_it_is(spark: Any, tmp_path: Path) ->
         assert code_of(lambda: other.rewind(QUERY, 1, generation=1)) == "HF5011"  # noqa: B023
     assert versions(table) == before
     somebody_else(spark, table)
-    with pytest.raises(SinkError, match="version 4 of the table is somebody else's"):
+    with pytest.raises(SinkError, match="version 4 of the table was written by another writer"):
         sink.rewind(QUERY, 1, generation=1)
     assert (versions(table), sink.last_committed(QUERY).value) == (before + 1, 2)
     assert not sink.write(frame(spark, 3), identity(3)).skipped
@@ -195,7 +195,7 @@ def test_a_commit_in_between_is_kept(
     else:
         point = {"delta.closed": lambda: somebody_else(spark, table)}
         monkeypatch.setattr(deltatakeback, "reach", lambda name: point.pop(name, int)())
-    with pytest.raises(SinkError, match="version 3 of the table came in between") as caught:
+    with pytest.raises(SinkError, match="version 3 of the table was committed in between") as caught:
         sink.rewind(QUERY, 0, generation=1)
     assert caught.value.code.number == "HF5011"
     assert values(spark, table) == [0, 1, 99]

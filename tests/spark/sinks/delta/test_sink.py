@@ -184,6 +184,6 @@ def test_a_delivered_batch_whose_identifier_expired_is_skipped(spark: Any, tmp_p
     started.prepare(frame(spark, ("a", 1)).schema, begun=True)
     assert (started.sight(QUERY).held.value, started.sight("another").held.value) == (1, None)
     assert started.write(frame(spark, ("a", 1)), identity(1)).skipped
-    with pytest.raises(SinkError, match="with other offsets"):
+    with pytest.raises(SinkError, match="with different offsets"):
         started.write(frame(spark, ("a", 9)), identity(1, "other"))
     assert rows_of(spark, table) == [("a", 0), ("a", 1)]
