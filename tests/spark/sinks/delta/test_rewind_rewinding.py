@@ -195,7 +195,9 @@ def test_a_commit_in_between_is_kept(
     else:
         point = {"delta.closed": lambda: somebody_else(spark, table)}
         monkeypatch.setattr(deltatakeback, "reach", lambda name: point.pop(name, int)())
-    with pytest.raises(SinkError, match="version 3 of the table was committed in between") as caught:
+    with pytest.raises(
+        SinkError, match="version 3 of the table was committed in between"
+    ) as caught:
         sink.rewind(QUERY, 0, generation=1)
     assert caught.value.code.number == "HF5011"
     assert values(spark, table) == [0, 1, 99]
