@@ -127,7 +127,7 @@ def test_a_table_with_rows_of_others_is_not_an_empty_one(spark: Any, tmp_path: P
     foreign = spark.createDataFrame([(99, "k0")], "n long, k string")
     foreign.write.format("delta").save(str(lake))
     said = stream.refused("HF3014", accept=("empty-sink",))
-    assert "holds rows, but not batch of this query and is another table" in said
+    assert "has rows, but no batch of this query and is another table" in said
     shutil.rmtree(lake / "_delta_log")
     stream.refused("HF3014", accept=("empty-sink",))
     shutil.rmtree(lake)

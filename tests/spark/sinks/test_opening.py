@@ -32,11 +32,11 @@ def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -
     [
         (ReadySink("delta", "append", AT), "HF5002", "requires a path"),
         (ReadySink("delta", "upsert", AT, path="/t"), "HF5002", "requires a key"),
-        (ReadySink("memory", "merge", AT), "HF5002", "merge is no mode"),
+        (ReadySink("memory", "merge", AT), "HF5002", "unknown mode merge"),
         (
             ReadySink("delta", "append", AT, path="/t", options={"TxnAppId": "x"}),
             "HF5002",
-            "TxnAppId can't be set",
+            "TxnAppId cannot be set",
         ),
         (ReadySink("delta", "append", AT, path="viewfs://x/t"), "HF5009", "cannot be read from"),
         (ReadySink("custom", "append", AT), "HF5002", "requires a function"),
@@ -57,7 +57,7 @@ def test_a_sink_that_is_not_written_says_what_is(tmp_path: Path, format_: str) -
         (
             ReadySink("jdbc", "append", AT, url="jdbc:x", table="t", options={"dbTable": "u"}),
             "HF5002",
-            "dbTable can't be set",
+            "dbTable cannot be set",
         ),
         (
             ReadySink("jdbc", "complete", AT, url="jdbc:x", table="t", batch_column="b"),

@@ -75,7 +75,7 @@ def test_columns_that_would_stay_empty() -> None:
         (sink("upsert", key=("id",)), "key names id, which the rows do not have"),
         (sink("upsert", key=("key",), order_by="at"), "order_by names at"),
         (sink(partition_by=("day", "key")), "partition_by names day, which"),
-        (sink("upsert", key=("tags",)), "tags can't be a key"),
+        (sink("upsert", key=("tags",)), "tags cannot be a key"),
     ],
 )
 def test_columns_that_the_sink_names(declared: ReadySink, words: str) -> None:
