@@ -97,6 +97,10 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
             sink = checked_sink(frame, job, inspection)
             plan = plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))
             facts = start_facts(job, context, records, picture, inspection, sink, plan)
+            if facts.fatal:
+                # What was kept of the offsets, and what the sink has, say more than their looks.
+                refuse_changed_offsets(inspection, checkpoint, records, sink)
+                refuse_other_offsets(inspection, checkpoint, sink, facts.sight.held)
             findings = admit_start(facts, options.accepted)
             findings += (*guard_upsert_key(frame, job), *affected_jobs(job, findings))
             accepted = accepted_names(findings, options.accepted, records, inspection.query_id)
