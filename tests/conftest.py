@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from functools import partial
 
@@ -15,6 +16,8 @@ from tests.parts.postgres import fresh_database, running_server
 
 # A JVM that lives for seconds spends most of them on compiling what it will never run again.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+# Who starts the tests with `nohup` lets every process ignore what some tests send.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # Whether examples are made slowly says how busy the machine is, and nothing of the code.
 settings.register_profile(
     "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -285,7 +285,7 @@ def test_a_void_manifest_is_explained_and_counts_for_nobody(place: Place) -> Non
             return getattr(writer, name)
 
     moving = place.output(lambda _, __: Moving())  # type: ignore[arg-type,return-value]
-    with pytest.raises(SinkError, match="batch 2 was taken back") as caught:
+    with pytest.raises(SinkError, match="batch 2 was rewound") as caught:
         published(moving, late)
     assert caught.value.code.number == "HF5025"
     assert looked(place).void == (f"{QUERY}/0000000002.json",)

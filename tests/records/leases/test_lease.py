@@ -162,7 +162,7 @@ def test_whose_files_are_gone_stops(tmp_path: Path) -> None:
     lease = taken(records_in(tmp_path))
     for path in (tmp_path / ".holdfast/orders/lease").iterdir():
         path.unlink()
-    assert "the files of generation 1 are gone" in loss(lease).message
+    assert "the files of generation 1 are missing" in loss(lease).message
 
 
 def test_a_release_that_fails_is_told_and_blocks_nobody_of_this_process(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_columns_that_the_sink_names(declared: ReadySink, words: str) -> None:
 
 def test_names_that_no_table_takes() -> None:
     """Twice the same, characters of Delta's own, a backtick in a merge."""
-    with pytest.raises(SinkError, match="several columns with the name key"):
+    with pytest.raises(SinkError, match="several columns named key"):
         check_columns(rows(key=StringType(), Key=StringType()), sink())
     spaced = rows(**{"a b": StringType()})
     with pytest.raises(SinkError, match="takes no column with the name 'a b'"):

@@ -138,7 +138,7 @@ def test_a_key_that_is_not_there_is_told() -> None:
         ('{"key": "alder"', "at character 16: this is not a JSON object"),
         ("{" + '"a":{' * 100_000, "the JSON object is nested too deeply"),
         ('{"key": ' + "9" * 5000 + "}", "a number in the JSON object has thousands of digits"),
-        ({"window": {"start": "2026-01-01"}}, "window is made of start, end"),
+        ({"window": {"start": "2026-01-01"}}, "window consists of start, end"),
     ],
 )
 def test_a_key_that_can_not_be_understood(key: Any, said: str) -> None:
