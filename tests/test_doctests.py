@@ -14,7 +14,7 @@ import holdfast
 from tests.docs.session import workplace
 
 ROOT = Path(str(holdfast.__file__)).parent
-NEED_SPARK = {"run", "start"}
+NEED_SPARK = {"check", "run", "start"}
 """Functions whose examples would start Spark: the pages of the documentation show them."""
 
 

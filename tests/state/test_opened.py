@@ -89,7 +89,7 @@ def test_a_missing_frame_library_is_named(place: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(frames, "find_spec", lambda _: None)
     answer = holdfast.read_state(place)
     for make, library in ((answer.to_pandas, "pandas"), (answer.to_polars, "polars")):
-        with pytest.raises(UsageError, match=f"needs {library}, which is not") as failure:
+        with pytest.raises(UsageError, match=f"requires {library}, which is not") as failure:
             make()
         assert failure.value.code.number == "HF2770"
         assert failure.value.next_steps[0].startswith("pip install ")

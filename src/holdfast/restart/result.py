@@ -47,11 +47,13 @@ class CheckedJob:
     location: str
     """Its checkpoint."""
     verdict: Verdict
+    """What all of its changes allow together."""
     conditions: tuple[str, ...]
     """What must hold for a conditional or unknown verdict to be right."""
     changes: tuple[CheckedChange, ...]
     """The worst first."""
     fingerprint: Fingerprints
+    """The query of the last run and the current one."""
     next_start: NextStart | None
     """What Spark does with the checkpoint as it is; null where only a bundle of it is here."""
     compared_with: int | None

@@ -12,6 +12,7 @@ class Verdict(str, Enum):
     """Whether the code may continue from the checkpoint."""
 
     SAFE = "safe"
+    """It continues as it would have without the change."""
     CONDITIONAL = "conditional"
     """Right if the conditions hold that a person or another system knows about."""
     UNKNOWN = "unknown"

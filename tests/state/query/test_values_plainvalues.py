@@ -130,4 +130,4 @@ def test_a_struct_needs_all_of_its_fields() -> None:
     with pytest.raises(UsageError) as failure:
         given_value({"start": "2026-01-01", "ende": None}, field)
     assert failure.value.code.number == "HF2776"
-    assert "window is made of start, end" in failure.value.message
+    assert "window consists of start, end" in failure.value.message

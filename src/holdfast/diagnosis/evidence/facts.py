@@ -36,6 +36,7 @@ from holdfast.diagnosis.inspection.sink.facts import (
 )
 from holdfast.errors import StorageError
 from holdfast.ledgers.sparkfilesink import FORMATS as FILE_FORMATS
+from holdfast.plurals import counted
 from holdfast.records.run import Run
 from holdfast.records.starts import Attempt
 
@@ -134,7 +135,7 @@ def with_recorded_runs(
         return fact
     seen = fact.value or NO_RESTARTS
     history = replace(seen, runs=tuple(map(run_shown, runs)), not_visible=UNRECORDED)
-    return HistoryFact(history, Basis.RECORDED, f"the records of all {len(runs)} runs")
+    return HistoryFact(history, Basis.RECORDED, f"the records of {counted(len(runs), 'run')}")
 
 
 def _operator_names(run: Run | None) -> tuple[str, ...] | None:
