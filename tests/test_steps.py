@@ -148,7 +148,8 @@ NAME_OPTIONS = {
     "backup/restoring.py", "backup/sinklog.py", "diagnosis/checks/sink/delta.py",
     "diagnosis/checks/sink/ownledger.py", "diagnosis/evidence/missing.py",
     "diagnosis/inspection/keptoffsets.py", "jobs/discovery.py", "jobs/projectfile/profiles.py",
-    "jobs/target.py", "records/leases/taking.py", "spark/sinks/files.py", "storage/filesystem.py",
+    "jobs/target.py", "library/checking.py", "records/leases/taking.py", "spark/sinks/files.py",
+    "storage/filesystem.py",
     "storage/location.py", "storage/options.py",
 }  # fmt: skip
 """Modules with next steps that name options: steps are translated for programs, as tested above."""
