@@ -24,8 +24,11 @@ class CheckedChange:
     subject: str
     """What changed."""
     before: str | None
+    """As the last run had it; null where that is not known."""
     after: str | None
+    """As it would start now; null where it is gone."""
     why: str
+    """Why it matters."""
     condition: str | None
     """What must hold for the change to be right."""
     error: str | None

@@ -76,7 +76,7 @@ def test_what_delta_could_not_have_written_is_refused(change: object, code: str)
 
 
 def test_a_missing_field_is_refused() -> None:
-    with pytest.raises(DecodeError, match="lacks sourceVersion"):
+    with pytest.raises(DecodeError, match="has no sourceVersion"):
         explain(SourceEvidence('{"reservoirId":"t"}'))
 
 
