@@ -24,7 +24,9 @@ class Fingerprints:
     """What the query was and is, each as one digest; null where it is not known."""
 
     stored: str | None
+    """The query of the last run."""
     current: str | None
+    """The query that would start now."""
 
 
 @dataclass(frozen=True)
