@@ -267,9 +267,11 @@ def test_code_digests_follow_imports_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_code_digests_of_a_callable_and_of_sql(tmp_path: Path) -> None:
-    """A function has a file, SQL has none."""
+    """A function has a file, SQL in the project file is digested itself."""
     assert [*code_digests(job(tmp_path, transform=applied))] == ["test_dataframe_transforms.py"]
-    assert code_digests(job(tmp_path, sql="select 1")) == {}
+    assert code_digests(job(tmp_path, sql="select 1")) == {
+        "sql": hashlib.sha256(b"select 1").hexdigest()
+    }
 
 
 def few(folder: Path) -> Any:

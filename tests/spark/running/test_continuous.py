@@ -73,7 +73,7 @@ def test_a_job_whose_history_can_t_be_written_delivers_all_the_same(
     assert (lost.ended.value, good.ended.value) == ("finished", "finished")
     (finding,) = answer.findings
     assert (finding.code, finding.severity.value) == ("HF2612", "warning")
-    assert "lost finished (1 batch, 2 rows), but the record" in finding.message
+    assert "lost finished (1 batch, 2 rows), but this could not be written" in finding.message
     assert answer.exit_status == 3
     assert lost.batches == 1 and made.ids("lost", "commits") == [0]
     assert table(spark, tmp_path / "lake/lost") == expected(numbers)
