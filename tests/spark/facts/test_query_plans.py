@@ -255,7 +255,9 @@ def test_operators_that_can_not_be_told_are_none(
     streams: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A Spark that is built in another way is not taken for a query without state."""
-    monkeypatch.setattr("holdfast.spark.facts.planning._STREAMING", "org.apache.spark.elsewhere")
+    monkeypatch.setattr(
+        "holdfast.spark.facts.plan.planning._STREAMING", "org.apache.spark.elsewhere"
+    )
     told = plan_facts(streams[0].groupBy("key").count(), {})
     assert told.operators is None
     assert told.query is not None and told.query.operators is None

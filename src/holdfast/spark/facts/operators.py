@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.records.facts import OperatorFacts, StoreFacts
-from holdfast.spark.facts.expressions import Speller, expression_id
-from holdfast.spark.facts.normal import (
+from holdfast.spark.facts.plan.expressions import Speller, expression_id
+from holdfast.spark.facts.plan.normal import (
     AGGREGATION,
     DEDUPLICATION,
     GROUP_STATE,
@@ -26,8 +26,8 @@ from holdfast.spark.facts.normal import (
     join_type,
     named_object,
 )
+from holdfast.spark.facts.plan.tree import Node
 from holdfast.spark.facts.texts import bounded
-from holdfast.spark.facts.tree import Node
 
 _SAVE, _SESSION = "StateStoreSaveExec", "SessionWindowStateStoreSaveExec"
 _KINDS = {

@@ -22,25 +22,25 @@ from holdfast.records.facts import (
 )
 from holdfast.records.run import PlanFacts
 from holdfast.redaction import redact
-from holdfast.spark.facts.functions import function_facts, function_name, users_own
-from holdfast.spark.facts.normal import PROCESSOR, RELATIONS, Normal, normal_form
 from holdfast.spark.facts.operators import PhysicalOperator, kinds_of, operator_facts
-from holdfast.spark.facts.planning import java_class
-from holdfast.spark.facts.processors import UnclearError, with_variables
-from holdfast.spark.facts.pythonudfs import PlannedFunction, python_functions
-from holdfast.spark.facts.reading import (
+from holdfast.spark.facts.plan.normal import PROCESSOR, RELATIONS, Normal, normal_form
+from holdfast.spark.facts.plan.planning import java_class
+from holdfast.spark.facts.plan.reading import (
     REFUSALS,
     PlannedOperator,
     Reading,
     brief,
     read_plans,
 )
+from holdfast.spark.facts.plan.tree import parse
+from holdfast.spark.facts.python.functions import function_facts, function_name, users_own
+from holdfast.spark.facts.python.processors import UnclearError, with_variables
+from holdfast.spark.facts.python.udfs import PlannedFunction, python_functions
 from holdfast.spark.facts.settings import settings_of
 from holdfast.spark.facts.sources import sources_of
 from holdfast.spark.facts.state import attributes, schema_columns, stored_columns, stores_of
 from holdfast.spark.facts.statics import statics_of
 from holdfast.spark.facts.texts import bounded
-from holdfast.spark.facts.tree import parse
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

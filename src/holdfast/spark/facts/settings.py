@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.spark.facts.reading import REFUSALS, pairs_of
+from holdfast.spark.facts.plan.reading import REFUSALS, pairs_of
 from holdfast.spark.facts.texts import option_value
 
 _STREAMING = "spark.sql.streaming"

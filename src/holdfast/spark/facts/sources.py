@@ -7,11 +7,11 @@ from typing import Any
 
 from holdfast.format.sources.readers import UNKNOWN, reader_named
 from holdfast.records.facts import SourceFacts
-from holdfast.spark.facts.normal import RELATIONS
-from holdfast.spark.facts.reading import REFUSALS, Plan, brief, java_pairs, pairs_of
+from holdfast.spark.facts.plan.normal import RELATIONS
+from holdfast.spark.facts.plan.reading import REFUSALS, Plan, brief, java_pairs, pairs_of
+from holdfast.spark.facts.plan.tree import Node
 from holdfast.spark.facts.state import attributes
 from holdfast.spark.facts.texts import option_value
-from holdfast.spark.facts.tree import Node
 
 _IDENTITY = (
     *("path", "subscribe", "subscribepattern", "assign", "table", "topic", "topics"),

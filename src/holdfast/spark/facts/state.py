@@ -8,10 +8,10 @@ from typing import Any
 
 from holdfast.format.state.schema import columns
 from holdfast.records.facts import ColumnFacts, StoreFacts
-from holdfast.spark.facts.expressions import expression_id, type_of
-from holdfast.spark.facts.planning import java_class, streaming_type
-from holdfast.spark.facts.reading import PlannedOperator
-from holdfast.spark.facts.tree import Node
+from holdfast.spark.facts.plan.expressions import expression_id, type_of
+from holdfast.spark.facts.plan.planning import java_class, streaming_type
+from holdfast.spark.facts.plan.reading import PlannedOperator
+from holdfast.spark.facts.plan.tree import Node
 
 _DEFAULT = "default"
 _NOTHING = ColumnFacts("__dummy__", "void")

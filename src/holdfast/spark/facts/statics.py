@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.records.facts import StaticFacts
-from holdfast.spark.facts.normal import RELATIONS
-from holdfast.spark.facts.reading import REFUSALS, Plan, brief, pairs_of, texts_of
+from holdfast.spark.facts.plan.normal import RELATIONS
+from holdfast.spark.facts.plan.reading import REFUSALS, Plan, brief, pairs_of, texts_of
+from holdfast.spark.facts.plan.tree import Node
 from holdfast.spark.facts.state import attributes
 from holdfast.spark.facts.texts import bounded, without_secrets
-from holdfast.spark.facts.tree import Node
 
 _MOST_FILES = 100_000
 """Of more files than these no digest is made: it would take longer than the start."""

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from holdfast.records.facts import ColumnFacts, OperatorFacts, StoreFacts
-from holdfast.spark.facts.pythoncode import definition_of
+from holdfast.spark.facts.python.code import definition_of
 from holdfast.spark.facts.texts import bounded
 
 _KINDS = {"getValueState": "value", "getListState": "list", "getMapState": "map"}

@@ -9,7 +9,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from holdfast.format.state.schema import columns, decode_state_schema
 from holdfast.records.facts import ColumnFacts, OperatorFacts
-from holdfast.spark.facts.processors import UnclearError, state_variables, with_variables
+from holdfast.spark.facts.python.processors import UnclearError, state_variables, with_variables
 from tests.corpus import processors
 from tests.corpus.loading import sample
 

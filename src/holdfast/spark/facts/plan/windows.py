@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.spark.facts.tree import Node, unwrapped
+from holdfast.spark.facts.plan.tree import Node, unwrapped
 
 Found = tuple[str, Node, tuple[str | Node, ...]]
 """The function, the column of time, and what else the user gave it."""

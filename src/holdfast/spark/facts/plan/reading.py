@@ -15,9 +15,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from holdfast.redaction import excerpt
-from holdfast.spark.facts.expressions import WITHOUT_MEANING
-from holdfast.spark.facts.planning import java_class, loaded_type, plan_first_batch
-from holdfast.spark.facts.tree import Node, parse
+from holdfast.spark.facts.plan.expressions import WITHOUT_MEANING
+from holdfast.spark.facts.plan.planning import java_class, loaded_type, plan_first_batch
+from holdfast.spark.facts.plan.tree import Node, parse
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.spark.facts.tree import parse
+from holdfast.spark.facts.plan.tree import parse
 
 
 def node(name: str, children: int = 0, **fields: Any) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from holdfast.spark.facts.plan.windows import duration
 from holdfast.spark.facts.texts import without_secrets
-from holdfast.spark.facts.windows import duration
 
 _IDENTITY_HASH = re.compile(r"@[0-9a-f]{1,16}\b")
 _NUMBERS = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L", "float": "F", "double": "D"}

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from holdfast.spark.facts.expressions import Speller, expression_id, snake
+from holdfast.spark.facts.plan.expressions import Speller, expression_id, snake
+from holdfast.spark.facts.plan.tree import Node, unwrapped
+from holdfast.spark.facts.plan.windows import time_window
 from holdfast.spark.facts.texts import bounded
-from holdfast.spark.facts.tree import Node, unwrapped
-from holdfast.spark.facts.windows import time_window
 
 RELATIONS = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation")
 """The leaves of an analysed plan that are streams."""

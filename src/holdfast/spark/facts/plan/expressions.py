@@ -15,10 +15,10 @@ from typing import Any
 from holdfast.errors import DecodeError
 from holdfast.format.state.schema import type_text
 from holdfast.redaction import names_secret
-from holdfast.spark.facts.literals import folds, literal
+from holdfast.spark.facts.plan.literals import folds, literal
+from holdfast.spark.facts.plan.tree import Node, unwrapped
+from holdfast.spark.facts.plan.windows import session_window, time_window, window_time
 from holdfast.spark.facts.texts import digest, without_secrets
-from holdfast.spark.facts.tree import Node, unwrapped
-from holdfast.spark.facts.windows import session_window, time_window, window_time
 
 Lookup = Callable[[int, str], str]
 """Returns the normal form of an attribute by its id and name."""

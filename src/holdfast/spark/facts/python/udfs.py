@@ -8,8 +8,8 @@ from typing import Any
 
 from pyspark import cloudpickle
 
-from holdfast.spark.facts.reading import REFUSALS, Plan, brief, expressions_of
-from holdfast.spark.facts.tree import Node
+from holdfast.spark.facts.plan.reading import REFUSALS, Plan, brief, expressions_of
+from holdfast.spark.facts.plan.tree import Node
 
 _PYTHON = frozenset(("PythonUDF", "PythonUDAF", "PythonUDTF"))
 _WITH_STATE = frozenset(

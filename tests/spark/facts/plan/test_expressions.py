@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.spark.facts.expressions import Speller
-from holdfast.spark.facts.literals import literal
+from holdfast.spark.facts.plan.expressions import Speller
+from holdfast.spark.facts.plan.literals import literal
+from holdfast.spark.facts.plan.tree import Node
 from holdfast.spark.facts.texts import LONGEST, bounded, option_value
-from holdfast.spark.facts.tree import Node
 
 
 def node(kind: str, /, *children: Node, **fields: Any) -> Node:

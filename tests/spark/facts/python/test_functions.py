@@ -16,7 +16,7 @@ from pyspark.cloudpickle import dumps, loads
 
 from holdfast.jobs.ready import FunctionReference
 from holdfast.records.facts import FunctionFacts
-from holdfast.spark.facts.functions import function_facts, function_name
+from holdfast.spark.facts.python.functions import function_facts, function_name
 from holdfast.spark.usercode import load_function
 
 Load = Callable[..., ModuleType]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.records.facts import OperatorFacts
-from holdfast.spark.facts.normal import Normal, normal_form, stream_numbers
 from holdfast.spark.facts.operators import PhysicalOperator, kinds_of, operator_facts
-from holdfast.spark.facts.tree import Node, parse
+from holdfast.spark.facts.plan.normal import Normal, normal_form, stream_numbers
+from holdfast.spark.facts.plan.tree import Node, parse
 
 RECORDED = Path(__file__).parent / "recorded"
 QUERIES = {

@@ -20,8 +20,8 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any
 
 from holdfast.records.facts import FunctionFacts
-from holdfast.spark.facts.pythoncode import code_digest, free_names, gets_by_name
-from holdfast.spark.facts.pythonvalues import PLAIN, is_foreign, is_pyspark, spelled
+from holdfast.spark.facts.python.code import code_digest, free_names, gets_by_name
+from holdfast.spark.facts.python.values import PLAIN, is_foreign, is_pyspark, spelled
 from holdfast.spark.usercode import is_installed, is_library
 
 _MOST_PARTS = 500

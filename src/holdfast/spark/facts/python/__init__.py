@@ -1,0 +1,1 @@
+"""What the Python functions of a query are: their code, and everything that it reaches."""
