@@ -406,13 +406,81 @@ def test_a_helper_that_moved_is_the_same_and_one_that_moved_and_changed_is_not()
         assert judge(start_of(before, changed(functions=(moved, SHOWN)))).verdict is verdict
 
 
-def test_functions_of_one_name_are_compared_with_each_other() -> None:
-    """Two lambdas have the same name."""
+def test_functions_of_one_name_are_compared_in_their_order() -> None:
+    """Two lambdas have the same name, and the plan does not show which one is called where."""
     one, two = (replace(CLEANED, parts={"<lambda>": digest}) for digest in "12")
     before = changed(functions=(one, two))
-    assert judge(start_of(before, changed(functions=(two, one), output=(USER,)))).verdict is SAFE
+    same = changed(functions=(one, two), output=(USER,))
+    assert judge(start_of(before, same)).verdict is SAFE
     other = replace(one, parts={"<lambda>": "3"})
-    assert judge(start_of(before, changed(functions=(two, other)))).verdict is CONDITIONAL
+    for now in ((two, one), (two, other), (one,), (two,), (one, two, two)):
+        judged = judge(start_of(before, changed(functions=now)))
+        assert {change.rule for change in judged.changes} == {"HF3150"}
+        assert judged.verdict is CONDITIONAL
+
+
+def test_a_constant_of_another_name_is_the_same() -> None:
+    """Its value is in the code that uses it; the name is only shown."""
+    before = {"cleaned": "ast:1", "pipeline:LIMIT": "constant:5"}
+    renamed = {"cleaned": "ast:1", "pipeline:MOST": "constant:5"}
+    raised = {"cleaned": "ast:2", "pipeline:LIMIT": "constant:6"}
+    start = changed(functions=(replace(CLEANED, parts=before),))
+    for parts, verdict in ((renamed, SAFE), (raised, CONDITIONAL)):
+        now = changed(functions=(replace(CLEANED, parts=parts),))
+        assert judge(start_of(start, now)).verdict is verdict
+
+
+def test_what_each_function_of_a_name_reaches_is_compared() -> None:
+    """Also of one that is new, and what is not reached any more; a move between modules is none."""
+    plain = replace(CLEANED, parts={"<lambda>": "1"})
+    opens = replace(CLEANED, parts={"<lambda>": "2"}, unfollowed=("pipeline:cleaned opens files",))
+    calls = replace(opens, unfollowed=("pipeline:cleaned uses the network",))
+    for before, now in (
+        ((opens, plain), (calls, plain)),
+        ((plain, opens), (plain, calls)),
+        ((opens,), (replace(opens, unfollowed=()),)),
+        ((plain,), (plain, opens)),
+    ):
+        judged = judge(start_of(changed(functions=before), changed(functions=now)))
+        assert "HF3152" in {change.rule for change in judged.changes}, now
+        assert judged.verdict is UNKNOWN
+    moved = replace(opens, name="texts:cleaned", unfollowed=("texts:cleaned opens files",))
+    judged = judge(start_of(changed(functions=(opens,)), changed(functions=(moved,))))
+    assert judged.verdict is SAFE
+
+
+def test_static_tables_of_one_name_are_compared_in_their_order() -> None:
+    """Two tables of local rows have the same name; a new or lost one is reported, too."""
+    one, two = (StaticFacts("local rows(a int)", digest) for digest in "12")
+    other = replace(one, content="3")
+    for before, now in (
+        ((one, two), (two, one)),
+        ((one, two), (one, other)),
+        ((one,), (one, two)),
+        ((one, two), (one,)),
+    ):
+        start = start_of(changed(statics=before), changed(statics=now))
+        assert {change.rule for change in judge(start).changes} == {"HF3155"}, now
+        assert judge(start).verdict is CONDITIONAL
+    assert judge(start_of(changed(statics=(one, two)), changed(statics=(one, two)))).changes == ()
+
+
+def test_a_new_static_table_that_the_plan_shows_is_judged_there() -> None:
+    """HF3122 asks about the rows that reach the state: one question is enough."""
+    joined = replace(SUMS, input=(*SUMS.input, "join inner", "  lake.prices"))
+    prices = StaticFacts("lake.prices", "version 1")
+    now = changed(operators=(joined,), statics=(STATIC, prices))
+    judged = judge(start_of(STATEFUL, now))
+    verdicts = {change.rule: change.verdict for change in judged.changes}
+    assert verdicts == {"HF3122": CONDITIONAL, "HF3155": SAFE}
+
+
+def test_a_table_is_not_taken_for_one_whose_name_it_is_a_part_of() -> None:
+    """State may depend on a table that nothing names, whatever the last steps are called."""
+    before, now = (StaticFacts("range", content) for content in ("1", "2"))
+    steps = ("column ranges: source0.arrange",)
+    start = start_of(changed(statics=(before,), steps=steps), changed(statics=(now,), steps=steps))
+    assert judge(start).verdict is CONDITIONAL
 
 
 def test_a_setting_that_was_not_set_before_is_asked_about() -> None:

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.records.documents import document_of, encode_document
 
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """Raised when the normal form changes: facts of different versions are not compared."""
+CONSTANT = "constant:"
+"""How the digest of a global constant begins whose value is in the digest of the code that uses it:
+its name decides nothing."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,8 @@ class FunctionFacts:
     kind: str
     """`transform`, `udf`, `pandas`, `state` or `sink`."""
     parts: Mapping[str, str] = field(default_factory=dict)
-    """Digest of each piece of code, constant or default that it reaches, by name; itself too."""
+    """Digest of each piece of code, constant or default that it reaches, by name; itself too.
+    One that begins with `constant:` is there to be shown: the code has its value."""
     unfollowed: tuple[str, ...] = ()
     """What it reaches that cannot be compared, in words."""
     place: str | None = None

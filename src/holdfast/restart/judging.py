@@ -15,8 +15,6 @@ from holdfast.restart.start import StartFacts
 from holdfast.restart.verdict import Change, Verdict, worst_verdict
 
 _UNKNOWN_STATUS = 31
-_DATA = frozenset({"HF3155"})
-"""Rules on data that changes without a deployment: `check` asks about it, a start notes it."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,8 @@ class Judgement:
     """What rules on the checkpoint and the sink found, in their order."""
     uncompared: frozenset[str] = field(default_factory=frozenset)
     """Codes of changes that are seen without the last run: they do not stop a start."""
+    noted: frozenset[str] = field(default_factory=frozenset)
+    """Codes of changes of data: a start notes them."""
 
 
 def judge(start: StartFacts, rules: Sequence[Rule] = RULES) -> Judgement:
@@ -50,6 +50,7 @@ def judge(start: StartFacts, rules: Sequence[Rule] = RULES) -> Judgement:
     findings: list[Finding] = []
     changes: list[Change] = []
     uncompared: set[str] = set()
+    noted: set[str] = set()
     for rule in rules:
         for one in rule.look(start) if rule.applies(start) else ():
             if isinstance(one, Finding):
@@ -57,6 +58,8 @@ def judge(start: StartFacts, rules: Sequence[Rule] = RULES) -> Judgement:
                 changes.extend(_as_change(one))
             else:
                 changes.append(one)
+                if rule.is_of_data:
+                    noted.add(one.rule)
                 if rule.needs is Needs.PLAN and start.lacks_history:
                     uncompared.add(one.rule)
     ordered = tuple(sorted(changes, key=lambda one: -one.verdict.rank))
@@ -71,6 +74,7 @@ def judge(start: StartFacts, rules: Sequence[Rule] = RULES) -> Judgement:
         ),
         tuple(findings),
         frozenset(uncompared),
+        frozenset(noted),
     )
 
 
@@ -82,7 +86,7 @@ def admit_start(start: StartFacts, accepted: Collection[str] = ()) -> tuple[Find
     """
     judged = judge(start)
     refusing = [
-        _noted(finding_of(one)) if one.rule in _DATA else finding_of(one)
+        _noted(finding_of(one)) if one.rule in judged.noted else finding_of(one)
         for one in judged.changes
         if one.rule.startswith("HF31") and one.verdict is not Verdict.SAFE
         if one.rule not in judged.uncompared

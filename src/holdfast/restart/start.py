@@ -33,14 +33,6 @@ class QueryPair:
         )
 
     @property
-    def is_other_code(self) -> bool:
-        """Whether a file or text that the query is made of differs, in whatever way."""
-        transforms = [one.parts for one in self.before.functions if one.kind == "transform"]
-        return self.before.code != self.now.code or any(
-            one.kind == "transform" and one.parts not in transforms for one in self.now.functions
-        )
-
-    @property
     def is_other_release(self) -> bool:
         """Whether another release of Spark planned it: its defaults differ, the pinned ones not."""
         return self.before.spark.split(".")[:2] != self.now.spark.split(".")[:2]

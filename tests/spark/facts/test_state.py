@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.spark.facts.plan.test_normal import recorded
 
 from holdfast.records.facts import ColumnFacts
 from holdfast.spark.facts.plan.tree import Node
 from holdfast.spark.facts.state import _as_scanned, attributes
+from tests.spark.facts.plan.test_normal import recorded
 
 KEY, AT, VALUE, MATCHED = (
     ColumnFacts("key", "string"),

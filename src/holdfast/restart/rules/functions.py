@@ -3,125 +3,127 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import TypeVar
 
 from holdfast.plurals import counted
 from holdfast.records.documents import encode_document
-from holdfast.records.facts import FunctionFacts, OperatorFacts, QueryFacts
+from holdfast.records.facts import (
+    CONSTANT,
+    FunctionFacts,
+    OperatorFacts,
+    QueryFacts,
+    StaticFacts,
+)
 from holdfast.restart.rules.rule import on_history
 from holdfast.restart.start import QueryPair
 from holdfast.restart.verdict import Change, Verdict
 
-_STATE = "state"
-_SHOWN_BY_PLAN = frozenset({"transform", "sink"})
+_STATE, _TRANSFORM = "state", "transform"
+_SHOWN_BY_PLAN = frozenset({_TRANSFORM, "sink"})
 """Kinds whose own text decides nothing that the plan, or the sink, does not show."""
 _MOST_PARTS = 5
+_MODULE = re.compile(r"[\w.]+:(?=[\w<])")
 
 
 @on_history("HF3150", "HF3151")
 def changed_functions(pair: QueryPair) -> Iterator[Change]:
     """Ask about functions that feed state, and show the others."""
-    for after in pair.now.functions:
-        # Two lambdas, or two closures of one function, have one name.
-        known = [one for one in pair.before.functions if one.name == after.name]
-        if not known:
-            yield from _new_function(after, pair)
-        if not known or any(_named_digests(one) == _named_digests(after) for one in known):
-            continue
-        before = known[-1]
-        parts = _changed_parts(before, after)
-        old, new = _version(before), _version(after)
-        subject = f"{after.name} ({', '.join(parts)})"
-        if after.kind not in _SHOWN_BY_PLAN and feeds_state(after, pair):
-            why = (
-                "its result is in the state, and the plan does not show what it does: new results "
-                "are mixed with old ones"
-            )
-            condition = f"{', '.join(parts)} gives the same result as before for every row"
-            yield Change(
-                "HF3150", Verdict.CONDITIONAL, subject, old, new, why, condition, place=after.place
-            )
-        else:
-            why = "no state depends on it: later rows are made by the new code"
-            if after.kind in _SHOWN_BY_PLAN:
-                why = "what it does is in the plan: what matters of it is judged there"
-            yield Change("HF3151", Verdict.SAFE, subject, old, new, why, place=after.place)
+    for before, after in _functions(pair):
+        if before is not None and after is not None and _does(before) != _does(after):
+            yield _changed(before, after, pair)
+        elif before is None and after is not None and _asks(after, pair):
+            yield _new(after, pair)
+        elif before is not None and after is None and _asks(before, pair):
+            yield _lost(before)
 
 
-def _new_function(after: FunctionFacts, pair: QueryPair) -> Iterator[Change]:
+def _changed(before: FunctionFacts, after: FunctionFacts, pair: QueryPair) -> Change:
+    parts = _changed_parts(before, after)
+    old, new = _version(before), _version(after)
+    subject = f"{after.name} ({', '.join(parts)})"
+    if _asks(after, pair):
+        why = (
+            "its result is in the state, and the plan does not show what it does: new results "
+            "are mixed with old ones"
+        )
+        condition = f"{', '.join(parts)} gives the same result as before for every row"
+        return Change(
+            "HF3150", Verdict.CONDITIONAL, subject, old, new, why, condition, place=after.place
+        )
+    why = "no state depends on it: later rows are made by the new code"
+    if after.kind in _SHOWN_BY_PLAN:
+        why = "what it does is in the plan: what matters of it is judged there"
+    return Change("HF3151", Verdict.SAFE, subject, old, new, why, place=after.place)
+
+
+def _new(after: FunctionFacts, pair: QueryPair) -> Change:
     """Ask about a function that takes the place of another one; the plan may look the same."""
-    if after.kind in _SHOWN_BY_PLAN or not feeds_state(after, pair):
-        return
-    kept = {one.name for one in pair.now.functions}
-    gone = [one for one in pair.before.functions if one.name not in kept]
-    same = _named_digests(after) if _short(after.name) in map(_own_name, gone) else _digests(after)
-    if any(one.parts and same in (_named_digests(one), _digests(one)) for one in gone):
-        return  # renamed or moved
-    old = ", ".join(one.name for one in gone) or "none"
+    gone = dict.fromkeys(one.name for one in _gone(pair))
     why = "its result is in the state, which was made without it"
     condition = f"{after.name} gives the same result as what was there before, for every row"
-    yield Change(
-        "HF3150", Verdict.CONDITIONAL, after.name, old, after.name, why, condition,
-        place=after.place,
+    return Change(
+        "HF3150", Verdict.CONDITIONAL, after.name, ", ".join(gone) or "none", after.name, why,
+        condition, place=after.place,
     )  # fmt: skip
 
 
-def _version(function: FunctionFacts) -> str:
-    """Return a short text that is another one for every change of a function."""
-    digest = hashlib.sha256(encode_document(function.parts)).hexdigest()[:8]
-    return f"version {digest} ({counted(len(function.parts), 'part')})"
-
-
-def _own_name(function: FunctionFacts) -> str:
-    return _short(function.name)
-
-
-def _named_digests(function: FunctionFacts) -> list[str]:
-    """Return the digests with names but without modules: code may move between these."""
-    return sorted(f"{name.rpartition(':')[2]}={one}" for name, one in function.parts.items())
-
-
-def _digests(function: FunctionFacts) -> list[str]:
-    return sorted(function.parts.values())
+def _lost(before: FunctionFacts) -> Change:
+    """Ask about one of several functions of a name: the plan does not show which are left."""
+    why = "its result is in the state, and others of its name may have taken its place"
+    condition = f"what is left of {before.name} gives the same result as before for every row"
+    return Change(
+        "HF3150", Verdict.CONDITIONAL, before.name, _version(before), None, why, condition,
+        place=before.place,
+    )  # fmt: skip
 
 
 @on_history("HF3152")
 def unfollowed_parts(pair: QueryPair) -> Iterator[Change]:
-    """Say what a changed function that feeds state reaches and cannot be compared."""
-    then = {one.name: one for one in pair.before.functions}
-    for after in pair.now.functions:
-        before = then.get(after.name)
-        if before is None or not after.unfollowed or after.kind in _SHOWN_BY_PLAN:
+    """Say what a changed function that feeds state reaches, or reached, and cannot be compared."""
+    for before, after in _functions(pair):
+        if after is None or not _asks(after, pair):
             continue
-        if before.unfollowed != after.unfollowed and feeds_state(after, pair):
-            yield Change(
-                "HF3152",
-                Verdict.UNKNOWN,
-                f"what {after.name} reaches",
-                ", ".join(before.unfollowed) or "nothing else",
-                ", ".join(after.unfollowed),
-                "its content is not known, and state depends on it",
-                f"{', '.join(after.unfollowed)} gives the same as before",
-                place=after.place,
-            )
+        known = () if before is None else _unfollowed(before)
+        if known == _unfollowed(after):
+            continue
+        old = () if before is None else before.unfollowed
+        yield Change(
+            "HF3152",
+            Verdict.UNKNOWN,
+            f"what {after.name} reaches",
+            ", ".join(old) or "nothing else",
+            ", ".join(after.unfollowed) or "nothing else",
+            "its content is not known, and state depends on it",
+            f"{', '.join(after.unfollowed or old)} gives the same as before",
+            place=after.place,
+        )
 
 
-@on_history("HF3155")
+@on_history("HF3155", is_of_data=True)
 def static_tables(pair: QueryPair) -> Iterator[Change]:
     """Ask about a table beside the stream whose content changed, where state depends on it."""
-    then = {one.name: one for one in pair.before.statics}
-    for after in pair.now.statics:
-        before = then.get(after.name)
-        if before is None or before.content == after.content:
+    for before, after in _in_order(pair.before.statics, pair.now.statics, lambda one: one.name):
+        table = after or before
+        if table is None or before == after:
             continue
-        subject, old, new = f"static table {after.name}", before.content, after.content
-        if _is_below_state(after.name, pair):
-            why = "state was made with the old rows of the table"
-            condition = "state that was made with the old rows of the table may stay"
-            yield Change("HF3155", Verdict.CONDITIONAL, subject, old, new, why, condition)
-        else:
+        verdict, condition = Verdict.SAFE, None
+        if not _is_below_state(table.name, pair):
             why = "no state depends on it: later rows are joined with its new content"
-            yield Change("HF3155", Verdict.SAFE, subject, old, new, why)
+        elif None in (before, after) and _mentions(table.name, _inputs(pair)):
+            why = "whether it is joined in is in the plan: which rows reach the state is judged"
+        else:
+            why = "state was made with the old rows of the table"
+            verdict = Verdict.CONDITIONAL
+            condition = "state that was made with the old rows of the table may stay"
+        subject, old, new = f"static table {table.name}", _content(before), _content(after)
+        yield Change("HF3155", verdict, subject, old, new, why, condition)
+
+
+def _content(table: StaticFacts | None) -> str | None:
+    return None if table is None else table.content or "content not known"
 
 
 @on_history("HF3157")
@@ -131,7 +133,7 @@ def undetermined(pair: QueryPair) -> Iterator[Change]:
     new = tuple(one for one in now if one not in before)
     if pair.now.operators is None and pair.before.operators is not None and not new:
         now = new = ("the stateful operators: Spark would not plan the query",)
-    if not new and pair.is_other_code:
+    if not new and _is_other_code(pair):
         now = new = _hidden(pair)
     if new and pair.has_state:
         yield Change(
@@ -145,6 +147,15 @@ def undetermined(pair: QueryPair) -> Iterator[Change]:
         )
 
 
+def _is_other_code(pair: QueryPair) -> bool:
+    """Tell whether a file or text that the query is made of differs, in whatever way."""
+    before, now = (
+        [one.parts for one in query.functions if one.kind == _TRANSFORM]
+        for query in (pair.before, pair.now)
+    )
+    return pair.before.code != pair.now.code or any(one not in before for one in now)
+
+
 def _code(query: QueryFacts) -> str:
     return hashlib.sha256(encode_document(query.code)).hexdigest()[:8]
 
@@ -156,13 +167,89 @@ def _hidden(pair: QueryPair) -> tuple[str, ...]:
         for one in pair.now.statics
         if one.content is None and _is_below_state(one.name, pair)
     )
-    parts = (
-        f"{part}"
-        for one in pair.now.functions
-        if one.kind not in _SHOWN_BY_PLAN and feeds_state(one, pair)
-        for part in one.unfollowed
-    )
+    parts = (part for one in pair.now.functions if _asks(one, pair) for part in one.unfollowed)
     return tuple(dict.fromkeys((*pair.now.unknown, *tables, *parts)))
+
+
+Facts = TypeVar("Facts")
+
+
+def _in_order(
+    before: Sequence[Facts], now: Sequence[Facts], key: Callable[[Facts], Hashable]
+) -> Iterator[tuple[Facts | None, Facts | None]]:
+    """Yield what continues what: those of one key in their order, for the plan shows no other."""
+    for one in dict.fromkeys(map(key, (*now, *before))):
+        both = ([each for each in some if key(each) == one] for some in (before, now))
+        yield from zip_longest(*both)
+
+
+def _functions(pair: QueryPair) -> Iterator[tuple[FunctionFacts | None, FunctionFacts | None]]:
+    """Yield the functions that continue each other: by name, else one that only has a new name.
+
+    A name that is gone without such a successor is not yielded: the plan shows that.
+    """
+    gone = _gone(pair)
+    for before, after in _in_order(pair.before.functions, pair.now.functions, _in_plan):
+        if before is None and after is not None:
+            yield (
+                next((one for one in gone if one.parts and _does(one) == _does(after)), None),
+                after,
+            )
+        elif after is not None or before not in gone:
+            yield before, after
+
+
+def _gone(pair: QueryPair) -> list[FunctionFacts]:
+    """Return the functions of the last run of whose name there is none any more."""
+    kept = set(map(_in_plan, pair.now.functions))
+    return [one for one in pair.before.functions if _in_plan(one) not in kept]
+
+
+def _in_plan(function: FunctionFacts) -> tuple[str, bool]:
+    """Return what the plan shows of a function; a transform is no part of it."""
+    return _short(function.name), function.kind in _SHOWN_BY_PLAN
+
+
+def _does(function: FunctionFacts) -> list[str]:
+    """Return digests of what a function does: code may move between modules, and its own name
+    and those of constants, which are in the code by their values, may be others.
+    """
+    return sorted(
+        f"{_anonymous(name, function)}={digest}"
+        for name, digest in function.parts.items()
+        if not digest.startswith(CONSTANT)
+    )
+
+
+def _unfollowed(function: FunctionFacts) -> tuple[str, ...]:
+    return tuple(sorted(_anonymous(one, function) for one in function.unfollowed))
+
+
+def _anonymous(text: str, function: FunctionFacts) -> str:
+    """Return a text without modules and without the function's own name."""
+    own = function.name.rpartition(":")[2]
+    return re.sub(rf"^{re.escape(own)}(?!\w)", "", _MODULE.sub("", text))
+
+
+def _version(function: FunctionFacts) -> str:
+    """Return a short text that is another one for every change of a function."""
+    digest = hashlib.sha256(encode_document(function.parts)).hexdigest()[:8]
+    return f"version {digest} ({counted(len(function.parts), 'part')})"
+
+
+def _changed_parts(before: FunctionFacts, after: FunctionFacts) -> list[str]:
+    names = sorted(
+        name
+        for name in before.parts.keys() | after.parts.keys()
+        if before.parts.get(name) != after.parts.get(name)
+    )
+    more = len(names) - _MOST_PARTS
+    return names[:_MOST_PARTS] + ([f"{more} more"] if more > 0 else [])
+
+
+def _asks(function: FunctionFacts, pair: QueryPair) -> bool:
+    """Tell whether the plan does not show what a function does to the state."""
+    return function.kind not in _SHOWN_BY_PLAN and feeds_state(function, pair)
 
 
 def feeds_state(function: FunctionFacts, pair: QueryPair) -> bool:
@@ -190,25 +277,24 @@ def _short(name: str) -> str:
     return name.rpartition(":")[2].rpartition(".")[2]
 
 
-def _is_named(name: str, texts: tuple[str, ...]) -> bool:
-    short = _short(name)
-    return any(name in text or f"{short}(" in text for text in texts)
+def _is_named(name: str, texts: Iterable[str]) -> bool:
+    called = re.compile(rf"(?<!\w)(?:{re.escape(name)}(?!\w)|{re.escape(_short(name))}\()")
+    return any(called.search(text) for text in texts)
 
 
 def _is_below_state(name: str, pair: QueryPair) -> bool:
-    facts: tuple[QueryFacts, ...] = (pair.before, pair.now)
-    inputs = [one.input for query in facts for one in query.operators or ()]
+    """Tell whether state may depend on a table; where it is not seen, it may."""
     if not pair.has_state:
         return False
-    in_steps = any(name in text for query in facts for text in query.steps)
-    return any(name in text for texts in inputs for text in texts) or not in_steps
+    steps = (*pair.before.steps, *pair.now.steps)
+    return _mentions(name, _inputs(pair)) or not _mentions(name, steps)
 
 
-def _changed_parts(before: FunctionFacts, after: FunctionFacts) -> list[str]:
-    names = sorted(
-        name
-        for name in before.parts.keys() | after.parts.keys()
-        if before.parts.get(name) != after.parts.get(name)
-    )
-    more = len(names) - _MOST_PARTS
-    return names[:_MOST_PARTS] + ([f"{more} more"] if more > 0 else [])
+def _inputs(pair: QueryPair) -> Iterator[str]:
+    for one in (*(pair.before.operators or ()), *(pair.now.operators or ())):
+        yield from one.input
+
+
+def _mentions(name: str, texts: Iterable[str]) -> bool:
+    whole = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+    return any(whole.search(text) for text in texts)

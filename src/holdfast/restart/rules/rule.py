@@ -38,6 +38,9 @@ class Rule:
     """The first release of Spark that it holds for."""
     until: str = RELEASES[-1]
     """The last one that is known."""
+    is_of_data: bool = False
+    """It is about data that changes without a deployment, such as the rows of a joined table:
+    `check` asks about a change, and a start only notes it, for a job must not stay down for it."""
 
     @property
     def name(self) -> str:
@@ -80,7 +83,7 @@ def on_plan(*codes: str) -> Callable[[Callable[[StartFacts], Iterator[Change]]],
 
 
 def on_history(
-    *codes: str, since: str = RELEASES[0], until: str = RELEASES[-1]
+    *codes: str, since: str = RELEASES[0], until: str = RELEASES[-1], is_of_data: bool = False
 ) -> Callable[[Compare], Rule]:
     """Make a rule of a function that compares the query with the one that ran last."""
 
@@ -91,6 +94,6 @@ def on_history(
 
         look.__name__ = compare.__name__
         look.__doc__ = compare.__doc__
-        return Rule(codes, Needs.HISTORY, look, since, until)
+        return Rule(codes, Needs.HISTORY, look, since, until, is_of_data)
 
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -202,7 +203,8 @@ def _with_variables(
         owner = normal.operators[places[0]].node
         own = [one for one in called if one.owner is owner]
         processor = users_own(own[0].function) if own else None
-        facts = replace(facts, functions=tuple(function_name(one.function) for one in own))
+        names = [function_name(one.function) for one in own]
+        facts = replace(facts, functions=tuple(dict.fromkeys(names)))
     what = f"the state variables of operator {facts.operator_id}"
     if processor is None:
         reading.unknown.append(what)
@@ -229,12 +231,26 @@ def _schema_columns(schema: Any) -> tuple[ColumnFacts, ...]:
 def _functions(
     functions: Called, called: Sequence[PlannedFunction], unknown: list[str]
 ) -> tuple[FunctionFacts, ...]:
-    found: list[FunctionFacts] = []
+    """Describe each function once, or, where the plan has several of its name, at every call."""
+    described: dict[tuple[str, int], FunctionFacts] = {}
+    calls: list[FunctionFacts] = []
     for kind, function in (*functions, *((one.kind, one.function) for one in called)):
-        facts = _described(kind, function, unknown)
-        if facts not in found:
-            found.append(facts)
-    return tuple(found)
+        known = (kind, id(function))
+        if known not in described:
+            described[known] = _described(kind, function, unknown)
+        calls.append(described[known])
+    once: list[FunctionFacts] = []
+    once += (one for one in calls if one not in once)
+    shared = Counter(map(_plan_name, once))
+    return tuple(
+        one
+        for place, one in enumerate(calls)
+        if shared[_plan_name(one)] > 1 or one not in calls[:place]
+    )
+
+
+def _plan_name(function: FunctionFacts) -> str:
+    return function.name.rpartition(":")[2].rpartition(".")[2]
 
 
 def _described(kind: str, function: Any, unknown: list[str]) -> FunctionFacts:

@@ -15,7 +15,7 @@ import pytest
 from pyspark.cloudpickle import dumps, loads
 
 from holdfast.jobs.ready import FunctionReference
-from holdfast.records.facts import FunctionFacts
+from holdfast.records.facts import CONSTANT, FunctionFacts
 from holdfast.spark.facts.python.functions import function_facts, function_name
 from holdfast.spark.usercode import load_function
 
@@ -101,6 +101,55 @@ def test_looks_change_nothing(name: str, load: Load) -> None:
 def test_what_it_does_changes_a_digest(name: str, load: Load) -> None:
     """Wherever that is."""
     assert parts_of(load, project=OTHER[name]) != parts_of(load, project=BASE)
+
+
+def without_constants(load: Load, **texts: str) -> dict[str, str]:
+    """Give the parts that decide whether a function is another one."""
+    found = parts_of(load, **texts).items()
+    return {name: digest for name, digest in found if not digest.startswith(CONSTANT)}
+
+
+TWO = """
+    LOW, HIGH = 1, 9
+
+    def made(x, most=HIGH):
+        def inner(y):
+            return LOW < y
+        return [one for one in x if inner(one) and one < HIGH]
+    """
+
+
+def test_a_constant_counts_by_its_value_and_not_by_its_name(load: Load) -> None:
+    """Wherever a code takes it: in a default, in a function inside, through a module."""
+    assert "project:LOW" in parts_of(load, project=TWO)
+    first = without_constants(load, project=TWO)
+    renamed = TWO.replace("LOW", "LEAST").replace("HIGH", "MOST")
+    assert without_constants(load, project=renamed) == first
+    for old, new in (
+        ("LOW, HIGH = 1, 9", "LOW, HIGH = 2, 9"),
+        ("LOW, HIGH = 1, 9", "LOW, HIGH = 9, 1"),
+        ("LOW, HIGH = 1, 9", "LOW, HIGH = 1, 9.0"),
+        ("LOW < y", "HIGH < y"),
+        ("def inner(y)", "def inner(y, LOW=1)"),
+    ):
+        assert without_constants(load, project=TWO.replace(old, new)) != first, new
+    text = "import table\ndef made(x):\n    return table.{0}.get(x)\n"
+    through = {
+        name: without_constants(load, table=f"{name} = {{'a': 1}}\n", project=text.format(name))
+        for name in ("RATES", "PRICES")
+    }
+    assert through["RATES"] == through["PRICES"]
+
+
+def test_what_is_no_constant_keeps_its_name(load: Load) -> None:
+    """A variable that the function changes, a table of functions, a name that is local."""
+    changing = "SEEN = 0\ndef made(x):\n    global SEEN\n    SEEN = SEEN + x\n    return SEEN\n"
+    found = parts_of(load, project=changing)
+    assert found["project:SEEN"].startswith("value:")
+    steps = "def one(x):\n    return x\nSTEPS = [one]\ndef made(x):\n    return STEPS[0](x)\n"
+    assert parts_of(load, project=steps)["project:STEPS"].startswith("value:")
+    local = "RATE = 3\ndef made(RATE):\n    return RATE\n"
+    assert parts_of(load, project=local).keys() == {"project:made"}
 
 
 def test_a_helper_in_another_module(load: Load) -> None:
@@ -237,6 +286,25 @@ def test_libraries_are_named_by_their_versions(load: Load) -> None:
     found = parts_of(load, project=text)
     assert found.keys() == {"library pandas", "project:made"}
     assert found["library pandas"].startswith("version:")
+
+
+def test_a_library_without_a_version_is_said(tmp_path: Path, load: Load) -> None:
+    """A copy that lies among the packages and is none: a new one would not be noticed."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "copiedlib.py").write_text("def cut(x):\n    return x\n", encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("copiedlib", folder / "copiedlib.py")
+    assert spec is not None and spec.loader is not None
+    module = sys.modules["copiedlib"] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        text = "import copiedlib\ndef made(x):\n    return copiedlib.cut(x)\n"
+        found = facts(load(project=text).made)
+    finally:
+        del sys.modules["copiedlib"]
+    assert found.parts.keys() == {"project:made"}
+    (said,) = found.unfollowed
+    assert "copiedlib" in said and "not installed as a package" in said
 
 
 @pytest.mark.parametrize(

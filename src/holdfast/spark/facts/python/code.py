@@ -9,37 +9,34 @@ from __future__ import annotations
 import ast
 import hashlib
 import linecache
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def code_digest(code: CodeType) -> str:
-    """Return the digest of a function's code."""
+_NO_VALUES: Mapping[str, str] = {}
+
+
+def code_digest(code: CodeType, values: Mapping[str, str] = _NO_VALUES) -> str:
+    """Return the digest of a function's code.
+
+    `values` has what stands in the code for global names such as `LIMIT` or `table.RATES`.
+    """
     found = definition_of(code)
     if found is not None:
-        return f"ast:{_short(normal_source(found, code.co_freevars))}"
+        return f"ast:{_short(normal_source(found, code.co_freevars, values))}"
     return f"code:{_short(_compiled(code))}"
 
 
-def class_source(name: str, file: str | None, line: int | None) -> ast.ClassDef | None:
-    """Return the definition of a class in a file."""
-    if file is None or line is None:
-        return None
-    found = [
-        node
-        for node in ast.walk(_parsed(file) or ast.Module([], []))
-        if isinstance(node, ast.ClassDef) and node.name == name
-    ]
-    return found[0] if len(found) == 1 else None
-
-
-def normal_source(node: ast.AST, free: Sequence[str] = ()) -> str:
+def normal_source(
+    node: ast.AST, free: Sequence[str] = (), values: Mapping[str, str] = _NO_VALUES
+) -> str:
     """Return a definition without names of local variables, docstrings, annotations and places.
 
-    `free` are the names that are local to a function around it.
+    `free` are the names that are local to a function around it, `values` what stands for names
+    that are global.
     """
     copy = ast.parse(ast.unparse(node)).body[0]
     inner = copy.value if isinstance(copy, ast.Expr) else copy
@@ -47,7 +44,23 @@ def normal_source(node: ast.AST, free: Sequence[str] = ()) -> str:
         inner.name = "_"
         # What decorates it is followed as what it refers to.
         inner.decorator_list = []
-    return ast.unparse(_Renamed(free).visit(inner))
+    return ast.unparse(_Renamed(free, values).visit(inner))
+
+
+def names_in_defaults(code: CodeType) -> list[tuple[str, ...]]:
+    """Return the names that the defaults of a function are made of, each with its attributes."""
+    found = definition_of(code)
+    given = [] if found is None else [*found.args.defaults, *found.args.kw_defaults]
+    inside = (one for default in given if default is not None for one in ast.walk(default))
+    return [tuple(name.split(".")) for one in inside if (name := _dotted(one)) is not None]
+
+
+def _dotted(node: ast.AST) -> str | None:
+    """Return a name with attributes as it is spelled; None for any other expression."""
+    if isinstance(node, ast.Attribute):
+        owner = _dotted(node.value)
+        return None if owner is None else f"{owner}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def free_names(code: CodeType) -> list[str]:
@@ -169,7 +182,8 @@ def _without_docstring(code: CodeType) -> Sequence[object]:
 class _Renamed(ast.NodeTransformer):
     """Numbers local names in the order in which they appear, and drops what has no effect."""
 
-    def __init__(self, free: Sequence[str]) -> None:
+    def __init__(self, free: Sequence[str], values: Mapping[str, str]) -> None:
+        self._values = values
         self._scopes: list[tuple[int, set[str], bool]] = []
         self._opened = 0
         self._names: dict[tuple[int, str], str] = {}
@@ -249,8 +263,21 @@ class _Renamed(ast.NodeTransformer):
         return self.visit(assigned)  # type: ignore[no-any-return]
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        node.id = self._renamed(node.id)
+        node.id = self._value(node) or self._renamed(node.id)
         return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        value = self._value(node)
+        return self.generic_visit(node) if value is None else ast.Name(value, ast.Load())
+
+    def _value(self, node: ast.Name | ast.Attribute) -> str | None:
+        """Return what stands for a global name that is read; in a class it may be the class's."""
+        spelled = _dotted(node)
+        if spelled not in self._values or not isinstance(node.ctx, ast.Load):
+            return None
+        first = str(spelled).partition(".")[0]
+        is_local = any(first in bound for _, bound, _ in self._scopes) or self._scopes[-1][2]
+        return None if is_local else self._values[str(spelled)]
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
         if node.name is not None:

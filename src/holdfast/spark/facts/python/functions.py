@@ -7,21 +7,27 @@ followed is said.
 
 from __future__ import annotations
 
-import dis
 import functools
 import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from holdfast.records.facts import FunctionFacts
-from holdfast.spark.facts.python.code import code_digest, free_names, gets_by_name
-from holdfast.spark.facts.python.values import PLAIN, is_foreign, is_pyspark, spelled
+from holdfast.records.facts import CONSTANT, FunctionFacts
+from holdfast.spark.facts.python.code import (
+    code_digest,
+    definition_of,
+    free_names,
+    gets_by_name,
+    names_in_defaults,
+)
+from holdfast.spark.facts.python.names import changed_globals, codes_in, global_names, imports_of
+from holdfast.spark.facts.python.values import PLAIN, is_foreign, is_pyspark, plain_lines, spelled
 from holdfast.spark.usercode import is_installed, is_library
 
 _MOST_PARTS = 500
@@ -53,8 +59,6 @@ _OUTSIDE = {
     "random": "uses random numbers",
 }
 _MODULE_NAMES = {("os", "environ"), ("os", "getenv")}
-_GLOBAL = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
-_ATTRIBUTE = frozenset(("LOAD_ATTR", "LOAD_METHOD"))
 
 
 def function_facts(function: Callable[..., Any], kind: str) -> FunctionFacts:
@@ -181,10 +185,30 @@ class _Followed:
             return
         name = f"{function.__module__}:{function.__qualname__}"
         code = function.__code__
-        self.parts[self._free_name(name)] = code_digest(code)
+        values = self._values(code, function.__globals__)
+        self.parts[self._free_name(name)] = code_digest(code, values)
         self._defaults(function, name)
         self._closure(function, name)
-        self._code(code, function.__globals__, name)
+        self._code(code, function.__globals__, name, values)
+
+    def _values(self, code: CodeType, names: Mapping[str, Any]) -> dict[str, str]:
+        """Return digests of the plain values behind the global names in a code, by their spelling.
+
+        They are a part of the code's own digest: the names of constants decide nothing.
+        """
+        found: dict[str, str] = {}
+        codes = [] if definition_of(code) is None else [*codes_in(code)]
+        changed = {name for one in codes for name in changed_globals(one)}
+        used = (chain for one in codes for chain in (*global_names(one), *names_in_defaults(one)))
+        for chain in used:
+            if chain[0] not in names or chain[0] in changed:
+                continue
+            value, reached = _looked_up(chain, names)
+            spelling = ".".join(reached)
+            lines = None if spelling in found else plain_lines(value)
+            if lines is not None:
+                found[spelling] = f"{CONSTANT}{_digest(chr(10).join(lines))}"
+        return found
 
     def _free_name(self, name: str) -> str:
         """Return a name that no other part has: two lambdas may share theirs."""
@@ -212,40 +236,45 @@ class _Followed:
                 continue
             self.value(value, f"{name}: closure {place}")
 
-    def _code(self, code: CodeType, names: Mapping[str, Any], owner: str) -> None:
+    def _code(
+        self, code: CodeType, names: Mapping[str, Any], owner: str, values: Mapping[str, str]
+    ) -> None:
         """Follow the global names that a code uses, and those that it defines inside."""
-        for chain in _global_names(code):
-            self._global(chain, names, owner)
+        for chain in global_names(code):
+            self._global(chain, names, owner, values)
         if "getattr" in code.co_names and "getattr" not in names and gets_by_name(code):
             self.unfollowed.add(f"{owner} looks attributes up by name (getattr)")
-        if any(one.opname == "STORE_GLOBAL" for one in dis.get_instructions(code)):
+        if any(changed_globals(code)):
             self.unfollowed.add(f"{owner} changes global variables")
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
-                self._code(constant, names, owner)
-        for module, names_of_it in _imports(code):
+                self._code(constant, names, owner, values)
+        for module, names_of_it in imports_of(code):
             self._imported(module, names_of_it, code, owner)
 
-    def _global(self, chain: tuple[str, ...], names: Mapping[str, Any], owner: str) -> None:
-        first, *rest = chain
-        if first not in names:
-            if first in _DYNAMIC:
-                self.unfollowed.add(f"{owner} {_DYNAMIC[first]}")
+    def _global(
+        self,
+        chain: tuple[str, ...],
+        names: Mapping[str, Any],
+        owner: str,
+        values: Mapping[str, str],
+    ) -> None:
+        if chain[0] not in names:
+            if chain[0] in _DYNAMIC:
+                self.unfollowed.add(f"{owner} {_DYNAMIC[chain[0]]}")
             return
-        value, reached = names[first], [first]
-        while isinstance(value, ModuleType) and rest:
+        value, reached = _looked_up(chain, names)
+        rest = chain[len(reached) :]
+        if isinstance(value, ModuleType) and rest:
             _note_outside(value, rest[0], owner, self.unfollowed)
-            if not hasattr(value, rest[0]):
-                break
-            if is_library(value):
-                self._library(value.__name__)
-                return
-            value = getattr(value, rest[0])
-            reached.append(rest.pop(0))
-        module = names.get("__name__", "?")
         if isinstance(value, ModuleType) and not is_library(value):
             self.unfollowed.add(f"{owner} uses the module {value.__name__} as a value")
-        self.value(value, f"{module}:{'.'.join(reached)}")
+        spelling = ".".join(reached)
+        name = f"{names.get('__name__', '?')}:{spelling}"
+        if spelling not in values:
+            self.value(value, name)
+        elif self.parts.get(name) != values[spelling]:
+            self.parts[self._free_name(name)] = values[spelling]
 
     def _imported(self, name: str, attributes: tuple[str, ...], code: CodeType, owner: str) -> None:
         """Follow an import inside of a function, where the module is loaded already."""
@@ -293,7 +322,11 @@ class _Followed:
         top = (module or "").partition(".")[0]
         if not top or top in sys.stdlib_module_names or top in ("pyspark", "py4j", "holdfast"):
             return
-        self.parts[f"library {top}"] = f"version:{_version(top)}"
+        version = _version(top)
+        if version is None:
+            self.unfollowed.add(f"library {top} (not installed as a package, without a version)")
+        else:
+            self.parts[f"library {top}"] = f"version:{version}"
 
     def _constant(self, value: Any, name: str) -> None:
         lines: list[str] = []
@@ -320,22 +353,15 @@ def _own(kind: type) -> list[str]:
     return [name for name in vars(kind) if name not in skipped]
 
 
-def _global_names(code: CodeType) -> Iterator[tuple[str, ...]]:
-    """Yield the global names that a code uses, each with the attributes that it takes of it."""
-    chain: list[str] = []
-    for one in dis.get_instructions(code):
-        if one.opname in _GLOBAL:
-            if chain:
-                yield tuple(chain)
-            chain = [str(one.argval)]
-        elif one.opname in _ATTRIBUTE and chain:
-            chain.append(str(one.argval))
-        elif one.opname not in ("PUSH_NULL", "CACHE", "PRECALL", "NOP"):
-            if chain:
-                yield tuple(chain)
-            chain = []
-    if chain:
-        yield tuple(chain)
+def _looked_up(chain: tuple[str, ...], names: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    """Return what names lead to through the user's own modules, and how far that is."""
+    value, reached = names[chain[0]], [chain[0]]
+    for name in chain[1:]:
+        if not isinstance(value, ModuleType) or is_library(value) or not hasattr(value, name):
+            break
+        value = getattr(value, name)
+        reached.append(name)
+    return value, reached
 
 
 def _file_of_module(name: str) -> Path | None:
@@ -358,21 +384,6 @@ def _origin(name: str) -> str | None:
     return None if found is None else found.origin
 
 
-def _imports(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the modules that a code imports, each with the names that it takes of it."""
-    name: str | None = None
-    taken: list[str] = []
-    for one in dis.get_instructions(code):
-        if one.opname == "IMPORT_NAME":
-            if name is not None:
-                yield name, tuple(taken)
-            name, taken = str(one.argval), []
-        elif one.opname == "IMPORT_FROM":
-            taken.append(str(one.argval))
-    if name is not None:
-        yield name, tuple(taken)
-
-
 def _note_outside(module: ModuleType, attribute: str, owner: str, unfollowed: set[str]) -> None:
     top = module.__name__.partition(".")[0]
     if (top, attribute) in _MODULE_NAMES:
@@ -382,16 +393,21 @@ def _note_outside(module: ModuleType, attribute: str, owner: str, unfollowed: se
 
 
 @functools.lru_cache(maxsize=256)
-def _version(top: str) -> str:
+def _version(top: str) -> str | None:
+    """Return the version of a library; None where it is no package and shows none itself."""
     try:
         return importlib.metadata.version(top)
     except importlib.metadata.PackageNotFoundError:
-        pass
+        return _version_by_module(top)
+
+
+def _version_by_module(top: str) -> str | None:
+    """Return the version of a library whose package has another name, or that is none."""
     shown = getattr(sys.modules.get(top), "__version__", None)
     if shown is not None:
         return str(shown)
     names = importlib.metadata.packages_distributions().get(top, [])
-    return ",".join(importlib.metadata.version(name) for name in sorted({*names})) or "unknown"
+    return ",".join(importlib.metadata.version(name) for name in sorted({*names})) or None
 
 
 def _digest(text: str) -> str:

@@ -35,16 +35,15 @@ class PlannedFunction:
 
 
 def python_functions(plan: Plan, unknown: list[str]) -> Iterator[PlannedFunction]:
-    """Yield each Python function of a plan once."""
-    seen: set[bytes] = set()
+    """Yield each call of a Python function in a plan; those of one function have one object."""
+    seen: dict[bytes, Any] = {}
     for owner, node, java in expressions_of(plan, lambda one: one.name in _PYTHON):
         name = node.fields.get("name")
         try:
             command = bytes(java.func().command().unsafeArray())
-            if command in seen:
-                continue
-            seen.add(command)
-            loaded = cloudpickle.loads(command)
+            if command not in seen:
+                seen[command] = cloudpickle.loads(command)
+            loaded = seen[command]
         except REFUSALS as error:
             unknown.append(f"the code of the Python function {name} ({brief(error)})")
             continue

@@ -24,6 +24,7 @@ PLAIN = (
     *(PurePath, tzinfo, type(None), type(...), range),
 )
 """Types whose values show themselves whole."""
+_CONTAINERS = (dict, list, tuple, set, frozenset)
 
 
 def is_pyspark(kind: type) -> bool:
@@ -37,6 +38,23 @@ def is_foreign(module: str | None, file: str | None = None) -> bool:
     if loaded is not None and module != "__main__":
         return is_library(loaded)
     return file is not None and is_installed(Path(file))
+
+
+def plain_lines(value: Any) -> list[str] | None:
+    """Write a value out that is data through and through; None where it refers to anything else."""
+    lines: list[str] = []
+    reached: list[Any] = []
+    if not isinstance(value, (*PLAIN, *_CONTAINERS)) or not spelled(value, lines, reached, [0], 0):
+        return None
+    return lines if not reached and _is_plain(value) else None
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_plain(one) for pair in value.items() for one in pair)
+    if isinstance(value, _CONTAINERS):
+        return all(map(_is_plain, value))
+    return isinstance(value, (*PLAIN, re.Pattern)) and not isinstance(value, enum.Enum)
 
 
 def spelled(value: Any, lines: list[str], reached: list[Any], count: list[int], depth: int) -> bool:
