@@ -84,6 +84,15 @@ def option(facts: QueryFacts, **options: str) -> tuple[QueryFacts, QueryFacts]:
     return sources(replace(SOURCE, options={**SOURCE.options, **options}), facts=facts)
 
 
+def narrowed(value: str, watermark: str = "at", **changes: Any) -> tuple[Any, Any]:
+    """Return a query with state whose source has a column of a narrower type than before."""
+    keeping = replace(SUMS, **{"values": (value,), **changes})
+    watermarks = (WatermarkFacts(watermark, 600_000),)
+    facts = changed(operators=(keeping,), watermarks=watermarks)
+    narrow = replace(SOURCE, columns=(USER, ColumnFacts("amount", "int")))
+    return sources(narrow, facts=facts)
+
+
 def one(before: Any, **changes: Any) -> tuple[QueryFacts, QueryFacts]:
     """Return a query with one operator, before and after a change of it."""
     return operated(before), operated(before, **changes)
@@ -115,6 +124,13 @@ CASES = (
     Case("HF3103", CONDITIONAL, *sources(replace(SOURCE, identity={"path": "/lake/o*"}))),
     Case("HF3104", SAFE, *sources(replace(SOURCE, columns=(USER,)))),
     Case("HF3104", SAFE, *sources(replace(SOURCE, columns=(USER, ColumnFacts("amount", "int"))))),
+    Case("HF3104", SAFE, *narrowed("count(1)")),
+    Case("HF3104", SAFE, *narrowed("count(source0.amounts)")),
+    Case("HF3104", CONDITIONAL, *narrowed("count(source0.amount)")),
+    Case("HF3104", CONDITIONAL, *narrowed("count(1)", keys=("xxhash64(source0.amount)",))),
+    Case("HF3104", CONDITIONAL, *narrowed("count(1)", input=("filter source0.amount > 5",))),
+    Case("HF3104", CONDITIONAL, *narrowed("count(1)", settings={"columns": "a… sha256:12"})),
+    Case("HF3104", CONDITIONAL, *narrowed("count(1)", watermark="source0.amount")),
     Case("HF3105", SAFE, *option(STATEFUL, maxFilesPerTrigger="99")),
     Case("HF3105", SAFE, *option(STATEFUL, startingOffsets="latest")),
     Case("HF3105", SAFE, *option(STATELESS, multiLine="true")),

@@ -41,9 +41,9 @@ RESTART_CODES: tuple[Code, ...] = (
     Code(
         "HF3104",
         "the columns of a source changed",
-        "new rows have the new columns; state and output that depend on them are compared"
-        " by themselves",
-        (_NOTHING,),
+        "new rows have the new columns; where state is made of one, values of another type may "
+        "be read, compared, hashed or written as text differently",
+        (_BACK, _APART, _meant("HF3104")),
         exit_status=30,
     ),
     Code(

@@ -17,6 +17,8 @@ FACTS_VERSION = 2
 CONSTANT = "constant:"
 """How the digest of a global constant begins whose value is in the digest of the code that uses it:
 its name decides nothing."""
+CUT = "… sha256:"
+"""What stands in a text that was too long, before the digest of the whole."""
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,23 @@ def by_amount(**code: str) -> Query:
     )
 
 
+def two_lambdas(key: str, value: str) -> Query:
+    """Return a sum of what a function makes of the amount, by what another one does."""
+    job = f"""
+from pyspark.sql.functions import udf
+
+key_of = udf({key}, "long")
+value_of = udf({value}, "long")
+"""
+
+    def build(bench: Any) -> Any:
+        code = bench.code["job"]
+        made = (code.key_of("amount").alias("k"), code.value_of("amount").alias("v"))
+        return bench.orders().select(*made).groupBy("k").sum("v")
+
+    return updating(build, code={"job": job})
+
+
 def rows(**code: str) -> Query:
     """Return a query that keeps nothing and calls the user's function."""
     return Query(lambda b: b.orders().select("user", b.code["job"].group_of("user")), code=code)
@@ -183,6 +200,12 @@ PAIRS = grouped(
             by_user(naming=NAMING.replace("upper", "lower"), job=HELPED),
         ),
         Pair("udf-global", "LIMIT = 3 → 5", SIZES, by_amount(job=GLOBAL.replace("= 3", "= 5"))),
+        Pair(
+            "udf-lambdas-swapped",
+            "two functions of one name: the key and the sum call the other one's",
+            two_lambdas("lambda v: v % 3", "lambda v: v * 2"),
+            two_lambdas("lambda v: v * 2", "lambda v: v % 3"),
+        ),
         Pair(
             "udf-closure",
             "grouping(3) → grouping(5)",
@@ -339,6 +362,13 @@ PAIRS = grouped(
             "a constant that the function does not use changes",
             by_user(job=UDF + "\nVERSION = 1\n"),
             by_user(job=UDF + "\nVERSION = 2\n"),
+            harmless=True,
+        ),
+        Pair(
+            "udf-global-renamed",
+            "LIMIT → LARGEST, with the same value",
+            SIZES,
+            by_amount(job=GLOBAL.replace("LIMIT", "LARGEST")),
             harmless=True,
         ),
         Pair(

@@ -14,6 +14,7 @@ from tests.changes.inputs import (
     ORDERS_SECOND,
     OTHERS_SECOND,
     SCHEMA,
+    order,
 )
 from tests.changes.pair import ALL, AS_BEFORE, LATER, Pair, Query, grouped, updating
 
@@ -26,6 +27,21 @@ def rows(folder: str = "in", **options: Any) -> Query:
 def counts(folder: str = "in", **options: Any) -> Query:
     """Return a query that counts what it reads of a folder."""
     return updating(lambda b: b.orders(folder, **options).groupBy("user").count())
+
+
+def counted(column: str) -> Query:
+    """Return a query that counts the amounts of each user, read as a type."""
+    schema = f"user string, {column}"
+    return updating(
+        lambda b: b.orders(schema=schema).groupBy("user").agg(F.count("amount").alias("n"))
+    )
+
+
+def keyed(expression: str, column: str) -> Query:
+    """Return a query that counts by an expression of the amount, read as a type."""
+    return updating(
+        lambda b: b.orders(schema=column).groupBy(F.expr(expression).alias("key")).count()
+    )
 
 
 def union(*folders: str) -> Query:
@@ -78,6 +94,7 @@ def rename_folder(folder: Path) -> None:
 
 BOTH: dict[str, Any] = {"first": BOTH_FIRST, "second": BOTH_SECOND, "right": LATER}
 NARROW = "user string, amount long"
+TOO_LARGE = (order("a", "x", 3_000_000_000, 10, 0.5, "10:23"),)
 
 PAIRS = grouped(
     "sources",
@@ -252,6 +269,43 @@ PAIRS = grouped(
             ),
             updating(lambda b: b.orders(schema=NARROW).groupBy("user").sum("amount")),
             harmless=True,
+        ),
+        Pair(
+            "schema-type-narrowed-below-a-count",
+            "amount: long → int, its values are counted, and one is too large for an int",
+            counted("amount long"),
+            counted("amount int"),
+            first={"in": (*ORDERS_FIRST, TOO_LARGE)},
+            second={"in": (*ORDERS_SECOND, TOO_LARGE)},
+        ),
+        Pair(
+            "schema-type-widened-below-a-count",
+            "amount: int → long, its values are counted, and one is too large for an int",
+            counted("amount int"),
+            counted("amount long"),
+            first={"in": (*ORDERS_FIRST, TOO_LARGE)},
+            second={"in": (*ORDERS_SECOND, TOO_LARGE)},
+        ),
+        Pair(
+            "schema-type-narrowed-of-what-is-not-counted",
+            "amount: long → int, rows are counted, and one amount is too large for an int",
+            counts(schema=NARROW),
+            counts(schema="user string, amount int"),
+            first={"in": (*ORDERS_FIRST, TOO_LARGE)},
+            second={"in": (*ORDERS_SECOND, TOO_LARGE)},
+            harmless=True,
+        ),
+        Pair(
+            "schema-type-changed-below-a-hashed-key",
+            "amount: int → long, its hash is the key",
+            keyed("xxhash64(amount)", "amount int"),
+            keyed("xxhash64(amount)", "amount long"),
+        ),
+        Pair(
+            "schema-type-changed-below-a-key-of-text",
+            "amount: long → double, its text is the key",
+            keyed("cast(amount as string)", "amount long"),
+            keyed("cast(amount as string)", "amount double"),
         ),
         Pair(
             "schema-column-renamed",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
-from holdfast.records.facts import ColumnFacts, SourceFacts
+from holdfast.records.facts import CUT, ColumnFacts, SourceFacts
 from holdfast.restart.rules.rule import on_history
 from holdfast.restart.start import QueryPair
 from holdfast.restart.verdict import Change, Verdict
@@ -62,19 +63,50 @@ def source_identity(pair: QueryPair) -> Iterator[Change]:
 
 @on_history("HF3104")
 def source_columns(pair: QueryPair) -> Iterator[Change]:
-    """Show changed columns of a source; what depends on them is judged where it is used."""
+    """Show changed columns of a source, and ask about one of another type that state depends on."""
     for index, (then, after) in enumerate(_matched(pair.before.sources, pair.now.sources)):
         changed = list(_columns_changed(then.columns, after.columns))
-        if changed:
-            yield Change(
-                "HF3104",
-                Verdict.SAFE,
-                f"columns of {_named(index, after)}",
-                ", ".join(one for one, _ in changed),
-                ", ".join(one for _, one in changed),
-                "new rows have the new columns; state and output that depend on them are compared "
-                "by themselves",
+        if not changed:
+            continue
+        leaf = after.name or f"source{index}"
+        kept = [(old, new) for old, new in changed if old and new and _is_kept(pair, leaf, old)]
+        verdict, condition = Verdict.SAFE, None
+        why = (
+            "new rows have the new columns; state and output that depend on them are compared "
+            "by themselves"
+        )
+        if kept:
+            verdict = Verdict.CONDITIONAL
+            why = (
+                "state was made of values of the old type: as the new one they may be read, "
+                "compared, hashed or written as text differently"
             )
+            condition = "; ".join(
+                f"state that was made of {old.name} as {old.type} is right for it as {new.type}"
+                for old, new in kept
+            )
+        yield Change(
+            "HF3104",
+            verdict,
+            f"columns of {_named(index, after)}",
+            ", ".join(_column(old, new) for old, new in changed),
+            ", ".join(_column(new, old) for old, new in changed),
+            why,
+            condition,
+        )
+
+
+def _is_kept(pair: QueryPair, leaf: str, column: ColumnFacts) -> bool:
+    """Tell whether state may depend on a column of a source; where that is not seen, it may."""
+    if None in (pair.before.operators, pair.now.operators):
+        return True
+    used = re.compile(rf"(?<![\w.]){re.escape(leaf)}\.{re.escape(column.name)}(?!\w)")
+    operators = (*(pair.before.operators or ()), *(pair.now.operators or ()))
+    kept = [text for one in operators for text in (*one.keys, *one.values, *one.input,
+                                                   *one.settings.values())]  # fmt: skip
+    if operators:
+        kept += [one.column for one in (*pair.before.watermarks, *pair.now.watermarks)]
+    return any(used.search(text) or "?" in text or CUT in text for text in kept)
 
 
 @on_history("HF3105")
@@ -186,14 +218,16 @@ def _named(index: int, source: SourceFacts) -> str:
 
 def _columns_changed(
     before: tuple[ColumnFacts, ...], now: tuple[ColumnFacts, ...]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[ColumnFacts | None, ColumnFacts | None]]:
     then: Mapping[str, ColumnFacts] = {one.name: one for one in before}
     after: Mapping[str, ColumnFacts] = {one.name: one for one in now}
     for name in dict.fromkeys([*then, *after]):
         old, new = then.get(name), after.get(name)
         if old is None or new is None or old.type != new.type:
-            yield _column(name, old), _column(name, new)
+            yield old, new
 
 
-def _column(name: str, column: ColumnFacts | None) -> str:
-    return f"no {name}" if column is None else f"{name} {column.type}"
+def _column(column: ColumnFacts | None, other: ColumnFacts | None) -> str:
+    if column is not None:
+        return f"{column.name} {column.type}"
+    return "none" if other is None else f"no {other.name}"

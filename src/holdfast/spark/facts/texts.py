@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+from holdfast.records.facts import CUT
 from holdfast.redaction import names_secret, redact
 
 LONGEST = 2_000
@@ -19,7 +20,7 @@ def bounded(text: str) -> str:
     """Return the text; where it is long, its beginning and the digest of the whole."""
     if len(text) <= LONGEST:
         return text
-    return f"{text[:LONGEST]}… {digest(text)}"
+    return f"{text[:LONGEST]}{CUT}{digest(text).partition(':')[2]}"
 
 
 def without_secrets(text: str) -> str:
