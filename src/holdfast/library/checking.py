@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.answers import Answer, naming
 from holdfast.errors import SparkStartError, UsageError
-from holdfast.findings import Finding, Place, Severity
+from holdfast.findings import Finding, named, rooted
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import repeats_project, several
 from holdfast.library.looking import require_release
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from holdfast.jobs.built import Job
-    from holdfast.restart.result import Check, CheckedChange, CheckedJob
+    from holdfast.restart.result import Check, CheckedJob
 
 
 @repeats_project
@@ -145,24 +145,9 @@ def _answer(jobs: Sequence[CheckedJob]) -> Answer[Check]:
 
 def _findings(job: CheckedJob) -> list[Finding]:
     """Return what keeps the job from starting, as findings with their next steps."""
+    from holdfast.restart.acceptance import finding_of
     from holdfast.restart.verdict import Verdict
 
     stopping = [one for one in job.changes if one.verdict is not Verdict.SAFE]
-    return [_finding(one, job) for one in stopping]
-
-
-def _finding(change: CheckedChange, job: CheckedJob) -> Finding:
-    from holdfast.codes import code_of
-    from holdfast.restart.acceptance import steps_of
-    from holdfast.restart.verdict import Verdict
-    from holdfast.steps import named_steps
-
-    severity = Severity.FATAL if change.verdict is Verdict.UNSAFE else Severity.ERROR
-    shown = change.subject
-    if (change.before, change.after) != (None, None):
-        shown += f": {change.before or 'none'} → {change.after or 'none'}"
-    evidence = {"verdict": change.verdict.value, "condition": change.condition}
-    steps = steps_of(code_of(change.rule).next_steps, change.rule, change.accept)
-    place = Place("", root=change.place or job.location)
-    named = named_steps(steps, job.job or job.location, job.job)
-    return Finding(change.rule, severity, shown, place, evidence, change.why, named)
+    found = [rooted(finding_of(one, one.accept), job.location) for one in stopping]
+    return [named(one, job.job or job.location, job.job) for one in found]

@@ -6,7 +6,9 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any, Protocol
 
+from holdfast.codes import code_of
 from holdfast.errors import RefusedError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.documents import encode_document
@@ -68,26 +70,61 @@ def is_acceptance(text: str) -> bool:
     return text in ACCEPTABLE or (found is not None and found[1] in ACCEPTABLE_RULES)
 
 
-def finding_of(change: Change) -> Finding:
-    """Return a change as the finding that a start shows, and is refused with."""
-    severity = {
-        Verdict.SAFE: Severity.INFO,
-        Verdict.UNSAFE: Severity.FATAL,
-    }.get(change.verdict, Severity.ERROR)
-    accepted_as = acceptance_of(change)
-    shown = f"{change.subject}: {change.before or 'none'} → {change.after or 'none'}"
-    evidence = {"verdict": change.verdict.value, "before": change.before, "after": change.after}
-    evidence |= {"condition": change.condition} if change.condition is not None else {}
+class ShownChange(Protocol):
+    """A change as a rule judges it, or as a check shows it."""
+
+    @property
+    def rule(self) -> str: ...
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def before(self) -> str | None: ...
+    @property
+    def after(self) -> str | None: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def condition(self) -> str | None: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def place(self) -> str | None: ...
+
+
+_SEVERITIES: Mapping[Verdict, Severity] = {
+    Verdict.SAFE: Severity.INFO,
+    Verdict.CONDITIONAL: Severity.ERROR,
+    Verdict.UNKNOWN: Severity.ERROR,
+    Verdict.UNSAFE: Severity.FATAL,
+}
+
+
+def finding_of(change: ShownChange, accept: str | None) -> Finding:
+    """Return a change as the finding that a check shows, and a start is refused with.
+
+    `accept` is what accepts it, None where nothing does.
+    """
+    shown = change.subject
+    if (change.before, change.after) != (None, None):
+        shown += f": {change.before or 'none'} → {change.after or 'none'}"
+    evidence: dict[str, Any] = {
+        "verdict": change.verdict.value,
+        "before": change.before,
+        "after": change.after,
+        "condition": change.condition,
+    }
     evidence |= {"error": change.error} if change.error is not None else {}
-    found = Finding(change.rule, severity, shown, Place(""), evidence, change.why)
-    steps = steps_of(found.next_steps, change.rule, accepted_as)
-    if change.place is not None:
-        found = replace(found, place=Place("", root=change.place))
-    return replace(found, next_steps=steps or found.next_steps, evidence=evidence | (
-        {} if accepted_as is None else {"accept": accepted_as}))  # fmt: skip
+    evidence |= {"accept": accept} if accept is not None else {}
+    steps = _steps_of(code_of(change.rule).next_steps, change.rule, accept)
+    place = Place("", root=change.place)
+    return Finding(
+        change.rule, _SEVERITIES[change.verdict], shown, place, evidence, change.why, steps
+    )
 
 
-def steps_of(steps: tuple[str, ...], rule: str, accept: str | None) -> tuple[str, ...]:
+def _steps_of(steps: tuple[str, ...], rule: str, accept: str | None) -> tuple[str, ...]:
     """Return the next steps of a code with the digest of a change, without it where none is."""
     return tuple(
         step.replace(f"{rule}:{_DIGEST}", accept or "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.checkpoint.reading import SHOWN_BATCHES
@@ -11,7 +11,6 @@ from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
 from holdfast.diagnosis.inspection.runs.compared import LAST_RUN, ComparedRun
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.documents import UnreadableError, decode_document
 from holdfast.records.run import PlanFacts, SinkFacts
 from holdfast.restart.rules import RULES
@@ -41,18 +40,8 @@ class BundledRun:
 
     def start(self, plan: PlanFacts, sink: SinkFacts | None, spark: str) -> StartFacts:
         """Return a start of a planned query, as far as the bundle knows what is there."""
-        return StartFacts(
-            self.inspection,
-            plan,
-            SinkState(LastCommitted.unknown("the sink was not asked")),
-            frozenset(),
-            {},
-            stored=self.last.query,
-            current=plan.query,
-            stored_sink=self.last.sink,
-            current_sink=sink,
-            spark=spark,
-        )
+        start = StartFacts.without_sink(self.inspection, plan, self.last, spark=spark)
+        return replace(start, current_sink=sink)
 
 
 def read_bundle(file: Path) -> BundledRun:

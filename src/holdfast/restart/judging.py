@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from holdfast.codes import code_of
 from holdfast.findings import Finding, Severity
 from holdfast.records.facts import fingerprint
-from holdfast.restart.acceptance import finding_of, refuse_unaccepted
+from holdfast.restart.acceptance import acceptance_of, finding_of, refuse_unaccepted
 from holdfast.restart.rules import RULES
 from holdfast.restart.rules.rule import Needs, Rule
 from holdfast.restart.start import StartFacts
@@ -86,7 +86,7 @@ def admit_start(start: StartFacts, accepted: Collection[str] = ()) -> tuple[Find
     """
     judged = judge(start)
     refusing = [
-        _noted(finding_of(one)) if one.rule in judged.noted else finding_of(one)
+        _found(one, is_noted=one.rule in judged.noted)
         for one in judged.changes
         if one.rule.startswith("HF31") and one.verdict is not Verdict.SAFE
         if one.rule not in judged.uncompared
@@ -94,8 +94,9 @@ def admit_start(start: StartFacts, accepted: Collection[str] = ()) -> tuple[Find
     return refuse_unaccepted([*judged.findings, *refusing], accepted, start.inspection.location)
 
 
-def _noted(finding: Finding) -> Finding:
-    return replace(finding, severity=Severity.INFO)
+def _found(change: Change, *, is_noted: bool) -> Finding:
+    found = finding_of(change, acceptance_of(change))
+    return replace(found, severity=Severity.INFO) if is_noted else found
 
 
 def _as_change(finding: Finding) -> Iterator[Change]:

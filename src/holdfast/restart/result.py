@@ -8,8 +8,12 @@ from typing import ClassVar
 
 from holdfast.answers import OneLine
 from holdfast.checkpoint.recovery.outcome import NextStart
+from holdfast.diagnosis.inspection.runs.compared import ComparedRun
 from holdfast.restart.acceptance import ACCEPTABLE, acceptance_of
-from holdfast.restart.judging import Fingerprints, Judgement
+from holdfast.restart.judging import Fingerprints, judge
+from holdfast.restart.rules import RULES
+from holdfast.restart.rules.rule import Rule
+from holdfast.restart.start import StartFacts
 from holdfast.restart.verdict import Change, Verdict, worst_verdict
 
 
@@ -84,28 +88,28 @@ class Check(OneLine):
     """The verdict on each job, in the order in which they were named."""
 
 
-def checked_job(
-    judgement: Judgement,
+def checked_start(
+    start: StartFacts,
     *,
     job: str | None,
-    location: str,
-    next_start: NextStart | None,
-    compared_with: int | None,
+    compared_with: ComparedRun | None,
     accepted: Collection[str] = (),
+    rules: Sequence[Rule] = RULES,
 ) -> CheckedJob:
-    """Return a judgement as a result, where some changes may be accepted."""
+    """Judge a start, where some changes may be accepted."""
+    judgement = judge(start, rules)
     changes = [_checked(one, accepted) for one in judgement.changes]
     still = [one for one in changes if one.verdict is not Verdict.SAFE]
     conditions = dict.fromkeys(one.condition for one in still if one.condition is not None)
     return CheckedJob(
         job,
-        location,
+        start.inspection.location,
         worst_verdict(still),
         tuple(conditions),
         tuple(sorted(changes, key=lambda one: -one.verdict.rank)),
         judgement.fingerprint,
-        next_start,
-        compared_with,
+        start.inspection.next_start,
+        None if compared_with is None else compared_with.generation,
     )
 
 

@@ -10,11 +10,19 @@ from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.checkpoint.releases import RELEASES
 from holdfast.diagnosis.checks.location import NO_PLACES, WrittenPlaces
 from holdfast.diagnosis.inspection.result import Inspection
-from holdfast.diagnosis.inspection.sink.gone import SinkBefore
+from holdfast.diagnosis.inspection.runs.compared import ComparedRun, last_compared
+from holdfast.diagnosis.inspection.sink.gone import Runs, SinkBefore
 from holdfast.findings import Finding
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.facts import OperatorFacts, QueryFacts, fingerprint
 from holdfast.records.run import PlanFacts, SinkFacts
+
+_NO_SETTINGS: Mapping[str, str] = {}
+
+
+def last_run(runs: Runs, inspection: Inspection) -> ComparedRun | None:
+    """Return the run whose query a start on this checkpoint is compared with."""
+    return last_compared(runs, inspection.query_id, inspection.batches.passed_over)
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,29 @@ class StartFacts:
     """The version of Spark that would start it; None where that is not known."""
     unplanned: str | None = None
     """Why the query could not be planned here; None where it was, or nobody asked for it."""
+
+    @classmethod
+    def without_sink(
+        cls,
+        inspection: Inspection,
+        plan: PlanFacts,
+        last: ComparedRun | None,
+        *,
+        spark: str | None,
+        settings: Mapping[str, str] = _NO_SETTINGS,
+    ) -> StartFacts:
+        """Return what is known of a start whose sink nobody asked."""
+        return cls(
+            inspection,
+            plan,
+            SinkState(LastCommitted.unknown("the sink was not asked")),
+            frozenset(),
+            settings,
+            stored=None if last is None else last.query,
+            stored_sink=None if last is None else last.sink,
+            current=plan.query,
+            spark=spark,
+        )
 
     @property
     def sink(self) -> LastCommitted:

@@ -12,20 +12,17 @@ from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.doctor.findings import fatal_at_start
 from holdfast.diagnosis.inspection.declaredjob import declared_at_start
 from holdfast.diagnosis.inspection.result import inspection_of
-from holdfast.diagnosis.inspection.runs.compared import last_compared
 from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, named
 from holdfast.jobs.ready import ReadyJob
 from holdfast.ledgers.delta.transactions import LOG_FOLDER
-from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.folder import records_of
 from holdfast.records.history import History
 from holdfast.records.run import PlanFacts
-from holdfast.restart.judging import judge
-from holdfast.restart.result import CheckedJob, checked_job
-from holdfast.restart.start import StartFacts
+from holdfast.restart.result import CheckedJob, checked_start
+from holdfast.restart.start import StartFacts, last_run
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
@@ -63,33 +60,15 @@ def check_unplanned(
     inspection = inspection_of(
         picture, formats=formats, shown=SHOWN_BATCHES, spark=release, verified=False
     )
-    stored = last_compared(
-        History(records_of(job.checkpoint, job.settings)),
-        inspection.query_id,
-        inspection.batches.passed_over,
+    known = PlanFacts(
+        tuple(one.kind for one in inspection.sources),
+        tuple(one.name or "" for one in inspection.operators),
     )
-    start = StartFacts(
-        inspection,
-        PlanFacts(
-            tuple(one.kind for one in inspection.sources),
-            tuple(one.name or "" for one in inspection.operators),
-        ),
-        SinkState(LastCommitted.unknown("the sink was not asked")),
-        frozenset(),
-        job.conf,
-        fatal=fatal_before_start(job, picture, release, planned=False),
-        stored=None if stored is None else stored.plan.query,
-        spark=release,
-        unplanned=why,
-    )
-    return checked_job(
-        judge(start),
-        job=job.name,
-        location=inspection.location,
-        next_start=inspection.next_start,
-        compared_with=None,
-        accepted=accepted,
-    )
+    last = last_run(History(records_of(job.checkpoint, job.settings)), inspection)
+    start = StartFacts.without_sink(inspection, known, last, spark=release, settings=job.conf)
+    fatal = fatal_before_start(job, picture, release, planned=False)
+    start = replace(start, fatal=fatal, unplanned=why)
+    return checked_start(start, job=job.name, compared_with=None, accepted=accepted)
 
 
 def _source_places(job: ReadyJob) -> SourcePlaces:

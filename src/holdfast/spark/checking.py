@@ -13,18 +13,15 @@ from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
-from holdfast.diagnosis.inspection.runs.compared import last_compared
 from holdfast.errors import HoldfastError, RefusedError, SinkError, SourceError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
-from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.history import History
-from holdfast.records.run import PlanFacts, Run
+from holdfast.records.run import PlanFacts
 from holdfast.restart.bundles import BUNDLE_RULES, BundledRun
-from holdfast.restart.judging import judge
-from holdfast.restart.result import CheckedJob, checked_job
-from holdfast.restart.start import StartFacts
+from holdfast.restart.result import CheckedJob, checked_start
+from holdfast.restart.start import StartFacts, last_run
 from holdfast.running.examining import fatal_before_start
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.settings import SessionOptions
@@ -52,7 +49,6 @@ from holdfast.storage.reading import Reader
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_UNASKED = "the sink was not asked"
 _HERE = Place("")
 
 
@@ -93,28 +89,28 @@ def _check_job(
 ) -> CheckedJob:
     records = records_of(job.checkpoint, job.settings)
     checkpoint, picture, inspection = _inspected(job, release)
-    frame = build_frame(job, context)
-    plan = plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))
+    last = last_run(History(records), inspection)
+    frame, plan = _planned(job, context)
+    refused: tuple[Finding, ...] = ()
     try:
         sink = checked_sink(frame, job, inspection)
         start = start_facts(job, context, records, picture, inspection, sink, plan)
-        refused = _refused_later(start, checkpoint, records, sink, context.options)
-        start = replace(start, fatal=(*start.fatal, *refused))
+        refused = (*_refused_later(start, checkpoint, records, sink, context.options),)
     except (SinkError, StorageError) as error:
-        start = _without_sink(job, context, records, picture, inspection, plan)
-        start = replace(start, emptied=(*start.emptied, _unasked(error)))
+        settings = {**context.options.settings, **job.conf}
+        spark = context.versions.spark
+        start = StartFacts.without_sink(inspection, plan, last, spark=spark, settings=settings)
+        fatal = fatal_before_start(job, picture, spark)
+        start = replace(start, fatal=fatal, emptied=(_unasked(error),))
     if release is not None:
-        fatal = fatal_before_start(job, picture, release)
-        start = replace(start, spark=release, fatal=fatal)
-    run = _compared(records, inspection)
-    return checked_job(
-        judge(start),
-        job=job.name,
-        location=inspection.location,
-        next_start=inspection.next_start,
-        compared_with=None if run is None else run.generation,
-        accepted=accepted,
-    )
+        start = replace(start, spark=release, fatal=fatal_before_start(job, picture, release))
+    start = replace(start, fatal=(*start.fatal, *refused))
+    return checked_start(start, job=job.name, compared_with=last, accepted=accepted)
+
+
+def _planned(job: ReadyJob, context: RunContext) -> tuple[DataFrame, PlanFacts]:
+    frame = build_frame(job, context)
+    return frame, plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))
 
 
 def _check_against(
@@ -124,20 +120,15 @@ def _check_against(
     accepted: Collection[str],
     bundled: BundledRun,
 ) -> CheckedJob:
-    frame = build_frame(job, context)
-    plan = plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))
+    _, plan = _planned(job, context)
     # The sink is not opened: what is declared of it is compared with what was.
     before, sink = bundled.last.sink, job.sink
     now = None if before is None else replace(before, mode=sink.mode, key=sink.key)
     start = bundled.start(plan, now, release or context.versions.spark)
-    return checked_job(
-        judge(start, BUNDLE_RULES),
-        job=job.name,
-        location=job.checkpoint.shown,
-        next_start=None,
-        compared_with=bundled.last.generation,
-        accepted=accepted,
+    found = checked_start(
+        start, job=job.name, compared_with=bundled.last, accepted=accepted, rules=BUNDLE_RULES
     )
+    return replace(found, location=job.checkpoint.shown, next_start=None)
 
 
 def _inspected(job: ReadyJob, release: str | None) -> tuple[Reader, Picture, Inspection]:
@@ -187,34 +178,6 @@ def _unasked(error: HoldfastError) -> Finding:
     )
 
 
-def _without_sink(
-    job: ReadyJob,
-    context: RunContext,
-    records: RecordsFolder,
-    picture: Picture,
-    inspection: Inspection,
-    plan: PlanFacts,
-) -> StartFacts:
-    """Return what is known of a start whose sink can't be reached from here."""
-    run = _compared(records, inspection)
-    return StartFacts(
-        inspection,
-        plan,
-        SinkState(LastCommitted.unknown(_UNASKED)),
-        frozenset(),
-        {**context.options.settings, **job.conf},
-        fatal=fatal_before_start(job, picture, context.versions.spark),
-        stored=None if run is None else run.plan.query,
-        current=plan.query,
-        spark=context.versions.spark,
-    )
-
-
-def _compared(records: RecordsFolder, inspection: Inspection) -> Run | None:
-    passed = inspection.batches.passed_over
-    return last_compared(History(records), inspection.query_id, passed)
-
-
 def check_frame(
     frame: DataFrame,
     checkpoint: Location,
@@ -234,22 +197,6 @@ def check_frame(
     picture = picture_of(open_reader(checkpoint, settings), may_be_missing=True)
     inspection = _inspection(picture, release, {})
     plan = plan_facts(frame, {}, output_mode)
-    run = _compared(records_of(checkpoint, settings), inspection)
-    start = StartFacts(
-        inspection,
-        plan,
-        SinkState(LastCommitted.unknown(_UNASKED)),
-        frozenset(),
-        {},
-        stored=None if run is None else run.plan.query,
-        current=plan.query,
-        spark=release or session.version,
-    )
-    return checked_job(
-        judge(start),
-        job=None,
-        location=inspection.location,
-        next_start=inspection.next_start,
-        compared_with=None if run is None else run.generation,
-        accepted=accepted,
-    )
+    last = last_run(History(records_of(checkpoint, settings)), inspection)
+    start = StartFacts.without_sink(inspection, plan, last, spark=release or session.version)
+    return checked_start(start, job=None, compared_with=last, accepted=accepted)

@@ -28,7 +28,6 @@ from holdfast.diagnosis.inspection.keptoffsets import (
     read_entries,
 )
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
-from holdfast.diagnosis.inspection.runs.compared import last_compared
 from holdfast.diagnosis.inspection.sink.gone import sink_before
 from holdfast.errors import CheckpointError, RefusedError, StorageError
 from holdfast.findings import Finding, Place, Severity
@@ -43,7 +42,7 @@ from holdfast.records.processes import user_here
 from holdfast.records.run import SHARED_SINK, Ended, PlanFacts
 from holdfast.records.statements import Statement, Statements
 from holdfast.restart.acceptance import accepted_by_name
-from holdfast.restart.start import StartFacts
+from holdfast.restart.start import StartFacts, last_run
 from holdfast.running.admission import emptied, written_places
 from holdfast.running.examining import fatal_before_start
 from holdfast.running.options import RunContext, RunOptions
@@ -121,7 +120,7 @@ def start_facts(
         others = sink.queries() - {known or ""}
     settings = {**context.options.settings, **job.conf}
     last = history.newest_delivering(known)
-    compared = last_compared(history, known, inspection.batches.passed_over)
+    compared = last_run(history, inspection)
     return StartFacts(
         inspection, plan, sight, others, settings, before, job.sink.mode,
         recorded=None if last is None else last.newest_delivered,
@@ -129,7 +128,7 @@ def start_facts(
         master=context.session.sparkContext.master or "local", places=written_places(job),
         emptied=emptied(job), declared=tuple(_declared_sources(job, picture, records)),
         fatal=fatal_before_start(job, picture, context.versions.spark),
-        stored=None if compared is None else compared.plan.query, current=plan.query,
+        stored=None if compared is None else compared.query, current=plan.query,
         stored_sink=None if compared is None else compared.sink,
         current_sink=facts_of_sink(sink, sight, job.sink, 0), spark=context.versions.spark,
     )  # fmt: skip

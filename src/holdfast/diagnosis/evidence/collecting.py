@@ -29,7 +29,6 @@ from holdfast.diagnosis.inspection.runs.compared import (
     LAST_RUN,
     ComparedRun,
     last_compared,
-    last_run_of,
 )
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import DeltaCommit, newest_commit_of
@@ -109,8 +108,7 @@ def collect_evidence(
 
 def _last_run(recorded: Recorded, result: Evidence, picture: Picture) -> ComparedRun | None:
     passed = passed_over(picture.newest_commit_id, picture.pending)
-    run = last_compared(recorded, result.query_id.value, passed)
-    return None if run is None else last_run_of(run)
+    return last_compared(recorded, result.query_id.value, passed)
 
 
 def _picture(reader: Reader, sink: SinkPlace | None, recorded: Recorded) -> tuple[Picture, bool]:

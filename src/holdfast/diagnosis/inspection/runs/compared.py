@@ -8,35 +8,6 @@ from holdfast.diagnosis.inspection.sink.gone import Runs
 from holdfast.records.facts import QueryFacts
 from holdfast.records.run import Run, SinkFacts
 
-
-def last_compared(runs: Runs, query_id: str | None, passed: int | None) -> Run | None:
-    """Return the run that a start is compared with, None where no record has facts of one.
-
-    `passed` is the newest batch that Spark will not run again. A run that committed nothing left
-    the state as it found it: then the one before counts, and the first one where none did.
-    """
-    if query_id is None:
-        return None
-
-    def is_known(run: Run) -> bool:
-        return run.query_id == query_id and run.plan.query is not None
-
-    found = runs.newest_where(lambda run: run.query_id == query_id and _committed(run, passed))
-    if found is None:
-        found = runs.newest_where(is_known)
-    return found if found is not None and is_known(found) else None
-
-
-def _committed(run: Run, passed: int | None) -> bool:
-    if run.last_batch is not None:
-        return True
-    since = None if run.sink is None else run.sink.since
-    if since is not None:
-        return passed is not None and passed >= since
-    # A run that left no word of its end may have committed one without a note of it.
-    return run.ended is None
-
-
 LAST_RUN = "last-run.json"
 """The file of a bundle that holds what is compared."""
 
@@ -52,8 +23,32 @@ class ComparedRun:
     sink: SinkFacts | None = None
 
 
-def last_run_of(run: Run) -> ComparedRun | None:
-    """Return what of a run is compared; None where it has no facts of its query."""
-    if run.plan.query is None:
+def last_compared(runs: Runs, query_id: str | None, passed: int | None) -> ComparedRun | None:
+    """Return the run that a start is compared with, None where no record has facts of one.
+
+    `passed` is the newest batch that Spark will not run again. A run that committed nothing left
+    the state as it found it: then the one before counts, and the first one where none did.
+    """
+    if query_id is None:
+        return None
+
+    def has_committed(run: Run) -> bool:
+        return run.query_id == query_id and _committed(run, passed)
+
+    def is_known(run: Run) -> bool:
+        return run.query_id == query_id and run.plan.query is not None
+
+    run = runs.newest_where(has_committed) or runs.newest_where(is_known)
+    if run is None or run.plan.query is None:
         return None
     return ComparedRun("holdfast.last-run/1", run.job, run.generation, run.plan.query, run.sink)
+
+
+def _committed(run: Run, passed: int | None) -> bool:
+    if run.last_batch is not None:
+        return True
+    since = None if run.sink is None else run.sink.since
+    if since is not None:
+        return passed is not None and passed >= since
+    # A run that left no word of its end may have committed one without a note of it.
+    return run.ended is None
