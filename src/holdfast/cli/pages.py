@@ -111,12 +111,12 @@ def restoration(answer: Answer[Restoration], console: Console) -> None:
 
 
 def new_project(answer: Answer[NewProject], console: Console) -> None:
-    from holdfast.cli.drawing.newproject import draw_new_project
+    from holdfast.cli.drawing.status import draw_new_project
 
     draw_new_project(answer, console)
 
 
 def demonstration(answer: Answer[Demonstration], console: Console) -> None:
-    from holdfast.cli.drawing.demonstration import draw_demonstration
+    from holdfast.cli.drawing.run import draw_demonstration
 
     draw_demonstration(answer, console)

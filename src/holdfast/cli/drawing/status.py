@@ -1,8 +1,10 @@
-"""Draws the page of `status`: a line a job, who runs now, and what needs a look."""
+"""Draws a project: what `init` wrote, and in `status` one line per job, who runs now, and what
+needs a look."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
@@ -13,6 +15,9 @@ from holdfast.answers import Answer
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.diagnosis.status.result import JobState, JobStatus, Status
 from holdfast.records.leases.state import Standing
+
+if TYPE_CHECKING:
+    from holdfast.jobs.scaffold import NewProject
 
 _STYLES = {
     **dict.fromkeys((JobState.RUNNING, JobState.FINISHED, JobState.STOPPED), "green"),
@@ -150,3 +155,16 @@ def _draw_holders(jobs: Iterable[JobStatus], console: Console) -> None:
         console.print()
         console.print(Text("Leases", "bold"))
         console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def draw_new_project(answer: Answer[NewProject], console: Console) -> None:
+    """Draw which files were written, and how to go on."""
+    new = answer.result
+    what = "the schema" if new.project is None else f"project {new.project}"
+    console.print(Text(f"{what} in {new.folder}", "bold"), soft_wrap=True)
+    for file in new.files:
+        console.print(f"  wrote {file}", soft_wrap=True)
+    for file in new.kept:
+        console.print(f"  kept  {file}", soft_wrap=True)
+    for step in answer.next_steps:
+        console.print(f"next  {step}", soft_wrap=True)

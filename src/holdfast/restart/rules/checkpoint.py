@@ -1,10 +1,11 @@
-"""A checkpoint by itself, against its records and against the settings of the start."""
+"""A checkpoint and its places, against its records and against the settings of the start."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from holdfast.checkpoint.recovery.outcome import Action
+from holdfast.diagnosis.checks.location import on_own_disks
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.sinkstate import SinkAnswer
 from holdfast.redaction import redact
@@ -24,6 +25,18 @@ def next_start(start: StartFacts) -> Iterator[Finding]:
         yield Finding("HF3001", Severity.FATAL, f"Spark would fail: {told.reason}{reached}", _HERE)
     if told.action is Action.UNKNOWN:
         yield Finding("HF2230", Severity.FATAL, told.reason, _HERE)
+
+
+@on_checkpoint("HF3028")
+def local_places(start: StartFacts) -> Iterator[Finding]:
+    """Refuse local places on a cluster, whose machines would each write to their own disks."""
+    yield from on_own_disks(start.master, start.places, bool(start.plan.operators))
+
+
+@on_checkpoint("HF2302")
+def lasting_place(start: StartFacts) -> Iterator[Finding]:
+    """Warn of a checkpoint in a temporary directory, unless its whole project is there."""
+    yield from start.emptied
 
 
 @on_checkpoint("HF3025")

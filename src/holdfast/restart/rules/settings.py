@@ -1,4 +1,4 @@
-"""Settings of Spark against those of the last run: pinned ones, and what changes expressions."""
+"""Spark against that of the last run: its release, its settings, and what expressions mean."""
 
 from __future__ import annotations
 
@@ -79,3 +79,12 @@ def _format_version(start: StartFacts) -> Iterator[Change]:
 
 
 format_version = Rule(("HF3142",), Needs.HISTORY, _format_version, since="4.0")
+
+
+@on_history("HF3143")
+def spark_release(pair: QueryPair) -> Iterator[Change]:
+    """Show another release; what it can't read of the checkpoint is found by other rules."""
+    old, new = pair.before.spark, pair.now.spark
+    if pair.is_other_release:
+        why = "what the release does with this checkpoint is in the next start"
+        yield Change("HF3143", Verdict.SAFE, "Spark", old, new, why)
