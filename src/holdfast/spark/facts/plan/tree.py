@@ -112,6 +112,8 @@ def _arguments(given: Mapping[str, Any], children: int) -> tuple[dict[str, Any],
     name already is a number.
     """
     names = [name for name in given if name not in ("class", "num-children")]
+    if not children:
+        return {name: _value(given[name]) for name in names}, {}
     slots: dict[str, Any] = {}
     claimed: set[int] = set()
     for name in sorted(names, key=lambda one: one not in _USUAL):

@@ -88,14 +88,8 @@ def gets_by_name(code: CodeType) -> bool:
 
 def definition_of(code: CodeType) -> _Function | None:
     """Return the syntax tree of a function's definition; None where its source can't be had."""
-    tree = _parsed(code.co_filename)
-    if tree is None:
-        return None
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, _Function) and _is_definition(node, code)
-    ]
+    begun = _definitions(_text(code.co_filename)).get(code.co_firstlineno, ())
+    found = [node for node in begun if _is_definition(node, code)]
     if len(found) > 1:
         column = _column(code)
         found = [node for node in found if node.col_offset == column]
@@ -103,13 +97,8 @@ def definition_of(code: CodeType) -> _Function | None:
 
 
 def _is_definition(node: _Function, code: CodeType) -> bool:
-    if isinstance(node, ast.Lambda):
-        if code.co_name != "<lambda>" or node.lineno != code.co_firstlineno:
-            return False
-    else:
-        lines = [node.lineno, *(one.lineno for one in node.decorator_list)]
-        if node.name != code.co_name or min(lines) != code.co_firstlineno:
-            return False
+    if code.co_name != ("<lambda>" if isinstance(node, ast.Lambda) else node.name):
+        return False
     # A file that was edited after it was imported has other parameters at this line, or none.
     count = code.co_argcount + code.co_kwonlyargcount
     return tuple(_parameters(node.args))[:count] == code.co_varnames[:count]
@@ -137,17 +126,24 @@ def _lambda_start(code: CodeType, body: int) -> int | None:
 
 
 @lru_cache(maxsize=256)
-def _parsed_text(text: str) -> ast.Module | None:
+def _definitions(text: str) -> Mapping[int, Sequence[_Function]]:
+    """Return the functions of a source by their first lines; a whole file is walked once."""
     try:
-        return ast.parse(text)
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return None
+        return {}
+    found: dict[int, list[_Function]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, _Function):
+            decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+            first = min([node.lineno, *(one.lineno for one in decorators)])
+            found.setdefault(first, []).append(node)
+    return found
 
 
-def _parsed(file: str) -> ast.Module | None:
+def _text(file: str) -> str:
     linecache.checkcache(file)
-    text = "".join(linecache.getlines(file))
-    return _parsed_text(text) if text else None
+    return "".join(linecache.getlines(file))
 
 
 def _short(text: str) -> str:
