@@ -1,0 +1,66 @@
+"""What a check asks of a job, with everything that it asks replaced."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from holdfast.errors import SinkError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.restart.result import CheckedJob
+from holdfast.spark import checking
+from tests.restart.queries import STATEFUL, start_of
+
+START = start_of(STATEFUL, STATEFUL)
+REFUSED = Finding("HF2604", Severity.ERROR, "the entry of batch 5 differs", Place(""))
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Replace what is asked of storage, of Spark and of the sink."""
+    sink: dict[str, Exception] = {}
+
+    def open_sink(*_: object) -> None:
+        if "error" in sink:
+            raise sink["error"]
+
+    context = SimpleNamespace(
+        options=SimpleNamespace(settings={}), versions=SimpleNamespace(spark="4.2.1")
+    )
+    for name, answer in {
+        "records_of": lambda *_: None,
+        "History": lambda *_: None,
+        "last_run": lambda *_: None,
+        "_inspected": lambda *_: (None, None, START.inspection),
+        "_planned": lambda *_: (None, START.plan),
+        "checked_sink": open_sink,
+        "start_facts": lambda *_: START,
+        "_refused_later": lambda *_: iter([REFUSED]),
+        "fatal_before_start": lambda *_: (),
+    }.items():
+        monkeypatch.setattr(checking, name, answer)
+    return {"context": context, "sink": sink}
+
+
+def checked(asked: dict[str, Any], release: str | None) -> CheckedJob:
+    """Check a job for a release of Spark."""
+    job: Any = SimpleNamespace(name="orders", checkpoint=None, settings=None, conf={})
+    return checking._check_job(job, asked["context"], release, ())
+
+
+@pytest.mark.parametrize("release", [None, "4.2"])
+def test_what_a_start_refuses_after_the_rules_counts_for_every_release(
+    asked: dict[str, Any], release: str | None
+) -> None:
+    """Offsets that differ from their copies are so with any Spark."""
+    assert "HF2604" in {one.rule for one in checked(asked, release).changes}
+
+
+def test_a_sink_that_cannot_be_asked_is_noted(asked: dict[str, Any]) -> None:
+    """The query is compared all the same."""
+    asked["sink"]["error"] = SinkError("HF5020", "no such table")
+    found = checked(asked, None)
+    assert [one.rule for one in found.changes if "the sink was not compared" in one.subject]
+    assert found.location == START.inspection.location
