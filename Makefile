@@ -106,6 +106,7 @@ restarts: $(STAMP) ## Record again what five Spark releases do with damaged chec
 	$(BIN)/python -m tests.fieldcases.record
 	$(BIN)/python -m tests.changes.record
 	$(BIN)/python -m tests.changes.facts
+	$(BIN)/python -m tests.spark.facts.record --environments $(CORPUS_ENVIRONMENTS) --spark 4.0.5 --spark 4.1.4
 
 clean: ## Remove what was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
