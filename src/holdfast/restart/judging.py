@@ -10,6 +10,7 @@ from holdfast.findings import Finding, Severity
 from holdfast.records.facts import fingerprint
 from holdfast.restart.acceptance import finding_of, refuse_unaccepted
 from holdfast.restart.rules import RULES
+from holdfast.restart.rules.partial import partly_recorded
 from holdfast.restart.rules.rule import Needs, Rule
 from holdfast.restart.start import StartFacts
 from holdfast.restart.verdict import Change, Verdict, worst_verdict
@@ -57,7 +58,7 @@ def judge(start: StartFacts, rules: Sequence[Rule] = RULES) -> Judgement:
                 changes.extend(_as_change(one))
             else:
                 changes.append(one)
-                if rule.needs is Needs.PLAN and start.lacks_history:
+                if rule is partly_recorded or (rule.needs is Needs.PLAN and start.lacks_history):
                     uncompared.add(one.rule)
     ordered = tuple(sorted(changes, key=lambda one: -one.verdict.rank))
     open_ones = [one for one in ordered if one.condition and one.verdict is not Verdict.SAFE]

@@ -61,6 +61,9 @@ class CheckedJob:
     """What Spark does with the checkpoint as it is; null where only a bundle of it is here."""
     compared_with: int | None
     """The generation of the run whose query the current one is compared with."""
+    recorded_at: str | None = None
+    """When the query was recorded that the current one is compared with, where Holdfast did not
+    run it; else null."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,6 +95,7 @@ def checked_job(
     next_start: NextStart | None,
     compared_with: int | None,
     accepted: Collection[str] = (),
+    recorded_at: str | None = None,
 ) -> CheckedJob:
     """Return a judgement as a result, where some changes may be accepted."""
     changes = [_checked(one, accepted) for one in judgement.changes]
@@ -106,6 +110,7 @@ def checked_job(
         judgement.fingerprint,
         next_start,
         compared_with,
+        recorded_at,
     )
 
 

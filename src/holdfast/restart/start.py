@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from holdfast.checkpoint.recovery.outcome import Action
@@ -14,7 +14,9 @@ from holdfast.diagnosis.inspection.sink.gone import SinkBefore
 from holdfast.findings import Finding
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.facts import OperatorFacts, QueryFacts, fingerprint
-from holdfast.records.run import PlanFacts, SinkFacts
+from holdfast.records.recordings import Part, Recording
+from holdfast.records.run import PlanFacts, Run, SinkFacts
+from holdfast.restart.partial import completed
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ class StartFacts:
     """What the doctor's checks call fatal."""
     stored: QueryFacts | None = None
     """The query that last ran on this checkpoint; None where no record knows it."""
+    missing: frozenset[Part] = frozenset()
+    """Parts of that query that its recording does not know."""
     current: QueryFacts | None = None
     """The query that would start; None where Spark was not asked."""
     stored_sink: SinkFacts | None = None
@@ -100,6 +104,13 @@ class StartFacts:
     """The version of Spark that would start it; None where that is not known."""
     unplanned: str | None = None
     """Why the query could not be planned here; None where it was, or nobody asked for it."""
+
+    def after(self, last: Run | Recording | None) -> StartFacts:
+        """Return the start as it follows the last run, or the last recording of a program."""
+        if last is None:
+            return self
+        missing = last.parts_missing if isinstance(last, Recording) else frozenset[Part]()
+        return replace(self, stored=last.plan.query, missing=missing, stored_sink=last.sink)
 
     @property
     def sink(self) -> LastCommitted:
@@ -132,10 +143,11 @@ class StartFacts:
         """Both queries where they can be compared and differ; None for a first start."""
         if self.is_fresh or self.stored is None or self.current is None or not self.has_history:
             return None
-        is_same = fingerprint(self.stored) == fingerprint(self.current)
-        if is_same and self.stored.code == self.current.code:
+        stored = completed(self.stored, self.current, self.missing)
+        is_same = fingerprint(stored) == fingerprint(self.current)
+        if is_same and stored.code == self.current.code:
             return None
-        return QueryPair(self.stored, self.current)
+        return QueryPair(stored, self.current)
 
     @property
     def has_history(self) -> bool:

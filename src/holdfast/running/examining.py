@@ -12,7 +12,7 @@ from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.doctor.findings import fatal_at_start
 from holdfast.diagnosis.inspection.declaredjob import declared_at_start
 from holdfast.diagnosis.inspection.result import inspection_of
-from holdfast.diagnosis.inspection.runs.compared import last_compared
+from holdfast.diagnosis.inspection.runs.lastquery import last_query
 from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import StorageError
@@ -21,7 +21,6 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.ledgers.delta.transactions import LOG_FOLDER
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.folder import records_of
-from holdfast.records.history import History
 from holdfast.records.run import PlanFacts
 from holdfast.restart.judging import judge
 from holdfast.restart.result import CheckedJob, checked_job
@@ -63,11 +62,6 @@ def check_unplanned(
     inspection = inspection_of(
         picture, formats=formats, shown=SHOWN_BATCHES, spark=release, verified=False
     )
-    stored = last_compared(
-        History(records_of(job.checkpoint, job.settings)),
-        inspection.query_id,
-        inspection.batches.passed_over,
-    )
     start = StartFacts(
         inspection,
         PlanFacts(
@@ -78,10 +72,11 @@ def check_unplanned(
         frozenset(),
         job.conf,
         fatal=fatal_before_start(job, picture, release, planned=False),
-        stored=None if stored is None else stored.plan.query,
         spark=release,
         unplanned=why,
     )
+    last = last_query(records_of(job.checkpoint, job.settings), picture)
+    start = replace(start.after(last), stored_sink=None)
     return checked_job(
         judge(start),
         job=job.name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,14 +12,14 @@ from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
-from holdfast.diagnosis.inspection.runs.compared import last_compared
-from holdfast.errors import HoldfastError, RefusedError, SinkError, SourceError, StorageError
+from holdfast.diagnosis.inspection.runs.lastquery import last_query
+from holdfast.errors import HoldfastError, RefusedError, SinkError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.folder import RecordsFolder, records_of
-from holdfast.records.history import History
-from holdfast.records.run import PlanFacts, Run
+from holdfast.records.recordings import Recording
+from holdfast.records.run import PlanFacts
 from holdfast.restart.bundles import BUNDLE_RULES, BundledRun
 from holdfast.restart.judging import judge
 from holdfast.restart.result import CheckedJob, checked_job
@@ -28,11 +27,9 @@ from holdfast.restart.start import StartFacts
 from holdfast.running.examining import fatal_before_start
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.settings import SessionOptions
-from holdfast.running.stopping import Stopping
 from holdfast.spark.dataframe import code_digests, job_functions
 from holdfast.spark.facts import plan_facts
-from holdfast.spark.installation import refuse_connect_session, refuse_stopped_session
-from holdfast.spark.jvm import Jvm
+from holdfast.spark.planning import planning
 from holdfast.spark.preflight import (
     build_frame,
     checked_sink,
@@ -42,7 +39,7 @@ from holdfast.spark.preflight import (
     start_facts,
     statement_about_pending,
 )
-from holdfast.spark.session import has_session, open_session, stop_session, versions_of
+from holdfast.spark.recording import program_code, require_streaming
 from holdfast.spark.sinks.sink import JobSink
 from holdfast.storage.location import Location
 from holdfast.storage.opening import open_reader
@@ -68,24 +65,10 @@ def check_jobs(
 
     With `against` nothing but the last run that a bundle holds is compared.
     """
-    with _planning(wish) as context:
+    with planning(wish) as context:
         if against is None:
             return [_check_job(job, context, release, accepted) for job in jobs]
         return [_check_against(job, context, release, accepted, against) for job in jobs]
-
-
-@contextmanager
-def _planning(wish: SessionOptions) -> Iterator[RunContext]:
-    found = has_session()
-    session = open_session(wish)
-    try:
-        options = RunOptions(settings=wish.conf)
-        yield RunContext(
-            session, Jvm.of(session), versions_of(session), options, Stopping(), lambda _: None
-        )
-    finally:
-        if not found:
-            stop_session(session)
 
 
 def _check_job(
@@ -106,14 +89,15 @@ def _check_job(
     if release is not None:
         fatal = fatal_before_start(job, picture, release)
         start = replace(start, spark=release, fatal=fatal)
-    run = _compared(records, inspection)
+    last = last_query(records, picture)
     return checked_job(
         judge(start),
         job=job.name,
         location=inspection.location,
         next_start=inspection.next_start,
-        compared_with=None if run is None else run.generation,
+        compared_with=None if last is None else last.generation,
         accepted=accepted,
+        recorded_at=last.at if isinstance(last, Recording) else None,
     )
 
 
@@ -196,23 +180,17 @@ def _without_sink(
     plan: PlanFacts,
 ) -> StartFacts:
     """Return what is known of a start whose sink can't be reached from here."""
-    run = _compared(records, inspection)
-    return StartFacts(
+    start = StartFacts(
         inspection,
         plan,
         SinkState(LastCommitted.unknown(_UNASKED)),
         frozenset(),
         {**context.options.settings, **job.conf},
         fatal=fatal_before_start(job, picture, context.versions.spark),
-        stored=None if run is None else run.plan.query,
         current=plan.query,
         spark=context.versions.spark,
     )
-
-
-def _compared(records: RecordsFolder, inspection: Inspection) -> Run | None:
-    passed = inspection.batches.passed_over
-    return last_compared(History(records), inspection.query_id, passed)
+    return replace(start.after(last_query(records, picture)), stored_sink=None)
 
 
 def check_frame(
@@ -225,31 +203,29 @@ def check_frame(
     accepted: Collection[str],
 ) -> CheckedJob:
     """Judge the restart of a program's own query on a checkpoint; its sink is not asked."""
-    if not hasattr(frame, "sparkSession") or not frame.isStreaming:
-        kind = type(frame).__name__ if not hasattr(frame, "sparkSession") else "a batch DataFrame"
-        raise SourceError("HF5118", f"check was given {kind}, not a streaming DataFrame")
+    require_streaming(frame, "check")
     session = frame.sparkSession
-    refuse_connect_session(session)
-    refuse_stopped_session(session)
     picture = picture_of(open_reader(checkpoint, settings), may_be_missing=True)
     inspection = _inspection(picture, release, {})
-    plan = plan_facts(frame, {}, output_mode)
-    run = _compared(records_of(checkpoint, settings), inspection)
+    last = last_query(records_of(checkpoint, settings), picture)
+    code = program_code() if isinstance(last, Recording) else {}
+    plan = plan_facts(frame, code, output_mode)
     start = StartFacts(
         inspection,
         plan,
         SinkState(LastCommitted.unknown(_UNASKED)),
         frozenset(),
         {},
-        stored=None if run is None else run.plan.query,
         current=plan.query,
         spark=release or session.version,
     )
+    start = replace(start.after(last), stored_sink=None)
     return checked_job(
         judge(start),
         job=None,
         location=inspection.location,
         next_start=inspection.next_start,
-        compared_with=None if run is None else run.generation,
+        compared_with=None if last is None else last.generation,
         accepted=accepted,
+        recorded_at=last.at if isinstance(last, Recording) else None,
     )

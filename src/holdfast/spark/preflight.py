@@ -28,7 +28,7 @@ from holdfast.diagnosis.inspection.keptoffsets import (
     read_entries,
 )
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
-from holdfast.diagnosis.inspection.runs.compared import last_compared
+from holdfast.diagnosis.inspection.runs.lastquery import last_query
 from holdfast.diagnosis.inspection.sink.gone import sink_before
 from holdfast.errors import CheckpointError, RefusedError, StorageError
 from holdfast.findings import Finding, Place, Severity
@@ -121,18 +121,16 @@ def start_facts(
         others = sink.queries() - {known or ""}
     settings = {**context.options.settings, **job.conf}
     last = history.newest_delivering(known)
-    compared = last_compared(history, known, inspection.batches.passed_over)
-    return StartFacts(
+    start = StartFacts(
         inspection, plan, sight, others, settings, before, job.sink.mode,
         recorded=None if last is None else last.newest_delivered,
         recorded_query=None if last is None else last.query_id, unread=unread,
         master=context.session.sparkContext.master or "local", places=written_places(job),
         emptied=emptied(job), declared=tuple(_declared_sources(job, picture, records)),
-        fatal=fatal_before_start(job, picture, context.versions.spark),
-        stored=None if compared is None else compared.plan.query, current=plan.query,
-        stored_sink=None if compared is None else compared.sink,
+        fatal=fatal_before_start(job, picture, context.versions.spark), current=plan.query,
         current_sink=facts_of_sink(sink, sight, job.sink, 0), spark=context.versions.spark,
     )  # fmt: skip
+    return start.after(last_query(records, picture))
 
 
 def _declared_sources(job: ReadyJob, picture: Picture, records: RecordsFolder) -> Iterator[Finding]:
