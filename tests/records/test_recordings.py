@@ -6,12 +6,13 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.errors import StorageError
 from holdfast.records.leases.state import look_at_lease
-from holdfast.records.recordings import KEPT_RECORDINGS, Origin, Part, Recordings
+from holdfast.records.recordings import KEPT_RECORDINGS, Origin, QueryPart, Recordings
 from holdfast.records.run import PlanFacts
 from holdfast.redaction import remember_secret
 from tests.records.drivers import records_in, taken
@@ -27,7 +28,9 @@ def read(folder: Path) -> list[object]:
 
 
 def test_a_recording_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    recording = some_recording(missing=(Part.KEYS.value,), notes=("batches 0 to 3",), job="orders")
+    recording = some_recording(
+        missing=(QueryPart.KEYS.value,), notes=("batches 0 to 3",), job="orders"
+    )
     kept = Recordings(records_in(tmp_path)).write(recording)
     assert kept.is_new
     assert read(tmp_path) == [recording]
@@ -72,7 +75,7 @@ def test_what_the_newest_recording_says_is_not_written_again(tmp_path: Path) -> 
     ids=str,
 )
 def test_another_query_id_origin_or_place_is_another_recording(
-    tmp_path: Path, change: dict[str, object]
+    tmp_path: Path, change: dict[str, Any]
 ) -> None:
     recordings = Recordings(records_in(tmp_path))
     recordings.write(some_recording(1))
@@ -117,9 +120,10 @@ def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
 def test_neither_the_lease_nor_a_generation_is_touched(tmp_path: Path) -> None:
     folder = records_in(tmp_path)
     lease = taken(folder)
-    before = look_at_lease(folder)
+    before = look_at_lease(folder.reader("lease"))
     Recordings(folder).write(some_recording())
-    assert look_at_lease(folder) == before
+    assert before is not None
+    assert look_at_lease(folder.reader("lease")) == before
     lease.release()
 
 
@@ -188,4 +192,4 @@ def test_a_batch_after_the_recording_may_be_its_own(
 
 def test_a_part_of_a_newer_release_is_left_out() -> None:
     recording = some_recording(missing=("source options", "something new"))
-    assert recording.parts_missing == {Part.SOURCE_OPTIONS}
+    assert recording.parts_missing == {QueryPart.SOURCE_OPTIONS}

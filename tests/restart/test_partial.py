@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.records.facts import FACTS_VERSION, OperatorFacts, QueryFacts, SourceFacts
 from holdfast.records.facts import WatermarkFacts as Watermark
-from holdfast.records.recordings import Part
+from holdfast.records.recordings import QueryPart
 from holdfast.restart.judging import admit_start, judge
 from holdfast.restart.partial import completed
 from holdfast.restart.verdict import Verdict
@@ -16,7 +16,7 @@ from tests.records.recordings import some_recording
 from tests.restart.queries import JOIN, SOURCE, STATEFUL, STATELESS, TIME_ZONE, start_of
 
 UNKNOWN, CONDITIONAL, UNSAFE = Verdict.UNKNOWN, Verdict.CONDITIONAL, Verdict.UNSAFE
-ALL = frozenset(Part) - {Part.WATERMARKS, Part.OUTPUT_MODE, Part.SINK}
+ALL = frozenset(QueryPart) - {QueryPart.WATERMARKS, QueryPart.OUTPUT_MODE, QueryPart.SINK}
 """What an event log does not show."""
 LOGGED = QueryFacts(
     FACTS_VERSION,
@@ -98,8 +98,8 @@ def test_a_run_is_not_refused_for_what_the_event_log_lacks() -> None:
 
 
 def test_a_start_after_a_recording_knows_its_gaps() -> None:
-    recording = some_recording(missing=(Part.KEYS.value,))
+    recording = some_recording(missing=(QueryPart.KEYS.value,))
     start = start_of(None, STATEFUL).after(recording)
     assert start.stored == recording.plan.query
-    assert start.missing == {Part.KEYS}
+    assert start.missing == {QueryPart.KEYS}
     assert start.after(None) is start

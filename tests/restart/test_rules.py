@@ -17,7 +17,7 @@ from holdfast.records.facts import (
     StoreFacts,
     WatermarkFacts,
 )
-from holdfast.records.recordings import Part
+from holdfast.records.recordings import QueryPart
 from holdfast.records.run import SinkFacts
 from holdfast.restart.acceptance import acceptance_of
 from holdfast.restart.judging import admit_start, judge
@@ -315,7 +315,7 @@ HISTORY = [rule for rule in RULES if rule.needs is not Needs.CHECKPOINT or "HF31
 def test_without_the_rule_a_change_goes_unnoticed(rule: Rule) -> None:
     """Each rule is needed by one of the cases."""
     rest = tuple(one for one in RULES if one is not rule)
-    partly = start_of(STATEFUL, STATEFUL, missing=frozenset({Part.KEYS}))
+    partly = start_of(STATEFUL, STATEFUL, missing=frozenset({QueryPart.KEYS}))
     starts = [*(case.start for case in CASES), start_of(None, STATEFUL), partly]
     assert any(judge(one).changes != judge(one, rest).changes for one in starts)
 

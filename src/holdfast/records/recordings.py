@@ -42,7 +42,7 @@ class Origin(str, Enum):
     """A person, from Spark's event log of the program."""
 
 
-class Part(str, Enum):
+class QueryPart(str, Enum):
     """A part of a query that a recording may not know."""
 
     SOURCE_OPTIONS = "source options"
@@ -97,7 +97,7 @@ class Recording:
     destination: str | None = None
     """Where the rows go, in the words of the program or of Spark."""
     missing: tuple[str, ...] = ()
-    """Parts of the query that are not known; values of `Part`."""
+    """Parts of the query that are not known; values of `QueryPart`."""
     notes: tuple[str, ...] = ()
     """What else is not known, in words."""
 
@@ -106,9 +106,9 @@ class Recording:
         """None: no run of Holdfast's."""
 
     @property
-    def parts_missing(self) -> frozenset[Part]:
+    def parts_missing(self) -> frozenset[QueryPart]:
         """The parts that are not known; a name of a newer Holdfast's is left out."""
-        names = {one.value: one for one in Part}
+        names = {one.value: one for one in QueryPart}
         return frozenset(names[one] for one in self.missing if one in names)
 
     def has_made(self, passed: int | None) -> bool:

@@ -8,32 +8,34 @@ from dataclasses import replace
 from typing import Any
 
 from holdfast.records.facts import OperatorFacts, QueryFacts, SourceFacts, WatermarkFacts
-from holdfast.records.recordings import Part
+from holdfast.records.recordings import QueryPart
 
 _LOCAL = re.compile(r"^file:/+")
 _OPERATOR_FIELDS = {
-    Part.KEYS: "keys",
-    Part.VALUES: "values",
-    Part.OPERATOR_SETTINGS: "settings",
-    Part.STORES: "stores",
-    Part.INPUT: "input",
-    Part.FUNCTIONS: "functions",
+    QueryPart.KEYS: "keys",
+    QueryPart.VALUES: "values",
+    QueryPart.OPERATOR_SETTINGS: "settings",
+    QueryPart.STORES: "stores",
+    QueryPart.INPUT: "input",
+    QueryPart.FUNCTIONS: "functions",
 }
 _SOURCE_FIELDS = {
-    Part.SOURCE_OPTIONS: ("options", "format", "name"),
-    Part.SOURCE_COLUMNS: ("columns",),
+    QueryPart.SOURCE_OPTIONS: ("options", "format", "name"),
+    QueryPart.SOURCE_COLUMNS: ("columns",),
 }
 _QUERY_FIELDS = {
-    Part.FUNCTIONS: "functions",
-    Part.STATICS: "statics",
-    Part.STEPS: "steps",
-    Part.OUTPUT_COLUMNS: "output",
-    Part.OUTPUT_MODE: "output_mode",
-    Part.WATERMARKS: "watermarks",
+    QueryPart.FUNCTIONS: "functions",
+    QueryPart.STATICS: "statics",
+    QueryPart.STEPS: "steps",
+    QueryPart.OUTPUT_COLUMNS: "output",
+    QueryPart.OUTPUT_MODE: "output_mode",
+    QueryPart.WATERMARKS: "watermarks",
 }
 
 
-def completed(stored: QueryFacts, current: QueryFacts, missing: Collection[Part]) -> QueryFacts:
+def completed(
+    stored: QueryFacts, current: QueryFacts, missing: Collection[QueryPart]
+) -> QueryFacts:
     """Return a recorded query in which every part that is missing is that of the current one.
 
     No rule sees a difference there; that the parts were not compared is said by a rule of its own.
@@ -43,9 +45,9 @@ def completed(stored: QueryFacts, current: QueryFacts, missing: Collection[Part]
     changes: dict[str, Any] = {
         name: getattr(current, name) for part, name in _QUERY_FIELDS.items() if part in missing
     }
-    if Part.SETTINGS in missing:
+    if QueryPart.SETTINGS in missing:
         changes["settings"] = {**current.settings, **stored.settings}
-    if Part.WATERMARK_COLUMNS in missing and Part.WATERMARKS not in missing:
+    if QueryPart.WATERMARK_COLUMNS in missing and QueryPart.WATERMARKS not in missing:
         changes["watermarks"] = _paired(stored.watermarks, current.watermarks, _watermark)
     changes["sources"] = _paired(
         stored.sources, current.sources, lambda one, now: _source(one, now, missing)
@@ -71,7 +73,9 @@ def _watermark(stored: WatermarkFacts, current: WatermarkFacts) -> WatermarkFact
     return replace(stored, column=current.column)
 
 
-def _source(stored: SourceFacts, current: SourceFacts, missing: Collection[Part]) -> SourceFacts:
+def _source(
+    stored: SourceFacts, current: SourceFacts, missing: Collection[QueryPart]
+) -> SourceFacts:
     if stored.kind != current.kind:
         return stored
     fields = [name for part, names in _SOURCE_FIELDS.items() if part in missing for name in names]
@@ -109,7 +113,7 @@ def _lists(identity: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _operator(
-    stored: OperatorFacts, current: OperatorFacts | None, missing: Collection[Part]
+    stored: OperatorFacts, current: OperatorFacts | None, missing: Collection[QueryPart]
 ) -> OperatorFacts:
     if current is None or current.name != stored.name:
         return stored

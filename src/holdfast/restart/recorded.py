@@ -17,7 +17,7 @@ from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.history import History
 from holdfast.records.moments import moment_now
 from holdfast.records.processes import user_here
-from holdfast.records.recordings import KeptRecording, Origin, Part, Recording, Recordings
+from holdfast.records.recordings import KeptRecording, Origin, QueryPart, Recording, Recordings
 from holdfast.records.run import PlanFacts, SinkFacts
 from holdfast.storage.location import Location, canonical
 from holdfast.storage.opening import open_reader
@@ -90,7 +90,7 @@ class Described:
     project: str | None = None
     sink: SinkFacts | None = None
     destination: str | None = None
-    missing: tuple[Part, ...] = ()
+    missing: tuple[QueryPart, ...] = ()
     notes: tuple[str, ...] = ()
     passed: int | None = None
     """The newest batch that it is known to have made, where that is not the checkpoint's."""
@@ -156,7 +156,7 @@ def _result(kept: KeptRecording, folder: str, picture: Picture) -> RecordedQuery
         origin=one.origin,
         recorded_at=one.at,
         spark=one.spark,
-        output_mode=None if Part.OUTPUT_MODE in one.parts_missing else one.output_mode,
+        output_mode=None if QueryPart.OUTPUT_MODE in one.parts_missing else one.output_mode,
         sources=() if query is None else tuple(map(_shown, query.sources)),
         operators=one.plan.operators,
         functions=() if query is None else tuple(known.name for known in query.functions),

@@ -14,7 +14,7 @@ from holdfast.diagnosis.inspection.sink.gone import SinkBefore
 from holdfast.findings import Finding
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.facts import OperatorFacts, QueryFacts, fingerprint
-from holdfast.records.recordings import Part, Recording
+from holdfast.records.recordings import QueryPart, Recording
 from holdfast.records.run import PlanFacts, Run, SinkFacts
 from holdfast.restart.partial import completed
 
@@ -92,7 +92,7 @@ class StartFacts:
     """What the doctor's checks call fatal."""
     stored: QueryFacts | None = None
     """The query that last ran on this checkpoint; None where no record knows it."""
-    missing: frozenset[Part] = frozenset()
+    missing: frozenset[QueryPart] = frozenset()
     """Parts of that query that its recording does not know."""
     current: QueryFacts | None = None
     """The query that would start; None where Spark was not asked."""
@@ -109,7 +109,7 @@ class StartFacts:
         """Return the start as it follows the last run, or the last recording of a program."""
         if last is None:
             return self
-        missing = last.parts_missing if isinstance(last, Recording) else frozenset[Part]()
+        missing = last.parts_missing if isinstance(last, Recording) else frozenset[QueryPart]()
         return replace(self, stored=last.plan.query, missing=missing, stored_sink=last.sink)
 
     @property

@@ -12,7 +12,7 @@ from holdfast.errors import SinkError, SourceError, StorageError
 from holdfast.findings import Finding
 from holdfast.jobs.built import caller_line
 from holdfast.jobs.ready import ReadyJob
-from holdfast.records.recordings import Origin, Part
+from holdfast.records.recordings import Origin, QueryPart
 from holdfast.records.run import SinkFacts
 from holdfast.restart.recorded import Described, RecordedQuery, record_query
 from holdfast.running.options import RunContext
@@ -104,7 +104,7 @@ def _record_job(job: ReadyJob, context: RunContext) -> Recorded:
         job=job.name,
         project=job.project,
         sink=sink,
-        missing=() if sink is not None else (Part.SINK,),
+        missing=() if sink is not None else (QueryPart.SINK,),
     )
     return record_query(described, job.checkpoint, job.settings, picture)
 

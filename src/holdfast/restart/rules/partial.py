@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.records.facts import OperatorFacts, QueryFacts
-from holdfast.records.recordings import Part
+from holdfast.records.recordings import QueryPart
 from holdfast.restart.rules.operators import subject_of
 from holdfast.restart.rules.rule import on_plan
 from holdfast.restart.start import StartFacts
 from holdfast.restart.verdict import Change, Verdict
 
 _OF_STATE = frozenset(
-    {Part.KEYS, Part.VALUES, Part.OPERATOR_SETTINGS, Part.STORES, Part.INPUT, Part.WATERMARKS,
-     Part.WATERMARK_COLUMNS}
-)  # fmt: skip
+    {
+        QueryPart.KEYS,
+        QueryPart.VALUES,
+        QueryPart.OPERATOR_SETTINGS,
+        QueryPart.STORES,
+        QueryPart.INPUT,
+        QueryPart.WATERMARKS,
+        QueryPart.WATERMARK_COLUMNS,
+    }
+)
 """Parts that a query without state has none of."""
-_SEEN_ELSEWHERE = frozenset({Part.STORES, Part.SINK})
+_SEEN_ELSEWHERE = frozenset({QueryPart.STORES, QueryPart.SINK})
 """Parts that other rules compare with the checkpoint and the sink themselves."""
 
 
@@ -28,7 +35,7 @@ def partly_recorded(start: StartFacts) -> Iterator[Change]:
     if current is None or start.is_fresh or not start.has_history or not missing:
         return
     has_state = current.operators is None or bool(current.operators)
-    told = [part for part in Part if part in missing and (has_state or part not in _OF_STATE)]
+    told = [part for part in QueryPart if part in missing and (has_state or part not in _OF_STATE)]
     confirm = list(_confirm(current, told))
     if not confirm:
         return
@@ -38,35 +45,35 @@ def partly_recorded(start: StartFacts) -> Iterator[Change]:
     yield Change("HF3159", verdict, f"not recorded: {known}", None, None, why, "; ".join(confirm))
 
 
-def _confirm(query: QueryFacts, missing: list[Part]) -> Iterator[str]:
+def _confirm(query: QueryFacts, missing: list[QueryPart]) -> Iterator[str]:
     """Yield what must be as it was, in terms of the current query."""
     for operator in query.operators or ():
         yield from _of_operator(operator, missing)
     named = {
-        Part.SOURCE_OPTIONS: [
+        QueryPart.SOURCE_OPTIONS: [
             f"{name}={value}" for one in query.sources for name, value in one.options.items()
         ],
-        Part.FUNCTIONS: [one.name for one in query.functions],
-        Part.STATICS: [one.name for one in query.statics],
-        Part.WATERMARK_COLUMNS: [f"the watermark on {one.column}" for one in query.watermarks],
-        Part.WATERMARKS: [f"the watermark on {one.column}" for one in query.watermarks],
-        Part.OUTPUT_MODE: [f"the output mode {query.output_mode}"],
-        Part.SETTINGS: ["settings that the program does not set"],
-        Part.STEPS: list(query.steps) and ["the columns and filters of the output"],
+        QueryPart.FUNCTIONS: [one.name for one in query.functions],
+        QueryPart.STATICS: [one.name for one in query.statics],
+        QueryPart.WATERMARK_COLUMNS: [f"the watermark on {one.column}" for one in query.watermarks],
+        QueryPart.WATERMARKS: [f"the watermark on {one.column}" for one in query.watermarks],
+        QueryPart.OUTPUT_MODE: [f"the output mode {query.output_mode}"],
+        QueryPart.SETTINGS: ["settings that the program does not set"],
+        QueryPart.STEPS: list(query.steps) and ["the columns and filters of the output"],
     }
     for part in missing:
         if named.get(part):
             yield f"{', '.join(named[part])}: as before"
 
 
-def _of_operator(operator: OperatorFacts, missing: list[Part]) -> Iterator[str]:
+def _of_operator(operator: OperatorFacts, missing: list[QueryPart]) -> Iterator[str]:
     name = subject_of(operator)
-    if Part.KEYS in missing and operator.keys:
+    if QueryPart.KEYS in missing and operator.keys:
         yield f"{name} was keyed by {', '.join(operator.keys)}"
-    if Part.VALUES in missing and operator.values:
+    if QueryPart.VALUES in missing and operator.values:
         yield f"{name} kept {', '.join(operator.values)}"
-    if Part.INPUT in missing and operator.input:
+    if QueryPart.INPUT in missing and operator.input:
         yield f"the rows that reached {name} were: {', '.join(operator.input)}"
-    if Part.OPERATOR_SETTINGS in missing and operator.settings:
+    if QueryPart.OPERATOR_SETTINGS in missing and operator.settings:
         shown = ", ".join(f"{key} {value}" for key, value in operator.settings.items())
         yield f"{name} had {shown}"
