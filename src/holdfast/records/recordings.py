@@ -63,6 +63,12 @@ class QueryPart(str, Enum):
     SINK = "the sink"
 
 
+def parts_named(names: Iterable[str]) -> frozenset[QueryPart]:
+    """Return the parts with these names; one that a newer Holdfast wrote is left out."""
+    known = {one.value: one for one in QueryPart}
+    return frozenset(known[one] for one in names if one in known)
+
+
 @dataclass(frozen=True)
 class Recording:
     """A query of a program that Holdfast does not run, as it was at one moment."""
@@ -108,8 +114,7 @@ class Recording:
     @property
     def parts_missing(self) -> frozenset[QueryPart]:
         """The parts that are not known; a name of a newer Holdfast's is left out."""
-        names = {one.value: one for one in QueryPart}
-        return frozenset(names[one] for one in self.missing if one in names)
+        return parts_named(self.missing)
 
     def has_made(self, passed: int | None) -> bool:
         """Whether a batch up to `passed`, the newest that is done now, may be its own."""

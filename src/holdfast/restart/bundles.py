@@ -48,6 +48,7 @@ class BundledRun:
             frozenset(),
             {},
             stored=self.last.query,
+            missing=self.last.parts_missing,
             current=plan.query,
             stored_sink=self.last.sink,
             current_sink=sink,

@@ -119,8 +119,9 @@ def _check_against(
         job=job.name,
         location=job.checkpoint.shown,
         next_start=None,
-        compared_with=bundled.last.generation,
+        compared_with=None if bundled.last.recorded_at else bundled.last.generation,
         accepted=accepted,
+        recorded_at=bundled.last.recorded_at,
     )
 
 

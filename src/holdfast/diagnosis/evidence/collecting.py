@@ -31,6 +31,7 @@ from holdfast.diagnosis.inspection.runs.compared import (
     last_compared,
     last_run_of,
 )
+from holdfast.diagnosis.inspection.runs.lastquery import newest_of_both
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import DeltaCommit, newest_commit_of
 from holdfast.diagnosis.inspection.sink.facts import (
@@ -108,9 +109,12 @@ def collect_evidence(
 
 
 def _last_run(recorded: Recorded, result: Evidence, picture: Picture) -> ComparedRun | None:
-    passed = passed_over(picture.newest_commit_id, picture.pending)
-    run = last_compared(recorded, result.query_id.value, passed)
-    return None if run is None else last_run_of(run)
+    last = newest_of_both(recorded, recorded.recordings, picture)
+    if last is None:
+        # The checkpoint may be gone, and its id be known from a record.
+        passed = passed_over(picture.newest_commit_id, picture.pending)
+        last = last_compared(recorded, result.query_id.value, passed)
+    return None if last is None else last_run_of(last)
 
 
 def _picture(reader: Reader, sink: SinkPlace | None, recorded: Recorded) -> tuple[Picture, bool]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from holdfast.diagnosis.inspection.sink.gone import Runs
 from holdfast.records.facts import QueryFacts
+from holdfast.records.recordings import QueryPart, Recording, parts_named
 from holdfast.records.run import Run, SinkFacts
 
 
@@ -50,10 +51,23 @@ class ComparedRun:
     generation: int
     query: QueryFacts
     sink: SinkFacts | None = None
+    recorded_at: str | None = None
+    """When a query was recorded that Holdfast did not run: then the generation is 0."""
+    missing: tuple[str, ...] = ()
+    """Parts of the query that are not known; values of `QueryPart`."""
+
+    @property
+    def parts_missing(self) -> frozenset[QueryPart]:
+        """The parts that are not known; a name of a newer Holdfast's is left out."""
+        return parts_named(self.missing)
 
 
-def last_run_of(run: Run) -> ComparedRun | None:
-    """Return what of a run is compared; None where it has no facts of its query."""
+def last_run_of(run: Run | Recording) -> ComparedRun | None:
+    """Return what of a run or a recording is compared; None where it has no facts of its query."""
     if run.plan.query is None:
         return None
+    if isinstance(run, Recording):
+        return ComparedRun(
+            "holdfast.last-run/1", run.job or "", 0, run.plan.query, run.sink, run.at, run.missing
+        )
     return ComparedRun("holdfast.last-run/1", run.job, run.generation, run.plan.query, run.sink)
