@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from holdfast.library.program import start as start
     from holdfast.library.recording import NotRecordedWarning as NotRecordedWarning
     from holdfast.library.recording import record as record
+    from holdfast.library.recording import record_event_log as record_event_log
     from holdfast.library.recording import record_jobs as record_jobs
     from holdfast.library.running import run as run
     from holdfast.library.state import open_checkpoint as open_checkpoint
@@ -136,7 +137,12 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "holdfast.library.jobs": ("init_project", "status"),
     "holdfast.library.looking": ("diff", "doctor", "evidence", "inspect"),
     "holdfast.library.program": ("start",),
-    "holdfast.library.recording": ("NotRecordedWarning", "record", "record_jobs"),
+    "holdfast.library.recording": (
+        "NotRecordedWarning",
+        "record",
+        "record_event_log",
+        "record_jobs",
+    ),
     "holdfast.library.running": ("run",),
     "holdfast.library.state": ("open_checkpoint", "read_state"),
     "holdfast.records.run": ("Ended",),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast.answers import Answer, naming
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.library.answering import repeats_project
+from holdfast.library.answering import names_target, repeats_project
 from holdfast.redaction import redact
 from holdfast.storage.options import StorageOptions, settings_given
 from holdfast.targets.opening import working_folder
@@ -114,6 +114,39 @@ def record_jobs(
     only = ready[0].name if len(ready) == 1 else None
     with naming(only, only):
         return _answer(record_declared(ready, session))
+
+
+@names_target
+def record_event_log(
+    target: str | Path,
+    event_log: str | Path,
+    *,
+    project: str | Path | None = None,
+    profile: str | None = None,
+    storage_options: StorageOptions = (),
+) -> Answer[RecordReport]:
+    """Record the query of a checkpoint from Spark's event log of the program, in any language.
+
+    `event_log` is a file or an `eventlog_v2_…` directory on this machine. Sources, operators,
+    output mode, watermark, settings and the Spark version are read; no Spark is needed. What an
+    event log does not show is named in the result, and `check` never calls it safe. Raises
+    HoldfastError.
+    """
+    from holdfast.checkpoint.picture import passed_over
+    from holdfast.checkpoint.reading import read_picture
+    from holdfast.restart.eventlogs import described_query, logged_query, read_event_log
+    from holdfast.restart.recorded import record_query
+    from holdfast.targets.opening import open_target
+
+    path = working_folder() / event_log
+    chosen = ProjectChoice.of(project, profile)
+    found, reader = open_target(target, chosen, storage_options, None)
+    picture = read_picture(reader)
+    log = read_event_log(path)
+    query = logged_query(log, None if picture.query is None else picture.query.id, path)
+    passed = passed_over(picture.newest_commit_id, picture.pending)
+    described = described_query(log, query, passed)
+    return _answer([record_query(described, found.location, found.settings, picture)])
 
 
 def _answer(

@@ -7,9 +7,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from holdfast.format.sources.readers import UNKNOWN
 from holdfast.records.facts import OperatorFacts, QueryFacts, SourceFacts, WatermarkFacts
 from holdfast.records.recordings import QueryPart
 
+_LEGACY = "spark.sql.legacy."
 _LOCAL = re.compile(r"^file:/+")
 _OPERATOR_FIELDS = {
     QueryPart.KEYS: "keys",
@@ -46,7 +48,7 @@ def completed(
         name: getattr(current, name) for part, name in _QUERY_FIELDS.items() if part in missing
     }
     if QueryPart.SETTINGS in missing:
-        changes["settings"] = {**current.settings, **stored.settings}
+        changes["settings"] = _settings(stored.settings, current.settings)
     if QueryPart.WATERMARK_COLUMNS in missing and QueryPart.WATERMARKS not in missing:
         changes["watermarks"] = _paired(stored.watermarks, current.watermarks, _watermark)
     changes["sources"] = _paired(
@@ -58,6 +60,12 @@ def completed(
             _operator(one, now.get(one.operator_id), missing) for one in stored.operators
         )
     return replace(stored, **changes, unknown=current.unknown, code=current.code)
+
+
+def _settings(stored: Mapping[str, str], current: Mapping[str, str]) -> dict[str, str]:
+    """Return the recorded values of what is compared: an event log has every setting of SQL."""
+    legacy = {name: value for name, value in stored.items() if name.startswith(_LEGACY)}
+    return {name: stored.get(name, value) for name, value in current.items()} | legacy
 
 
 def _paired(
@@ -76,6 +84,8 @@ def _watermark(stored: WatermarkFacts, current: WatermarkFacts) -> WatermarkFact
 def _source(
     stored: SourceFacts, current: SourceFacts, missing: Collection[QueryPart]
 ) -> SourceFacts:
+    if stored.kind == UNKNOWN.kind:
+        return current
     if stored.kind != current.kind:
         return stored
     fields = [name for part, names in _SOURCE_FIELDS.items() if part in missing for name in names]
@@ -87,8 +97,8 @@ def _source(
 
 def _reads_the_same(stored: Mapping[str, str], current: Mapping[str, str]) -> bool:
     """Tell whether two sources read the same, where one is in the words of Spark's progress."""
-    if not stored or stored == current:
-        return True
+    if stored == current or not {*map(str.lower, stored)} & {*map(str.lower, current)}:
+        return True  # where neither is in the words of the other, a person has to confirm it
     if "path" in stored and "path" in current:
         return _is_same_path(stored["path"], current["path"])
     return _lists(stored) == _lists(current)

@@ -47,6 +47,10 @@ def partly_recorded(start: StartFacts) -> Iterator[Change]:
 
 def _confirm(query: QueryFacts, missing: list[QueryPart]) -> Iterator[str]:
     """Yield what must be as it was, in terms of the current query."""
+    if QueryPart.SOURCE_OPTIONS in missing:
+        for index, source in enumerate(query.sources):
+            read = ", ".join(source.identity.values()) or source.format
+            yield f"source {index} still reads {read} as {source.format}"
     for operator in query.operators or ():
         yield from _of_operator(operator, missing)
     named = {
