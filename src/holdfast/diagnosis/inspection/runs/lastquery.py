@@ -13,7 +13,7 @@ from holdfast.records.history import History
 from holdfast.records.recordings import KeptRecording, Recording, Recordings
 from holdfast.records.run import Run
 
-BEGINS_WITHIN_MS = 600_000
+BEGINS_WITHIN_MS = 120_000
 """How long after its recording a query may begin that had no checkpoint then."""
 _CLOCK_STEP_MS = 2_000
 """Storages give whole seconds: what was written after may seem to be written before."""
