@@ -67,6 +67,17 @@ def test_what_is_no_event_log_is_refused_with_its_place(kind: str, tmp_path: Pat
     assert kind != "empty folder" or "eventlog_v2_app" in raised.value.message
 
 
+def test_without_the_codecs_a_plain_log_is_read_and_a_compressed_one_names_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.restart.eventlogs.find_spec", lambda _: None)
+    assert read_event_log(extracted("copied", tmp_path / "plain")[0]).spark == "4.2.0"
+    with pytest.raises(UsageError) as raised:
+        read_event_log(extracted("totals", tmp_path / "zstd")[0])
+    assert raised.value.code.number == "HF2770"
+    assert "pyarrow, xxhash" in raised.value.message
+
+
 def test_a_log_of_another_query_is_refused(tmp_path: Path) -> None:
     log, query = query_of("totals", tmp_path)
     assert logged_query(log, query.query_id, tmp_path) is query

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 from holdfast.errors import DecodeError, UsageError
@@ -15,7 +16,6 @@ from holdfast.format.eventlogs.plans import (
     source_of,
     watermarks_of,
 )
-from holdfast.format.state.codecs import decompressed
 from holdfast.records.facts import (
     FACTS_VERSION,
     OperatorFacts,
@@ -32,6 +32,9 @@ _PART = re.compile(r"events_(?P<number>\d+)_.*")
 _COMPACT = ".compact"
 _ROLLING = "eventlog_v2_"
 _GZIP = b"\x1f\x8b"
+_PLAIN = b"{"
+_NEEDED = ("pyarrow", "xxhash")
+"""What the codecs need that are not Python's own."""
 _OF_STATE = (
     QueryPart.KEYS,
     QueryPart.VALUES,
@@ -87,13 +90,28 @@ def _lines(files: list[Path]) -> Iterator[bytes]:
     """Yield the lines of all parts; each is held in memory by itself."""
     for file in files:
         data = file.read_bytes()
-        pieces = iter([gzip.decompress(data)]) if data.startswith(_GZIP) else decompressed(data)
         rest = b""
-        for piece in pieces:
+        for piece in _pieces(data):
             *whole, rest = (rest + piece).split(b"\n")
             yield from whole
         if rest:
             yield rest
+
+
+def _pieces(data: bytes) -> Iterable[bytes]:
+    if data.startswith(_GZIP):
+        return [gzip.decompress(data)]
+    if data.startswith(_PLAIN) or not data:
+        return [data]
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        told = f"{', '.join(missing)}, which {verb} not installed"
+        message = f"a compressed event log requires {told}"
+        raise UsageError("HF2770", message)
+    from holdfast.format.state.codecs import decompressed
+
+    return decompressed(data)
 
 
 def logged_query(log: EventLog, query_id: str | None, path: Path) -> LoggedQuery:

@@ -87,7 +87,7 @@ def decode_events(lines: Iterable[bytes]) -> EventLog:
     torn = False
     for line in lines:
         if torn:
-            raise ValueError("a line is no JSON")
+            raise ValueError("a line is not JSON")
         if not _is_wanted(line):
             continue
         try:
