@@ -14,8 +14,9 @@ import holdfast
 from tests.docs.session import workplace
 
 ROOT = Path(str(holdfast.__file__)).parent
-NEED_SPARK = {"check", "run", "start"}
-"""Functions whose examples would start Spark: the pages of the documentation show them."""
+NEED_SPARK = {"check", "record", "record_event_log", "record_jobs", "run", "start"}
+"""Functions whose examples would start Spark, or need its event log: the pages of the documentation
+show them."""
 
 
 def modules_with_examples() -> list[str]:

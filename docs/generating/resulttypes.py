@@ -20,6 +20,7 @@ from holdfast.diagnosis.inspection.evidence import Evidence
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.diagnosis.status.result import Status
 from holdfast.jobs.scaffold import NewProject
+from holdfast.restart.recorded import RecordReport
 from holdfast.restart.result import Check
 from holdfast.running.report import RunReport
 from holdfast.state.results import StateRows
@@ -27,6 +28,7 @@ from holdfast.state.results import StateRows
 RESULTS: dict[str, type] = {
     "init": NewProject,
     "check": Check,
+    "record": RecordReport,
     "run": RunReport,
     "status": Status,
     "inspect": Inspection,

@@ -65,10 +65,15 @@ if TYPE_CHECKING:
     from holdfast.library.looking import evidence as evidence
     from holdfast.library.looking import inspect as inspect
     from holdfast.library.program import start as start
+    from holdfast.library.recording import NotRecordedWarning as NotRecordedWarning
+    from holdfast.library.recording import record as record
+    from holdfast.library.recording import record_event_log as record_event_log
+    from holdfast.library.recording import record_jobs as record_jobs
     from holdfast.library.running import run as run
     from holdfast.library.state import open_checkpoint as open_checkpoint
     from holdfast.library.state import read_state as read_state
     from holdfast.records.run import Ended as Ended
+    from holdfast.restart.recorded import RecordReport as RecordReport
     from holdfast.restart.result import Check as Check
     from holdfast.restart.verdict import Verdict as Verdict
     from holdfast.running.events import BatchDone as BatchDone
@@ -132,9 +137,16 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "holdfast.library.jobs": ("init_project", "status"),
     "holdfast.library.looking": ("diff", "doctor", "evidence", "inspect"),
     "holdfast.library.program": ("start",),
+    "holdfast.library.recording": (
+        "NotRecordedWarning",
+        "record",
+        "record_event_log",
+        "record_jobs",
+    ),
     "holdfast.library.running": ("run",),
     "holdfast.library.state": ("open_checkpoint", "read_state"),
     "holdfast.records.run": ("Ended",),
+    "holdfast.restart.recorded": ("RecordReport",),
     "holdfast.restart.result": ("Check",),
     "holdfast.restart.verdict": ("Verdict",),
     "holdfast.running.events": (

@@ -40,7 +40,7 @@ print(json.dumps(done))
 PIP_LINE = 'pip install ".[spark]" in a clone of Holdfast'
 CHANGING = ("init", "run", "state", "demo")
 """Commands that an extra changes, and one to make a project."""
-RUNS = ("run", "demo", "holdfast.run", "holdfast.start")
+RUNS = ("run", "record", "demo", "holdfast.run", "holdfast.start")
 
 
 def calls(checkpoint: Path, folder: Path) -> list[list[str]]:
@@ -50,6 +50,7 @@ def calls(checkpoint: Path, folder: Path) -> list[list[str]]:
         ["init", "."],
         ["run", "--offline"],
         ["check"],
+        ["record", "orders", "--offline"],
         ["status"],
         ["inspect", target],
         ["evidence", target],

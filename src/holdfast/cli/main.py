@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, str] = {
     "init": "Create a new project with a working example",
     "check": "Check whether changed code may restart on its checkpoint; start nothing",
+    "record": "Record the query of a program that runs elsewhere, for its next check",
     "run": "Run jobs of the project on Spark, each on its own checkpoint",
     "status": "Show the state of the project's jobs: batches, lease, last runs",
     "inspect": "Show what is in a checkpoint and what the next start does with it",

@@ -18,6 +18,7 @@ _FORMAT = '<pre style="white-space:pre;overflow-x:auto;line-height:normal">{code
 _PAGES: Mapping[str, Callable[[Answer[Any], Console], None]] = {
     "init": pages.new_project,
     "check": pages.check,
+    "record": pages.record,
     "run": pages.run,
     "status": pages.status,
     "inspect": pages.inspection,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.diagnosis.inspection.result import Inspection
     from holdfast.diagnosis.status.result import Status
     from holdfast.jobs.scaffold import NewProject
+    from holdfast.restart.recorded import RecordReport
     from holdfast.restart.result import Check
     from holdfast.running.report import RunReport
     from holdfast.state.results import StateRows
@@ -60,6 +61,12 @@ def check_markdown(answer: Answer[Check], console: Console) -> None:
     from holdfast.cli.drawing.check import draw_check_markdown
 
     draw_check_markdown(answer, console)
+
+
+def record(answer: Answer[RecordReport], console: Console) -> None:
+    from holdfast.cli.drawing.record import draw_record
+
+    draw_record(answer, console)
 
 
 def comparison(answer: Answer[Comparison], console: Console) -> None:

@@ -35,6 +35,24 @@ EVIDENCE_CODES: tuple[Code, ...] = (
         exit_status=2,
     ),
     Code(
+        "HF2507",
+        "the event log cannot be read",
+        "the query is read from the events of its batches: a log of Spark in JSON lines, plain or "
+        "compressed with zstd, lz4, lzf, snappy or gzip, or an eventlog_v2_… directory",
+        (
+            "give the file, or the eventlog_v2_… directory, that Spark wrote to spark.eventLog.dir",
+            "copy it to this machine first: it is read from the local disk only",
+        ),
+        exit_status=2,
+    ),
+    Code(
+        "HF2508",
+        "the event log has no batch of the checkpoint's query",
+        "a log of another application says nothing about the query that last ran here",
+        ("give the event log of the application that ran the query of this checkpoint",),
+        exit_status=2,
+    ),
+    Code(
         "HF2504",
         "the sink's directory has no log of batches",
         "what the sink has decides whether a batch that runs again is duplicated; without its "

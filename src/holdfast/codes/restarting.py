@@ -288,4 +288,12 @@ RESTART_CODES: tuple[Code, ...] = (
         ("install pyspark here, then check again",),
         exit_status=31,
     ),
+    Code(
+        "HF3159",
+        "the record of the query that last ran does not know all of it",
+        "an event log shows sources, operators and settings; options, keys, functions and filters "
+        "are not in it, so that a change in them would not be noticed",
+        ("compare the listed parts with the code that last ran on this checkpoint",),
+        exit_status=31,
+    ),
 )

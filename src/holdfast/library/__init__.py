@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from holdfast.library.looking import evidence as evidence
     from holdfast.library.looking import inspect as inspect
     from holdfast.library.program import start as start
+    from holdfast.library.recording import record as record
+    from holdfast.library.recording import record_event_log as record_event_log
+    from holdfast.library.recording import record_jobs as record_jobs
     from holdfast.library.running import run as run
     from holdfast.library.state import open_checkpoint as open_checkpoint
     from holdfast.library.state import read_state as read_state

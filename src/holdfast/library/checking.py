@@ -113,7 +113,7 @@ def _checked_jobs(
     if last is not None and len(ready) != 1:
         message = "a bundle is of one checkpoint: name the job that is compared with it"
         raise UsageError("HF1001", message, next_steps=("holdfast check JOB --against BUNDLE",))
-    if last is not None and last.last.job != ready[0].name:
+    if last is not None and last.last.job not in ("", ready[0].name):
         message = f"the bundle is of job {last.last.job}, not of {ready[0].name}"
         raise UsageError("HF2506", message, at=str(against))
     try:

@@ -81,7 +81,7 @@ class PartWriter:
 class RecordsFolder:
     """What is kept beside one checkpoint.
 
-    Its parts are `lease`, `runs`, `attempts`, `restarts`, `offsets` and `statements`.
+    Its parts are `lease`, `runs`, `recordings`, `attempts`, `restarts`, `offsets` and `statements`.
     """
 
     location: Location

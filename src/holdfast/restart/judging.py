@@ -60,7 +60,7 @@ def judge(start: StartFacts, rules: Sequence[Rule] = RULES) -> Judgement:
                 changes.append(one)
                 if rule.is_of_data:
                     noted.add(one.rule)
-                if rule.needs is Needs.PLAN and start.lacks_history:
+                if rule.is_of_gaps or (rule.needs is Needs.PLAN and start.lacks_history):
                     uncompared.add(one.rule)
     ordered = tuple(sorted(changes, key=lambda one: -one.verdict.rank))
     open_ones = [one for one in ordered if one.condition and one.verdict is not Verdict.SAFE]

@@ -65,6 +65,9 @@ class CheckedJob:
     """What Spark does with the checkpoint as it is; null where only a bundle of it is here."""
     compared_with: int | None
     """The generation of the run whose query the current one is compared with."""
+    recorded_at: str | None = None
+    """When the query was recorded that the current one is compared with, where Holdfast did not
+    run it; else null."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,6 +101,7 @@ def checked_start(
 ) -> CheckedJob:
     """Judge a start, where some changes may be accepted."""
     judgement = judge(start, rules)
+    is_recording = compared_with is not None and compared_with.recorded_at is not None
     changes = [_checked(one, accepted) for one in judgement.changes]
     still = [one for one in changes if one.verdict is not Verdict.SAFE]
     conditions = dict.fromkeys(one.condition for one in still if one.condition is not None)
@@ -109,7 +113,8 @@ def checked_start(
         tuple(sorted(changes, key=lambda one: -one.verdict.rank)),
         judgement.fingerprint,
         start.inspection.next_start,
-        None if compared_with is None else compared_with.generation,
+        None if compared_with is None or is_recording else compared_with.generation,
+        compared_with.recorded_at if compared_with is not None else None,
     )
 
 

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.checkpoint.releases import RELEASES
 from holdfast.diagnosis.checks.location import NO_PLACES, WrittenPlaces
 from holdfast.diagnosis.inspection.result import Inspection
-from holdfast.diagnosis.inspection.runs.compared import ComparedRun, last_compared
-from holdfast.diagnosis.inspection.sink.gone import Runs, SinkBefore
+from holdfast.diagnosis.inspection.runs.compared import ComparedRun, compared_run
+from holdfast.diagnosis.inspection.runs.lastquery import last_query
+from holdfast.diagnosis.inspection.sink.gone import SinkBefore
 from holdfast.findings import Finding
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.facts import OperatorFacts, QueryFacts, fingerprint
+from holdfast.records.folder import RecordsFolder
+from holdfast.records.recordings import QueryPart
 from holdfast.records.run import PlanFacts, SinkFacts
+from holdfast.restart.partial import completed
 
 _NO_SETTINGS: Mapping[str, str] = {}
 
 
-def last_run(runs: Runs, inspection: Inspection) -> ComparedRun | None:
-    """Return the run whose query a start on this checkpoint is compared with."""
-    return last_compared(runs, inspection.query_id, inspection.batches.passed_over)
+def last_run(records: RecordsFolder, picture: Picture) -> ComparedRun | None:
+    """Return the run, or the recording, whose query a start on this checkpoint is compared with."""
+    last = last_query(records, picture)
+    return None if last is None else compared_run(last)
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,8 @@ class StartFacts:
     """What the doctor's checks call fatal."""
     stored: QueryFacts | None = None
     """The query that last ran on this checkpoint; None where no record knows it."""
+    missing: frozenset[QueryPart] = frozenset()
+    """Parts of that query that its recording does not know."""
     current: QueryFacts | None = None
     """The query that would start; None where Spark was not asked."""
     stored_sink: SinkFacts | None = None
@@ -112,17 +120,23 @@ class StartFacts:
         settings: Mapping[str, str] = _NO_SETTINGS,
     ) -> StartFacts:
         """Return what is known of a start whose sink nobody asked."""
-        return cls(
+        start = cls(
             inspection,
             plan,
             SinkState(LastCommitted.unknown("the sink was not asked")),
             frozenset(),
             settings,
-            stored=None if last is None else last.query,
-            stored_sink=None if last is None else last.sink,
             current=plan.query,
             spark=spark,
         )
+        return start.after(last)
+
+    def after(self, last: ComparedRun | None) -> StartFacts:
+        """Return the start as it follows the last run, or the last recording of a program."""
+        if last is None:
+            return self
+        missing = last.parts_missing
+        return replace(self, stored=last.query, missing=missing, stored_sink=last.sink)
 
     @property
     def sink(self) -> LastCommitted:
@@ -155,10 +169,11 @@ class StartFacts:
         """Both queries where they can be compared and differ; None for a first start."""
         if self.is_fresh or self.stored is None or self.current is None or not self.has_history:
             return None
-        is_same = fingerprint(self.stored) == fingerprint(self.current)
-        if is_same and self.stored.code == self.current.code:
+        stored = completed(self.stored, self.current, self.missing)
+        is_same = fingerprint(stored) == fingerprint(self.current)
+        if is_same and stored.code == self.current.code:
             return None
-        return QueryPair(self.stored, self.current)
+        return QueryPair(stored, self.current)
 
     @property
     def has_history(self) -> bool:

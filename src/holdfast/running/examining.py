@@ -19,7 +19,6 @@ from holdfast.findings import Finding, named
 from holdfast.jobs.ready import ReadyJob
 from holdfast.ledgers.delta.transactions import LOG_FOLDER
 from holdfast.records.folder import records_of
-from holdfast.records.history import History
 from holdfast.records.run import PlanFacts
 from holdfast.restart.result import CheckedJob, checked_start
 from holdfast.restart.start import StartFacts, last_run
@@ -64,7 +63,7 @@ def check_unplanned(
         tuple(one.kind for one in inspection.sources),
         tuple(one.name or "" for one in inspection.operators),
     )
-    last = last_run(History(records_of(job.checkpoint, job.settings)), inspection)
+    last = last_run(records_of(job.checkpoint, job.settings), picture)
     start = StartFacts.without_sink(inspection, known, last, spark=release, settings=job.conf)
     fatal = fatal_before_start(job, picture, release, planned=False)
     start = replace(start, fatal=fatal, unplanned=why)

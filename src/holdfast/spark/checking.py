@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,11 +12,10 @@ from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.diagnosis.checks.inspecting import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
-from holdfast.errors import HoldfastError, RefusedError, SinkError, SourceError, StorageError
+from holdfast.errors import HoldfastError, RefusedError, SinkError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.folder import RecordsFolder, records_of
-from holdfast.records.history import History
 from holdfast.records.run import PlanFacts
 from holdfast.restart.bundles import BUNDLE_RULES, BundledRun
 from holdfast.restart.result import CheckedJob, checked_start
@@ -25,11 +23,9 @@ from holdfast.restart.start import StartFacts, last_run
 from holdfast.running.examining import fatal_before_start
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.settings import SessionOptions
-from holdfast.running.stopping import Stopping
 from holdfast.spark.dataframe import code_digests, job_functions
 from holdfast.spark.facts import plan_facts
-from holdfast.spark.installation import refuse_connect_session, refuse_stopped_session
-from holdfast.spark.jvm import Jvm
+from holdfast.spark.planning import planning
 from holdfast.spark.preflight import (
     build_frame,
     checked_sink,
@@ -39,7 +35,7 @@ from holdfast.spark.preflight import (
     start_facts,
     statement_about_pending,
 )
-from holdfast.spark.session import has_session, open_session, stop_session, versions_of
+from holdfast.spark.recording import program_code, require_streaming
 from holdfast.spark.sinks.sink import JobSink
 from holdfast.storage.location import Location
 from holdfast.storage.opening import open_reader
@@ -64,24 +60,10 @@ def check_jobs(
 
     With `against` nothing but the last run that a bundle holds is compared.
     """
-    with _planning(wish) as context:
+    with planning(wish) as context:
         if against is None:
             return [_check_job(job, context, release, accepted) for job in jobs]
         return [_check_against(job, context, release, accepted, against) for job in jobs]
-
-
-@contextmanager
-def _planning(wish: SessionOptions) -> Iterator[RunContext]:
-    found = has_session()
-    session = open_session(wish)
-    try:
-        options = RunOptions(settings=wish.conf)
-        yield RunContext(
-            session, Jvm.of(session), versions_of(session), options, Stopping(), lambda _: None
-        )
-    finally:
-        if not found:
-            stop_session(session)
 
 
 def _check_job(
@@ -89,7 +71,7 @@ def _check_job(
 ) -> CheckedJob:
     records = records_of(job.checkpoint, job.settings)
     checkpoint, picture, inspection = _inspected(job, release)
-    last = last_run(History(records), inspection)
+    last = last_run(records, picture)
     frame, plan = _planned(job, context)
     refused: tuple[Finding, ...] = ()
     try:
@@ -188,15 +170,12 @@ def check_frame(
     accepted: Collection[str],
 ) -> CheckedJob:
     """Judge the restart of a program's own query on a checkpoint; its sink is not asked."""
-    if not hasattr(frame, "sparkSession") or not frame.isStreaming:
-        kind = type(frame).__name__ if not hasattr(frame, "sparkSession") else "a batch DataFrame"
-        raise SourceError("HF5118", f"check was given {kind}, not a streaming DataFrame")
+    require_streaming(frame, "check")
     session = frame.sparkSession
-    refuse_connect_session(session)
-    refuse_stopped_session(session)
     picture = picture_of(open_reader(checkpoint, settings), may_be_missing=True)
     inspection = _inspection(picture, release, {})
-    plan = plan_facts(frame, {}, output_mode)
-    last = last_run(History(records_of(checkpoint, settings)), inspection)
+    last = last_run(records_of(checkpoint, settings), picture)
+    is_recording = last is not None and last.recorded_at is not None
+    plan = plan_facts(frame, program_code() if is_recording else {}, output_mode)
     start = StartFacts.without_sink(inspection, plan, last, spark=release or session.version)
     return checked_start(start, job=None, compared_with=last, accepted=accepted)

@@ -120,18 +120,16 @@ def start_facts(
         others = sink.queries() - {known or ""}
     settings = {**context.options.settings, **job.conf}
     last = history.newest_delivering(known)
-    compared = last_run(history, inspection)
-    return StartFacts(
+    start = StartFacts(
         inspection, plan, sight, others, settings, before, job.sink.mode,
         recorded=None if last is None else last.newest_delivered,
         recorded_query=None if last is None else last.query_id, unread=unread,
         master=context.session.sparkContext.master or "local", places=written_places(job),
         emptied=emptied(job), declared=tuple(_declared_sources(job, picture, records)),
-        fatal=fatal_before_start(job, picture, context.versions.spark),
-        stored=None if compared is None else compared.query, current=plan.query,
-        stored_sink=None if compared is None else compared.sink,
+        fatal=fatal_before_start(job, picture, context.versions.spark), current=plan.query,
         current_sink=facts_of_sink(sink, sight, job.sink, 0), spark=context.versions.spark,
     )  # fmt: skip
+    return start.after(last_run(records, picture))
 
 
 def _declared_sources(job: ReadyJob, picture: Picture, records: RecordsFolder) -> Iterator[Finding]:

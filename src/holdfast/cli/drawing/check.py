@@ -74,9 +74,14 @@ def _steps(change: CheckedChange, answer: Answer[Check]) -> tuple[str, ...]:
 def _compared(job: CheckedJob) -> str:
     start = job.next_start
     if start is None:
-        return f"compared with run {job.compared_with} in the bundle; the checkpoint was not read"
+        last = f"run {job.compared_with}"
+        if job.recorded_at is not None:
+            last = f"the query recorded at {job.recorded_at}"
+        return f"compared with {last} in the bundle; the checkpoint was not read"
     batch = "" if start.batch_id is None else f" batch {start.batch_id}"
     next_start = f"next start: {start.action.value}{batch}"
+    if job.recorded_at is not None:
+        return f"compared with the query recorded at {job.recorded_at}; {next_start}"
     if job.compared_with is None:
         return f"no recorded run to compare with; {next_start}"
     return f"compared with run {job.compared_with}; {next_start}"

@@ -28,8 +28,10 @@ from holdfast.diagnosis.inspection.evidence import Bundle, Evidence
 from holdfast.diagnosis.inspection.runs.compared import (
     LAST_RUN,
     ComparedRun,
+    compared_run,
     last_compared,
 )
+from holdfast.diagnosis.inspection.runs.lastquery import newest_of_both
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import DeltaCommit, newest_commit_of
 from holdfast.diagnosis.inspection.sink.facts import (
@@ -107,8 +109,12 @@ def collect_evidence(
 
 
 def _last_run(recorded: Recorded, result: Evidence, picture: Picture) -> ComparedRun | None:
-    passed = passed_over(picture.newest_commit_id, picture.pending)
-    return last_compared(recorded, result.query_id.value, passed)
+    last = newest_of_both(recorded, recorded.recordings, picture)
+    if last is None:
+        # The checkpoint may be gone, and its id be known from a record.
+        passed = passed_over(picture.newest_commit_id, picture.pending)
+        last = last_compared(recorded, result.query_id.value, passed)
+    return None if last is None else compared_run(last)
 
 
 def _picture(reader: Reader, sink: SinkPlace | None, recorded: Recorded) -> tuple[Picture, bool]:

@@ -25,6 +25,7 @@ from holdfast.diagnosis.inspection.evidence import (
     TextFact,
 )
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of, recorded_version
+from holdfast.diagnosis.inspection.runs.lastquery import newest_of_both
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
 from holdfast.diagnosis.inspection.runs.restarts import NO_RESTARTS, UNRECORDED, restart_history
 from holdfast.diagnosis.inspection.runs.shown import attempt_shown, run_shown
@@ -37,6 +38,7 @@ from holdfast.diagnosis.inspection.sink.facts import (
 from holdfast.errors import StorageError
 from holdfast.ledgers.sparkfilesink import FORMATS as FILE_FORMATS
 from holdfast.plurals import counted
+from holdfast.records.recordings import QueryPart, Recording
 from holdfast.records.run import Run
 from holdfast.records.starts import Attempt
 
@@ -85,6 +87,26 @@ def with_recorded_mode(fact: TextFact, run: Run | None) -> TextFact:
     if run is None or run.output_mode is None or fact.basis is Basis.READ:
         return fact
     return TextFact(run.output_mode, Basis.RECORDED, source_of(run))
+
+
+def source_of_recording(recording: Recording) -> str:
+    """Name a recording for people."""
+    return f"the query of {recording.program}, recorded at {recording.at}; Holdfast did not run it"
+
+
+def with_recording(evidence: Evidence, recording: Recording) -> Evidence:
+    """Return the evidence with what a program that runs elsewhere recorded of its query."""
+    source = source_of_recording(recording)
+    mode, sink = evidence.output_mode, evidence.sink
+    if mode.basis is not Basis.READ and QueryPart.OUTPUT_MODE not in recording.parts_missing:
+        mode = TextFact(recording.output_mode, Basis.RECORDED, source)
+    if sink.basis is Basis.UNKNOWN and recording.sink is not None:
+        known = recording.sink
+        told = SinkEvidence(
+            known.kind, known.identity, None, _NOT_ASKED, None, known.promise, known.native
+        )
+        sink = SinkFact(told, Basis.RECORDED, source)
+    return replace(evidence, output_mode=mode, sink=sink)
 
 
 def with_recorded_query(fact: TextFact, run: Run | None) -> TextFact:
@@ -176,6 +198,9 @@ def evidence_of(
         ready=False,
         missing=(),
     )
+    last = newest_of_both(recorded, recorded.recordings, picture)
+    if isinstance(last, Recording):
+        evidence = with_recording(evidence, last)
     return _judged(evidence, job if job is not None else picture.location)
 
 

@@ -38,7 +38,8 @@ class Basis(str, Enum):
     """How a fact is known."""
 
     RECORDED = "recorded"
-    """A run of Holdfast's own wrote it down."""
+    """A run of Holdfast's own wrote it down, or `holdfast record` did for a program that runs
+    elsewhere."""
     READ = "read"
     """It stands in the checkpoint or in the sink's own log."""
     INFERRED = "inferred"

@@ -41,6 +41,8 @@ class Rule:
     is_of_data: bool = False
     """It is about data that changes without a deployment, such as the rows of a joined table:
     `check` asks about a change, and a start only notes it, for a job must not stay down for it."""
+    is_of_gaps: bool = False
+    """It names what no record knows: `check` asks about it, and a start is not refused for it."""
 
     @property
     def name(self) -> str:
@@ -73,11 +75,13 @@ def on_checkpoint(
     return made
 
 
-def on_plan(*codes: str) -> Callable[[Callable[[StartFacts], Iterator[Change]]], Rule]:
+def on_plan(
+    *codes: str, is_of_gaps: bool = False
+) -> Callable[[Callable[[StartFacts], Iterator[Change]]], Rule]:
     """Make a rule of a function that compares the planned query with the checkpoint."""
 
     def made(look: Callable[[StartFacts], Iterator[Change]]) -> Rule:
-        return Rule(codes, Needs.PLAN, look)
+        return Rule(codes, Needs.PLAN, look, is_of_gaps=is_of_gaps)
 
     return made
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from holdfast.diagnosis.inspection.sink.gone import Runs
 from holdfast.records.facts import QueryFacts
+from holdfast.records.recordings import QueryPart, Recording, parts_named
 from holdfast.records.run import Run, SinkFacts
 
 LAST_RUN = "last-run.json"
@@ -21,9 +22,18 @@ class ComparedRun:
     generation: int
     query: QueryFacts
     sink: SinkFacts | None = None
+    recorded_at: str | None = None
+    """When a query was recorded that Holdfast did not run: then the generation is 0."""
+    missing: tuple[str, ...] = ()
+    """Parts of the query that are not known; values of `QueryPart`."""
+
+    @property
+    def parts_missing(self) -> frozenset[QueryPart]:
+        """The parts that are not known; a name of a newer Holdfast's is left out."""
+        return parts_named(self.missing)
 
 
-def last_compared(runs: Runs, query_id: str | None, passed: int | None) -> ComparedRun | None:
+def last_compared(runs: Runs, query_id: str | None, passed: int | None) -> Run | None:
     """Return the run that a start is compared with, None where no record has facts of one.
 
     `passed` is the newest batch that Spark will not run again. A run that committed nothing left
@@ -39,8 +49,17 @@ def last_compared(runs: Runs, query_id: str | None, passed: int | None) -> Compa
         return run.query_id == query_id and run.plan.query is not None
 
     run = runs.newest_where(has_committed) or runs.newest_where(is_known)
-    if run is None or run.plan.query is None:
+    return run if run is not None and is_known(run) else None
+
+
+def compared_run(run: Run | Recording) -> ComparedRun | None:
+    """Return what of a run or a recording is compared; None where it has no facts of its query."""
+    if run.plan.query is None:
         return None
+    if isinstance(run, Recording):
+        return ComparedRun(
+            "holdfast.last-run/1", run.job or "", 0, run.plan.query, run.sink, run.at, run.missing
+        )
     return ComparedRun("holdfast.last-run/1", run.job, run.generation, run.plan.query, run.sink)
 
 

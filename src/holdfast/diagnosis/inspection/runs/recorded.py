@@ -16,6 +16,7 @@ from holdfast.records.history import History
 from holdfast.records.journal import Act, unfinished_act
 from holdfast.records.leases.state import LeaseState, Standing, look_at_lease
 from holdfast.records.offsetcopies import OffsetCopies
+from holdfast.records.recordings import RECORDINGS_PART, KeptRecording, Recordings
 from holdfast.records.run import Run
 from holdfast.records.starts import (
     ATTEMPTS_PART,
@@ -54,6 +55,8 @@ class Recorded:
     """None where nobody ever held it, or it was not asked for."""
     attempts: tuple[Attempt, ...] = ()
     """Starts that failed before a run began, the newest first, as many as were asked for."""
+    recordings: tuple[KeptRecording, ...] = ()
+    """Recorded queries of programs that run elsewhere, the newest first, where asked for."""
     next_restart: NextRestart | None = None
     """A restart that a driver waits for, which may be on another machine; None where none is due,
     or the lease was not asked for."""
@@ -128,7 +131,7 @@ def recall(
     """Look at the records; nothing is written.
 
     `job` is a job's name and its project: attempts of others, which were refused here, are not its
-    own. With `all_attempts` they are given, and those before the newest run as well.
+    own. With `all_attempts` they are given, those before the newest run as well, and recordings.
     """
     look = _RecordsReading(folder)
     names: frozenset[str] = look.at(folder.names, frozenset[str]())
@@ -144,6 +147,7 @@ def recall(
         runs=found,
         attempts=tuple(one for one in attempts if job is None or all_attempts or one.is_of(*job)),
         lease=seen,
+        recordings=look.recordings() if all_attempts and RECORDINGS_PART in names else (),
         next_restart=awaited_restart(note, _newest_start(found, attempts, seen)),
         act=(act := look.act() if "journal" in names else None),
         act_at_work=act is not None and look.at(lambda: is_busy(folder.place("backups")), False),
@@ -196,6 +200,15 @@ class _RecordsReading:
         for damage in attempts.damages:
             self.fail(damage)
         return found
+
+    def recordings(self) -> tuple[KeptRecording, ...]:
+        recordings = Recordings(self.folder)
+        none: tuple[KeptRecording, ...] = ()
+        found = self.at(recordings.newest_first, none)
+        for damage in recordings.damages:
+            self.fail(damage)
+        # One that cannot be read may be the one that counts.
+        return none if recordings.damages else found
 
     def next_restart(self) -> NextRestart | None:
         return self.at(Restarts(self.folder).note, None)

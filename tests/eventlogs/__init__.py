@@ -1,0 +1,1 @@
+"""Event logs of real Spark, with the checkpoints of their queries."""
