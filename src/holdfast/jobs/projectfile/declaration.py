@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, NoReturn
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -39,6 +40,13 @@ def _whole_number(value: object) -> int:
     refuse("HF1104", "", "a whole number such as 10 is required")
 
 
+def _no_number(path: str) -> str:
+    # The file's numbers arrive as texts, and would become folders of that name.
+    if path.replace(".", "", 1).isdigit():
+        refuse("HF1104", "", f"a path is required; write ./{path} for a directory of that name")
+    return path
+
+
 NAMES_ONLY: dict[str, JsonValue] = {"additionalProperties": False}
 """For the JSON Schema of a mapping whose keys have a form: pydantic leaves it open there."""
 
@@ -61,6 +69,9 @@ Count = Annotated[
 """A whole number, zero or more."""
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+
+PathText = Annotated[Text, AfterValidator(_no_number)]
+"""A path or URL; a bare number is a mistake."""
 
 SparkText = Annotated[
     str,

@@ -14,6 +14,7 @@ from holdfast.jobs.projectfile.declaration import (
     Count,
     Declaration,
     Function,
+    PathText,
     SparkText,
     Text,
     ViewName,
@@ -35,7 +36,7 @@ class Source(Declaration):
     """Where a job's rows come from: any source that Spark can stream."""
 
     format: Text
-    path: Text | None = None
+    path: PathText | None = None
     schema_text: Text | None = Field(default=None, alias="schema")
     options: dict[str, SparkText] = {}
 
@@ -229,7 +230,7 @@ class Job(Declaration):
     output_mode: OutputMode | None = None
     trigger: Trigger = Trigger(available_now=True)
     conf: Annotated[dict[str, SparkText], AfterValidator(at_run_time)] = {}
-    checkpoint: Text | None = None
+    checkpoint: PathText | None = None
     restart: Restart = Restart()
     on_failure: OnFailure | None = None
 

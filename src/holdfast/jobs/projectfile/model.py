@@ -17,9 +17,9 @@ from holdfast.jobs.projectfile.declaration import (
     NAMES_ONLY,
     Declaration,
     Name,
+    PathText,
     Spark,
     Storage,
-    Text,
 )
 from holdfast.jobs.projectfile.job import Job
 from holdfast.jobs.projectfile.profiles import (
@@ -41,7 +41,7 @@ class Project(Declaration):
     """Everything that a project file declares. References to secrets are not filled in here."""
 
     project: Name
-    checkpoints: Text = "./checkpoints"
+    checkpoints: PathText = "./checkpoints"
     spark: Spark = Spark()
     storage: Storage = Storage()
     jobs: dict[Name, Job] = Field(default={}, json_schema_extra=NAMES_ONLY)

@@ -14,7 +14,14 @@ from pydantic import (
 )
 from pydantic_core import PydanticKnownError
 
-from holdfast.jobs.projectfile.declaration import Declaration, Function, SparkText, Text, refuse
+from holdfast.jobs.projectfile.declaration import (
+    Declaration,
+    Function,
+    PathText,
+    SparkText,
+    Text,
+    refuse,
+)
 from holdfast.jobs.projectfile.substitution import has_reference
 
 _FORMATS = (
@@ -88,7 +95,7 @@ class Sink(Declaration):
     key: tuple[Text, ...] = ()
     order_by: Text | None = None
     batch_column: Text | None = None
-    path: Text | None = None
+    path: PathText | None = None
     url: Text | None = None
     table: Text | None = None
     function: Function | None = None
