@@ -57,7 +57,7 @@ def resolve_target(
     working_folder: Path,
 ) -> Target:
     """Find the checkpoint that the text means."""
-    _check_form(storage_options)
+    check_form(storage_options)
     if _could_be_a_job(text):
         loaded = _load_for_name(text, project, working_folder)
         if loaded and text in loaded.jobs:
@@ -91,7 +91,7 @@ def resolve_place(
     return location, settings_at(location, project, storage_options if counts else ())
 
 
-def _check_form(options: StorageOptions) -> None:
+def check_form(options: StorageOptions) -> None:
     """Raise HF7010 for options of no known form, before anything else is looked for."""
     if not names_families(options):
         named_options(options)
