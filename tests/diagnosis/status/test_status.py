@@ -26,6 +26,7 @@ from holdfast.records.leases.acting import acting
 from holdfast.records.leases.state import Standing
 from holdfast.records.leases.taking import take_lease
 from holdfast.records.moments import moment_after
+from holdfast.records.processes import process_here
 from holdfast.records.run import Ended, Failure, Run
 from holdfast.records.starts import Attempt, Attempts, Restarts
 from holdfast.storage.location import parse_location
@@ -35,7 +36,7 @@ from holdfast.storage.reading import Reader
 from tests.checkpoint.pictures import files_of
 from tests.corpus.loading import sample
 from tests.diagnosis.doctor.recording import a_run, dead_holder, records_beside, run_on, write_runs
-from tests.records.drivers import elsewhere, taken
+from tests.records.drivers import elsewhere, living_process, taken
 from tests.records.test_starts_attempts import some_attempt
 from tests.records.test_starts_restarts import a_note
 
@@ -139,6 +140,21 @@ def test_a_dead_holder_means_a_killed_run(project: Path) -> None:
     assert (finding.code, finding.severity) == ("HF2345", Severity.WARNING)
     assert re.match(r"holdfast inspect --project \S+ orders", finding.next_steps[0])
     assert answer.exit_status == 3
+
+
+def test_a_driver_whose_jvm_is_still_ending_is_killed(project: Path) -> None:
+    """Right after the kill: the lease is held until the JVM is gone, but nobody runs the job."""
+    with living_process() as jvm:
+        holder = replace(dead_holder(), jvm=process_here(jvm.pid))
+        lease = taken(records_beside(checkpoint(project)), holder)
+        write_runs(checkpoint(project), own_run(lease.generation, ended=None, ended_at=None))
+        answer = told(project)
+        one = answer.result.jobs[0]
+        assert one.state is JobState.KILLED
+        assert one.lease is not None and one.lease.state is Standing.HELD
+        (finding,) = answer.findings
+        assert finding.code == "HF2345" and "its JVM is still ending" in finding.message
+    assert "still ending" not in told(project).findings[0].message
 
 
 def test_a_holder_elsewhere_is_unclear_and_no_finding(project: Path) -> None:

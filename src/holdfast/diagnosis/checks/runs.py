@@ -43,6 +43,8 @@ def check_driver_now(subject: Subject) -> Iterator[Finding]:
         message = f"a driver is running on it: {lease.words}"
         if lease.act is not None:
             message = f"it is being changed: {lease.words}"
+        elif lease.ends:
+            message = f"the JVM of a driver that was killed is still ending: {lease.words}"
         evidence = {"generation": lease.generation, "since": lease.since}
         yield Finding("HF2344", Severity.INFO, message, Place(""), evidence)
 
@@ -71,6 +73,8 @@ def killed_run(recorded: Recorded, target: str, severity: Severity) -> Iterator[
         f"run {run.generation} of job {run.job} did not end cleanly (no final record): its "
         f"process is gone; it began at {run.started_at}"
     )
+    if recorded.lease is not None and recorded.lease.ends:
+        message += "; its JVM is still ending, and a new start is refused until then"
     evidence = {"generation": run.generation, "last_batch": run.last_batch}
     named = shlex.quote(target)
     steps = tuple(step.replace("TARGET", named) for step in code_of("HF2345").next_steps)
