@@ -165,7 +165,7 @@ NAME_OPTIONS = {
     "diagnosis/inspection/keptoffsets.py", "jobs/discovery.py", "jobs/projectfile/profiles.py",
     "jobs/target.py", "library/checking.py", "records/leases/taking.py", "spark/sinks/files.py",
     "storage/filesystem.py",
-    "storage/location.py", "storage/options.py",
+    "storage/location.py", "storage/options.py", "restart/bundles.py", "targets/sinks.py",
 }  # fmt: skip
 """Modules with next steps that name options: steps are translated for programs, as tested above."""
 OTHER_PROGRAMS = {"spark/installation.py", "spark/jars/ivy.py"}

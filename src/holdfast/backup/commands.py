@@ -301,7 +301,9 @@ class Caller:
                 if backup in store.snapshot_ids():
                     return job, find_snapshot(store, backup)
             message = f"no job of the project has a backup {backup}"
-            raise UsageError("HF4509", message, next_steps=("holdfast backups lists them all",))
+            raise UsageError(
+                "HF4509", message, next_steps=("holdfast backups shows the backups of all jobs",)
+            )
         home = self.resolve(target)
         if not self._is_there(target):
             message = f"there is no checkpoint and no backup of one at {home.location.shown}"
