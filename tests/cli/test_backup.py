@@ -294,3 +294,14 @@ def test_a_checkpoint_without_backups_is_advised_to_make_one(root: Path) -> None
     assert said.document["next"] == [f"holdfast backup {root} makes the first one"]
     nowhere = holdfast("restore", f"{root}/nope@newest", "--json")
     assert nowhere.document["error"]["code"] == "HF1002"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_the_list_can_be_read_on_a_narrow_terminal(
+    root: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    made = holdfast("backup", str(root), "--json").document["result"]["backups"][0]
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = holdfast("backups", str(root)).out
+    assert made["id"] in shown and "…" not in shown
+    assert str(made["file_count"]) in shown.split(made["id"])[1]

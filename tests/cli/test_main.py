@@ -247,3 +247,16 @@ def test_a_full_disk_behind_the_output_is_no_bug(
     assert done.returncode == status
     assert done.stderr.startswith(f"error {code}: ")
     assert "\n  next  " in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "step"),
+    [
+        (["inspect", "x", "--nope"], "holdfast inspect --help"),
+        (["doctor", "--interval", "7"], "holdfast doctor --help"),
+        (["--nope"], "holdfast --help"),
+        (["inspct"], "holdfast --help"),
+    ],
+)
+def test_a_wrong_option_leads_to_the_help_of_its_command(words: list[str], step: str) -> None:
+    assert holdfast(*words, "--json").document["next"] == [step]

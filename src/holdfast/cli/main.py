@@ -40,6 +40,7 @@ COMMANDS: dict[str, str] = {
 }
 
 
+_HELP = "holdfast --help"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -170,6 +171,9 @@ def _report(words: list[str], error: HoldfastError) -> int:
     from holdfast.cli.options import report_error
 
     command = next((word for word in words if word in COMMANDS), "holdfast")
+    if command != "holdfast":
+        own = f"holdfast {command} --help"
+        error.next_steps = tuple(own if one == _HELP else one for one in error.next_steps)
     as_json = "--json" in words and not isinstance(error, OutputError)
     try:
         with closed_pipe_ignored(sys.stdout if as_json else sys.stderr):

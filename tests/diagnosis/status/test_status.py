@@ -16,6 +16,7 @@ from holdfast import library
 from holdfast.answers import Answer
 from holdfast.backup.access import alone, open_records
 from holdfast.cli.drawing.status import draw_status
+from holdfast.codes import code_of
 from holdfast.diagnosis.status.result import JobState, JobStatus, Status
 from holdfast.diagnosis.status.status import JobPlace, status_of
 from holdfast.errors import HoldfastError, StorageError
@@ -111,6 +112,16 @@ def test_a_failed_run_is_a_warning_with_its_page(project: Path) -> None:
     assert "a division by zero" in finding.message
     assert answer.next_steps == ("holdfast explain HF5301",)
     assert answer.result.jobs[0].runs[0].failure == failure
+
+
+def test_the_end_of_a_jvm_is_described_as_the_run_described_it(project: Path) -> None:
+    """The next start need not fail again: the batch that is pending runs again."""
+    failure = Failure("Py4JError", "HF5304", "Spark's JVM (process 7) was killed", None)
+    write_runs(checkpoint(project), own_run(ended=Ended.FAILED, failure=failure))
+    (finding,) = told(project).findings
+    died = code_of("HF5304")
+    assert (finding.code, finding.why) == ("HF2346", died.why)
+    assert finding.next_steps == (*died.next_steps, "holdfast explain HF5304")
 
 
 def test_the_newest_runs_come_first_and_are_few(project: Path) -> None:

@@ -14,6 +14,7 @@ from holdfast.records.run import Ended
 from holdfast.records.starts import Attempt
 
 _BAD_ENDS = (Ended.FAILED, Ended.REFUSED)
+_JVM_DEATHS = ("HF5304", "HF5305", "HF5306")
 _IN_USE = 22
 """The exit status of a start that was refused because somebody else uses the checkpoint."""
 
@@ -91,10 +92,15 @@ def failed_run(recorded: Recorded) -> Iterator[Finding]:
     message = f"run {run.generation} of job {run.job} {run.ended.value}{reason}{_again(recorded)}"
     evidence: dict[str, object] = {"generation": run.generation, "ended_at": run.ended_at}
     steps: tuple[str, ...] = ()
+    why = ""
     if failure is not None:
         evidence |= {"code": failure.code, "error_class": failure.error_class, "at": failure.at}
         steps = (f"holdfast explain {failure.page or failure.code}",)
-    yield Finding("HF2346", Severity.WARNING, message, Place(""), evidence, "", steps)
+        if failure.code in _JVM_DEATHS:
+            # As `run` reported it: such an end need not come again.
+            why = code_of(failure.code).why
+            steps = (*code_of(failure.code).next_steps, *steps)
+    yield Finding("HF2346", Severity.WARNING, message, Place(""), evidence, why, steps)
 
 
 def failed_attempt(recorded: Recorded) -> Attempt | None:
