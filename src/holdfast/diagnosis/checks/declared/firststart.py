@@ -57,7 +57,10 @@ def _missing_paths(job: DeclaredJob) -> Iterator[Finding]:
         is_delta = job.job.named_sources[name].format.lower() == "delta"
         cause = "there is no Delta table at" if is_delta else "there is nothing at"
         message = f"{_named(name)}: {cause} {local[name]}"
-        yield _finding("HF5105", message) if is_delta else _finding("HF5101", message, _PATH)
+        if is_delta:
+            yield _refused_start("HF5105", message)
+        else:
+            yield Finding("HF5101", Severity.ERROR, message, Place(""), {}, _WHY, _PATH)
 
 
 def _sources(job: DeclaredJob) -> Iterator[Finding]:
@@ -67,13 +70,13 @@ def _sources(job: DeclaredJob) -> Iterator[Finding]:
         near = None if form in _FORMATS or "." in form else nearest(form, _FORMATS, CLOSE)
         if near is not None:
             message = f"Spark knows no format {source.format}; did you mean {near}?"
-            yield _finding("HF5103", f"{_named(name)}: {message}")
+            yield _refused_start("HF5103", f"{_named(name)}: {message}")
         if form in _NEED_SCHEMA and schema is None and not inferred:
             message = f"a {form} source requires a schema, and none is declared under schema:"
-            yield _finding("HF5104", f"{_named(name)}: {message}")
+            yield _refused_start("HF5104", f"{_named(name)}: {message}")
         if schema is not None and (wrong := _wrong_type(schema)) is not None:
             message = f"Spark knows no type {wrong[0]}; did you mean {wrong[1]}?"
-            yield _finding("HF5102", f"{_named(name)}: {message}")
+            yield _refused_start("HF5102", f"{_named(name)}: {message}")
 
 
 def _wrong_type(schema: str) -> tuple[str, str] | None:
@@ -95,18 +98,18 @@ def _function(key: str, reference: str, folder: Path) -> Iterator[Finding]:
     file = module_file(folder, module)
     if file is None:
         path = f"{module.replace('.', '/')}.py"
-        yield _finding("HF5111", f"{key}: {folder} has no {path} for {reference}")
+        yield _refused_start("HF5111", f"{key}: {folder} has no {path} for {reference}")
         return
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
-        yield _finding("HF5112", f"{key}: {reference} cannot be loaded: {error}")
+        yield _refused_start("HF5112", f"{key}: {reference} cannot be loaded: {error}")
         return
     bound = set(_bound(tree))
     if name not in bound and not bound & {"*", "__getattr__"}:
         near = nearest(name, bound)
         hint = f"; did you mean {near}?" if near else ""
-        yield _finding("HF5113", f"{key}: {name} does not exist in {module}{hint}")
+        yield _refused_start("HF5113", f"{key}: {name} does not exist in {module}{hint}")
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:
@@ -124,5 +127,5 @@ def _named(source: str) -> str:
     return "source" if source == "source" else f"source {source}"
 
 
-def _finding(code: str, message: str, steps: tuple[str, ...] = ()) -> Finding:
-    return Finding(code, Severity.ERROR, message, Place(""), {}, _WHY, steps)
+def _refused_start(code: str, message: str) -> Finding:
+    return Finding(code, Severity.ERROR, message, Place(""), {}, _WHY)
