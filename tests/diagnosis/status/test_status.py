@@ -337,6 +337,29 @@ def test_a_first_start_that_failed_is_not_new(project: Path) -> None:
     assert not Path(place.url).exists()
 
 
+def test_a_start_that_failed_beside_a_driver_is_over_when_that_driver_goes_on(
+    project: Path,
+) -> None:
+    """The job was never down: the driver runs it now, or ended well after that attempt."""
+    lease = taken(records_beside(checkpoint(project)))
+    running = own_run(lease.generation, started_at="2026-03-01T10:00:00.000Z", ended=None,
+                      ended_at=None)  # fmt: skip
+    write_runs(checkpoint(project), running)
+    attempt(project, at="2999-01-01T00:00:00.000Z", after=lease.generation)
+    answer = told(project)
+    assert (answer.result.jobs[0].state, answer.findings) == (JobState.RUNNING, ())
+    for ended_at, state in (
+        ("2999-01-01T00:00:01.000Z", JobState.FINISHED),
+        ("2026-03-01T11:00:00.000Z", JobState.REFUSED),
+    ):
+        over = replace(running, ended=Ended.FINISHED, ended_at=ended_at)
+        write_runs(checkpoint(project), over)
+        lease.release()
+        answer = told(project)
+        assert answer.result.jobs[0].state is state
+        assert bool(answer.findings) == (state is JobState.REFUSED)
+
+
 def test_a_second_driver_that_was_refused_does_not_turn_a_job_red(project: Path) -> None:
     lease = taken(records_beside(checkpoint(project)))
     write_runs(checkpoint(project), own_run(lease.generation, ended=None, ended_at=None))

@@ -14,6 +14,7 @@ from holdfast.records.run import Ended
 from holdfast.records.starts import Attempt
 
 _BAD_ENDS = (Ended.FAILED, Ended.REFUSED)
+_GOOD_ENDS = (Ended.FINISHED, Ended.STOPPED)
 _JVM_DEATHS = ("HF5304", "HF5305", "HF5306")
 _IN_USE = 22
 """The exit status of a start that was refused because somebody else uses the checkpoint."""
@@ -104,12 +105,17 @@ def failed_run(recorded: Recorded) -> Iterator[Finding]:
 
 
 def failed_attempt(recorded: Recorded) -> Attempt | None:
-    """Return the newest start that failed since the newest run began.
+    """Return the newest start that failed since the newest run began, where the job is still down.
 
-    One that was refused because the checkpoint was in use does not count: the job runs.
+    One that was refused because the checkpoint was in use does not count, nor one that failed while
+    a driver ran the job: that driver still runs it, or ended well later.
     """
+    lease, run = recorded.lease, recorded.runs[0] if recorded.runs else None
+    if lease is not None and lease.runs and not lease.ends:
+        return None
+    up = run.ended_at or "" if run is not None and run.ended in _GOOD_ENDS else ""
     since = recorded.attempts_since_run
-    return next((one for one in since if one.exit_status != _IN_USE), None)
+    return next((one for one in since if one.exit_status != _IN_USE and one.at > up), None)
 
 
 def failed_attempts(recorded: Recorded) -> Iterator[Finding]:
