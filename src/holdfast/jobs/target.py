@@ -70,7 +70,9 @@ def resolve_target(
     file = project.find(working_folder) if looked_for else project.file
     if file is None and project.is_explicit:
         message = f"the profile {project.profile} needs a project file, and there is none here"
-        raise UsageError("HF1125", message, next_steps=("give --project FILE, or no --profile",))
+        raise UsageError(
+            "HF1125", message, next_steps=("pass --project FILE, or leave out --profile",)
+        )
     loaded = project.load(file, working_folder) if file else None
     return Target(location, settings_at(location, loaded, storage_options), project=loaded)
 
@@ -163,7 +165,7 @@ def _neither(text: str, project: Project | None) -> UsageError:
     message = f"no job or directory named {text}"
     message += f"; did you mean {near}?" if near else ""
     if project is None:
-        step = "work in the project's folder, give --project FILE, or give a path or URL"
+        step = "work in the project's directory, pass --project FILE, or give a path or URL"
     else:
         step = f"give one of the jobs ({', '.join(jobs) or 'there are none'}), or a path or URL"
     return UsageError("HF1002", message, next_steps=(step,))
