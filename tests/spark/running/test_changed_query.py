@@ -81,7 +81,7 @@ def test_a_changed_aggregate_is_refused_before_it_mixes_state(spark: Any, tmp_pa
     holdfast.run("peaks", project=made.file)
     assert table(spark, tmp_path / "lake/peaks") == totals(numbers, max)
 
-    digest = error.next_steps[-1].rpartition(" ")[2]
+    digest = error.next_steps[-1].partition('accept=["')[2].removesuffix('"])')
     made.arrive(3)
     answer = holdfast.run("sums", project=made.file, accept=[digest])
     assert "HF3116" in {one.code for one in answer.findings if one.accepted}
