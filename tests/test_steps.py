@@ -21,7 +21,7 @@ from holdfast.steps import repeated_options, steps_in_python
 from tests.advice.raised import raised_by_code
 
 PUBLIC = (
-    "back_up", "diff", "doctor", "evidence", "inspect", "list_backups", "open_checkpoint",
+    "back_up", "check", "diff", "doctor", "evidence", "inspect", "list_backups", "open_checkpoint",
     "read_state", "restore", "run", "settle_restore", "start", "status",
 )  # fmt: skip
 OF_OTHERS = {"HF1023", "HF5208", "HF4508"}
@@ -79,6 +79,21 @@ def test_steps_of_a_start_are_arguments_of_the_function_that_was_called() -> Non
     filled = ("state it: holdfast run --project 'my jobs.yaml' orders --accept shared-sink",)
     assert steps_in_python(filled, "run") == ('state it: holdfast.run(…, accept=["shared-sink"])',)
     assert steps_in_python(filled, "inspect") == filled
+
+
+def test_an_acceptance_of_one_change_is_an_argument_that_can_be_pasted() -> None:
+    def shown(job: str, called: str) -> str:
+        step = f"or, if the change is intended: holdfast run {job} --accept HF3116:ab12cd34"
+        return steps_in_python((step,), called)[0].removeprefix("or, if the change is intended: ")
+
+    accept = 'accept=["HF3116:ab12cd34"]'
+    assert shown("orders", "run") == f"holdfast.run(…, {accept})"
+    assert shown("orders", "start") == f"holdfast.start(…, {accept})"
+    assert shown("orders", "check") == f"holdfast.run(…, {accept})"
+    assert shown("JOB", "check") == f"holdfast.start(…, {accept})", "a DataFrame has no name"
+    assert shown("--profile prod orders", "check") == f"holdfast.run(…, {accept})"
+    against = ("holdfast check JOB --against BUNDLE",)
+    assert steps_in_python(against, "check") == ('holdfast.check(…, against="BUNDLE")',)
 
 
 def test_errors_and_answers_of_public_functions_speak_python() -> None:
@@ -150,7 +165,7 @@ NAME_OPTIONS = {
     "diagnosis/inspection/keptoffsets.py", "jobs/discovery.py", "jobs/projectfile/profiles.py",
     "jobs/target.py", "library/checking.py", "records/leases/taking.py", "spark/sinks/files.py",
     "storage/filesystem.py",
-    "storage/location.py", "storage/options.py",
+    "storage/location.py", "storage/options.py", "restart/bundles.py", "targets/sinks.py",
 }  # fmt: skip
 """Modules with next steps that name options: steps are translated for programs, as tested above."""
 OTHER_PROGRAMS = {"spark/installation.py", "spark/jars/ivy.py"}

@@ -16,7 +16,7 @@ Steps = tuple[str, ...]
 _PLACEHOLDER = re.compile(r"(?<![\w./])(TARGET|JOB)(?![\w/]|\.\w)")
 _COMMAND = re.compile(
     r"(?<!`)\bholdfast "
-    r"(?:backups?|diff|doctor|evidence|inspect|restore|run|state|status)\b(?= )(?! --pro)"
+    r"(?:backups?|check|diff|doctor|evidence|inspect|restore|run|state|status)\b(?= )(?! --pro)"
 )
 """A command that reads a project; in backticks it is only spoken of."""
 
@@ -70,7 +70,8 @@ def _named(value: str) -> str:
 
 _FLAGS = ("--even-if-running", "--force", "--offline", "--verify")
 _ARGUMENTS = {
-    "--accept": _Argument("accept", _listed, r"[a-z-]+"),
+    "--accept": _Argument("accept", _listed, r"HF\d{4}:\w+|[a-z-]+"),
+    "--against": _Argument("against", _quoted),
     "--pending": _Argument(
         "pending_delivered", lambda stated: str(stated == "delivered"), r"(?:not-)?delivered"
     ),
@@ -85,10 +86,13 @@ _ARGUMENTS = {
     },
 }  # fmt: skip
 _OWN_NAMES = {("diff", "--from"): "from_batch", ("diff", "--to"): "to_batch"}
-_STARTS = frozenset({"run", "start"})
+_STARTS = frozenset({"check", "run", "start"})
+"""Functions of a program that starts its jobs itself, so that `holdfast run` is a call for it."""
+_UNNAMED = "JOB"
 _WORD = r"(?:'[^']*'|\S+)"
-_RUN = re.compile(rf"holdfast run (?:--pro\w+ {_WORD} )*{_WORD} (?=--)")
-_TRACE = re.compile(rf"{_RUN.pattern}--trace\b")
+_COMMON = rf"(?:--pro\w+ {_WORD} )*(?P<job>{_WORD}) (?=--)"
+_RUN = re.compile(rf"holdfast (?P<command>run|check) {_COMMON}")
+_TRACE = re.compile(rf"holdfast run {_COMMON}--trace\b")
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*\b(?![\w.])")
 _OTHER_PROGRAM = re.compile(r"(?:\bpip |(?<!`)\bholdfast [a-z]+\b)[^,;]*$")
 
@@ -97,7 +101,7 @@ def steps_in_python(steps: Steps, called: str) -> Steps:
     """Return next steps for a program that called this function: its arguments, not options.
 
     A whole command stays: it can be typed in any shell. `holdfast run` is the exception, where the
-    program itself starts the job.
+    program itself starts the job: with `holdfast.start` where it is a DataFrame without a name.
     """
     return tuple(_in_python(step, called) for step in steps)
 
@@ -111,9 +115,16 @@ def _in_python(step: str, called: str) -> str:
     option = None if found is None else _written(step, found.end(), called)
     if found is not None and option is not None:
         shown, end = option
-        call = f"{step[: found.start()]}holdfast.{called}(…, {shown})"
+        call = f"{step[: found.start()]}holdfast.{_call(found, called)}(…, {shown})"
         return call + _with_arguments(step[end:], called)
     return _with_arguments(step, called)
+
+
+def _call(found: re.Match[str], called: str) -> str:
+    """Return the function that does what a command does, for a program that called this one."""
+    if found["command"] == "run" and called == "check":
+        return "start" if found["job"] == _UNNAMED else "run"
+    return called
 
 
 def _with_arguments(text: str, called: str) -> str:

@@ -277,10 +277,10 @@ TESTS: dict[tuple[str, str], Test] = {
         "the list of the older of two backups is damaged",
         "byte-identical",
     ),
-    ("HF5005", "or name a new, empty folder and accept it: holdfast run JOB --accept "
+    ("HF5005", "or name a new, empty directory and accept it: holdfast run JOB --accept "
      "empty-sink"): _GONE,
     ("HF5006", "if the output was moved here, or its manifests were removed: put the folder "
-     "…/.holdfast/… back, which lay beside the output"): Test(
+     "…/.holdfast/… back, which was next to the output"): Test(
         "tests/spark/sinks/test_files.py::"
         "test_an_output_that_was_moved_without_its_manifests_says_what_to_move",
         "the output was moved without the folder beside it",

@@ -19,6 +19,8 @@ GAP = "…"
 _CODE = re.compile(r"HF[0-9]{4}")
 _TAKES_STEPS = {"Finding": 6}
 """Calls whose steps may also be given by position."""
+_TAKES_CODE = {"Problem": 1}
+"""Calls that are given their code at another position than the first."""
 _FORWARDED = re.compile(
     r"\bnext_steps$|\bcode_of\(|^page\.steps$|^failed\.next$|^named_steps\("
     r"|^change\("
@@ -178,8 +180,9 @@ def _codes(call: ast.Call, scope: _Scope) -> tuple[str, ...]:
     """Return the codes that an error or a finding is made with; one is empty, see Raised."""
     if _name_of(call.func) == "Answer" or ast.unparse(call.args[0]) == "self":
         return ()  # the next command of a whole answer, or a copy of it: no advice of a code
+    place = _TAKES_CODE.get(_name_of(call.func), 0)
     try:
-        texts = _texts(call.args[0], scope)
+        texts = _texts(call.args[place], scope)
     except UnresolvedStepError:
         return ("",)
     return tuple(text for text in texts if _CODE.fullmatch(text))

@@ -46,7 +46,7 @@ READ_BY_HAND = (
     ("records/leases/taking.py", "stop the job there, and try again"),
     ("spark/sinks/database/rewinding.py", "or give the job a new output"),
     ("spark/preflight.py", "move … elsewhere as evidence, then start again"),
-    ("storage/location.py", "give the last part of the chain alone"),
+    ("storage/location.py", "give only the last part of the chain"),
     ("backup/restoring.py", "give --even-if-running if you are sure that none runs"),
     ("diagnosis/checks/sink/delta.py", "then examine it again: holdfast doctor TARGET --sink PATH"),
 )

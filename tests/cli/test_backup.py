@@ -268,3 +268,40 @@ def test_a_project_that_cannot_be_read_does_not_stop_it_unless_it_is_named(
     words = ("restore", f"{root}@newest", "--yes", "--sink-log-to")
     assert holdfast(*words, "./one").status == 0
     assert holdfast(*words, "./two", "--project", "holdfast.yaml").status == 10
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["restore", "NAME"], ["restore", "NAME@abc"], ["backup", "--verify", "NAME@abc"]],
+)
+def test_what_names_no_backup_says_so_first_and_its_steps_can_be_followed(
+    root: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """Also without a terminal and without --yes: that comes after the backup is known."""
+    monkeypatch.chdir(root.parent)
+    holdfast("backup", root.name)
+    said = holdfast(*[word.replace("NAME", root.name) for word in words], "--json")
+    assert (said.status, said.document["error"]["code"]) == (2, "HF4509")
+    assert said.document["next"][0].startswith(f"holdfast backups {root.name} ")
+    assert said.document["next"][1].endswith(f": {root.name}@newest")
+    assert holdfast("backups", root.name).status == 0
+    newest = f"{root.name}@newest"
+    assert holdfast(*words[:-1], newest).status in (0, 3), "nothing to write, nothing to confirm"
+
+
+def test_a_checkpoint_without_backups_is_advised_to_make_one(root: Path) -> None:
+    said = holdfast("restore", f"{root}@newest", "--json")
+    assert said.document["next"] == [f"holdfast backup {root} makes the first one"]
+    nowhere = holdfast("restore", f"{root}/nope@newest", "--json")
+    assert nowhere.document["error"]["code"] == "HF1002"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_the_list_can_be_read_on_a_narrow_terminal(
+    root: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    made = holdfast("backup", str(root), "--json").document["result"]["backups"][0]
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = holdfast("backups", str(root)).out
+    assert made["id"] in shown and "…" not in shown
+    assert str(made["file_count"]) in shown.split(made["id"])[1]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from click.testing import CliRunner
@@ -69,3 +71,19 @@ def test_options_that_exclude_each_other() -> None:
     for words in (["check", "--json", "--format", "markdown"], ["check", "--all", "orders"]):
         told = CliRunner().invoke(holdfast, words)
         assert told.exit_code == 2 and "exclude each other" in told.output
+
+
+def test_the_command_that_accepts_a_change_stays_in_one_line() -> None:
+    """At 80 columns, also with a long name: it is pasted into a shell."""
+    for name in ("orders", "orders-of-the-whole-shop-by-day"):
+        console = Console(file=io.StringIO(), width=80, highlight=False, markup=False)
+        pages.check(_answer([replace(checked(PEAKS), job=name)]), console)
+        text = console.file.getvalue()  # type: ignore[attr-defined]
+        (line,) = [one for one in text.splitlines() if "--accept" in one]
+        assert re.search(rf"holdfast run {name} --accept HF3116:[0-9a-f]{{8}}$", line)
+
+
+def test_the_markdown_says_why() -> None:
+    (change,) = checked(PEAKS).changes
+    text = drawn(pages.check_markdown, checked(PEAKS))
+    assert text.count(f"| {change.why} |") == 1

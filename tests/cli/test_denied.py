@@ -116,3 +116,22 @@ def test_a_link_whose_end_may_not_be_seen(project: Path) -> None:
     status, text = _bound_by_modes("inspect", "orders")
     assert status == 20, text
     assert "HF7002" in text
+
+
+@pytest.mark.parametrize("mode", [0o555, 0o444, 0o000])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("state", "orders", "--output", "closed/rows.csv"),
+        ("evidence", "orders", "--bundle", "closed/bundle.zip"),
+        ("status", "--metrics", "closed/jobs.prom"),
+        ("init", "closed/new"),
+    ],
+)
+def test_a_folder_that_may_not_be_written(project: Path, words: tuple[str, ...], mode: int) -> None:
+    """Whether it may be entered or not, nothing of this is a bug in Holdfast."""
+    (project / "closed").mkdir()
+    (project / "closed").chmod(mode)
+    status, text = _bound_by_modes(*words)
+    assert status == 2, text
+    assert "HF1003" not in text and "  next  " in text

@@ -243,3 +243,22 @@ def test_the_search_for_secrets_would_find_them() -> None:
     """Plain, in a URL and in base64: the test of the test."""
     for form in (SECRETS[0], quote(SECRETS[0]), base64.b64encode(SECRETS[0].encode()).decode()):
         assert survivors(Printed(0, f"x{form}y", "")) == [SECRETS[0]] or form not in SECRETS[0]
+
+
+@pytest.mark.parametrize("name", ["bundle.tar", "bundle"])
+def test_a_bundle_is_a_zip_file_and_named_so(tmp_path: Path, name: str) -> None:
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    said = holdfast("evidence", str(root), "--bundle", str(tmp_path / name), "--json")
+    assert (said.status, said.document["error"]["code"]) == (2, "HF2503")
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("command", ["evidence", "doctor"])
+def test_a_sink_that_does_not_exist_is_not_an_empty_one(tmp_path: Path, command: str) -> None:
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    said = holdfast(command, str(root), "--sink", str(tmp_path / "nowhere"), "--json")
+    assert (said.status, said.document["error"]["code"]) == (21, "HF7001")
+    assert said.document["next"] == ["correct the path given with --sink"]
+    (tmp_path / ".holdfast" / "nowhere").mkdir(parents=True)
+    there = holdfast(command, str(root), "--sink", str(tmp_path / "nowhere"), "--json")
+    assert there.document["error"] is None, "manifests may outlive their output"

@@ -171,3 +171,13 @@ def test_a_captured_trace_is_explained() -> None:
     folder = Path(__file__).resolve().parents[1] / "diagnosis" / "explain" / "pages" / "traces"
     trace = next((folder / "wrong-base-path").glob("*.txt")).read_text(encoding="utf-8")
     assert holdfast("explain", "--json", trace).document["result"]["page"] == "wrong-base-path"
+
+
+def test_the_name_of_a_file_is_answered_with_how_to_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my err.log").write_text("java.lang.OutOfMemoryError: Java heap space")
+    said = holdfast("explain", "my err.log", "--json")
+    assert (said.status, said.document["error"]["code"]) == (2, "HF1001")
+    assert said.document["next"] == ["holdfast explain - < 'my err.log'"]

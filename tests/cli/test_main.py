@@ -225,3 +225,38 @@ def test_a_working_directory_that_is_gone_is_told(
     shown = holdfast("inspect", "x")
     assert shown.status == 21
     assert "HF7001" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (["inspect", "ROOT"], 20, "HF7015"),
+        (["inspect", "ROOT", "--json"], 20, "HF7015"),
+        (["--help"], 20, "HF7015"),
+        (["inspect", "ROOT/nowhere", "--json"], 21, "HF7001"),
+    ],
+)
+def test_a_full_disk_behind_the_output_is_no_bug(
+    tmp_path: Path, words: list[str], status: int, code: str
+) -> None:
+    """`holdfast inspect … > /full/disk`: standard error says what to do, also with --json."""
+    root = sample("stateless", "4.3.0").extract(tmp_path)
+    command = [sys.executable, "-m", "holdfast", *(one.replace("ROOT", str(root)) for one in words)]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == status
+    assert done.stderr.startswith(f"error {code}: ")
+    assert "\n  next  " in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "step"),
+    [
+        (["inspect", "x", "--nope"], "holdfast inspect --help"),
+        (["doctor", "--interval", "7"], "holdfast doctor --help"),
+        (["--nope"], "holdfast --help"),
+        (["inspct"], "holdfast --help"),
+    ],
+)
+def test_a_wrong_option_leads_to_the_help_of_its_command(words: list[str], step: str) -> None:
+    assert holdfast(*words, "--json").document["next"] == [step]

@@ -510,3 +510,26 @@ def test_a_half_restored_checkpoint_is_not_started(
     mark.write_text(json.dumps(other))
     shown = holdfast("run", "--json")
     assert (shown.status, json.loads(shown.out)["findings"][0]["code"]) == (22, "HF4507")
+
+
+def test_a_first_start_without_java_shows_in_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no checkpoints/ yet, and no JVM is started."""
+    (tmp_path / "holdfast.yaml").write_text(PROJECT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    assert holdfast("run", "orders").status == 52
+    (job,) = holdfast("status", "--json").document["result"]["jobs"]
+    assert (job["state"], job["last_attempt"]["code"]) == ("failed", "HF5201")
+
+
+def test_a_first_start_with_another_spark_shows_in_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "holdfast.yaml").write_text(PROJECT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert holdfast("run", "orders").status == 52
+    (job,) = holdfast("status", "--json").document["result"]["jobs"]
+    assert (job["state"], job["last_attempt"]["code"]) == ("failed", "HF5204")

@@ -129,3 +129,10 @@ def test_a_restore_that_holds_the_lease_is_named(project: Path) -> None:
     assert document["result"]["jobs"][0]["lease"]["act"] == "restore"
     assert document["result"]["jobs"][0]["state"] == "restoring"
     assert "restore by " in shown.out
+
+
+@pytest.mark.usefixtures("project")
+def test_a_malformed_storage_option_is_a_usage_error() -> None:
+    """It is no finding about each job."""
+    said = holdfast("status", "--storage-option", "foo", "--json")
+    assert (said.status, said.document["error"]["code"]) == (2, "HF7010")

@@ -234,6 +234,18 @@ BAD_PROJECTS: dict[str, tuple[str | bytes, str, int, str]] = {
         6,
         "always",
     ),
+    "misspelled mode": (
+        SINK + "{format: console, mode: upsrt}\n",
+        "HF1104",
+        6,
+        "found 'upsrt'; did you mean upsert?",
+    ),
+    "misspelled format of a sink": (
+        SINK + "{format: parqet}\n",
+        "HF1104",
+        6,
+        "did you mean parquet?",
+    ),
     "unknown mode": (SINK + "{format: console, mode: merge}\n", "HF1104", 6, "upsert"),
     "unknown output mode": (GOOD + CONSOLE + "    output_mode: upsert\n", "HF1104", 7, "update"),
     "key is a text": (SINK + "{format: console, key: a}\n", "HF1104", 6, "a list"),

@@ -68,7 +68,7 @@ def test_another_place_is_refused_and_both_are_shown(tmp_path: Path) -> None:
         check_remembered(moved)
     assert (raised.value.code.number, raised.value.at) == ("HF1114", "holdfast.yaml:4:3")
     assert "was at ./checkpoints/a and would now be at s3://new/a" in raised.value.message
-    assert "put ./checkpoints/a back" in raised.value.next_steps[0]
+    assert "set the path back to ./checkpoints/a" in raised.value.next_steps[0]
     with pytest.raises(ProjectError, match="was at"):
         remember_checkpoint(tmp_path, "a", canonical(moved.checkpoint))
 

@@ -117,6 +117,17 @@ def test_the_folder_around_the_checkpoint_is_not_made(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == [".holdfast"]
 
 
+def test_inside_the_project_the_folder_around_the_checkpoint_is_made(tmp_path: Path) -> None:
+    """The first start of a project that fails has to be seen, and checkpoints/ is not there yet."""
+    project = tmp_path / "shop"
+    project.mkdir()
+    Attempts(records_in(tmp_path / "elsewhere")).write(some_attempt(), project=project)
+    assert list(tmp_path.iterdir()) == [project]
+    inside = Attempts(records_in(project / "checkpoints"))
+    inside.write(some_attempt(), project=project)
+    assert len(inside.since()) == 1
+
+
 @pytest.mark.parametrize(
     ("place", "there", "written"),
     [

@@ -59,3 +59,6 @@ def test_a_bundle_without_a_query_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError) as told:
             read_bundle(file)
         assert told.value.code.number == "HF2506"
+        if file.name == "missing.zip":
+            assert told.value.message == "the bundle cannot be read: no such file or directory"
+            assert told.value.next_steps == ("correct the path given with --against",)

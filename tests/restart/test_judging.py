@@ -255,6 +255,13 @@ def test_rows_of_somebody_else_can_not_be_accepted(
     assert "(oid 7)" in error.message and "is another table (oid 9)" in error.message
 
 
+def test_the_id_of_a_delta_table_is_not_taken_for_the_id_of_a_query(stateful: Inspection) -> None:
+    table = "0b5d4a1e-7d5c-4e0c-9a55-d1f5b7a3c001"
+    before = replace(BEFORE, incarnation=table)
+    error = refused(seen(stateful, before=before, contents=Contents.ABSENT))
+    assert error.message.startswith(f"{LAKE} (table id {table}) had batch 2 of this query; now it ")
+
+
 def test_a_ledger_that_outlived_its_rows_is_no_excuse(stateful: Inspection) -> None:
     """The table was dropped, the ledger beside it still holds the batches; with and without run."""
     for before in (BEFORE, None):

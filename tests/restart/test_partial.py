@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.diagnosis.inspection.runs.compared import compared_run
 from holdfast.records.facts import FACTS_VERSION, OperatorFacts, QueryFacts, SourceFacts
 from holdfast.records.facts import WatermarkFacts as Watermark
 from holdfast.records.recordings import QueryPart
@@ -99,7 +100,7 @@ def test_a_run_is_not_refused_for_what_the_event_log_lacks() -> None:
 
 def test_a_start_after_a_recording_knows_its_gaps() -> None:
     recording = some_recording(missing=(QueryPart.KEYS.value,))
-    start = start_of(None, STATEFUL).after(recording)
+    start = start_of(None, STATEFUL).after(compared_run(recording))
     assert start.stored == recording.plan.query
     assert start.missing == {QueryPart.KEYS}
     assert start.after(None) is start

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.answers import Answer
+from holdfast.answers import Answer, naming
 from holdfast.backup.access import Records, alone, open_records, open_store, reopened
 from holdfast.backup.making import Made, catalogue_findings, make_backup, verify_snapshots
 from holdfast.backup.restoring import RestoreOptions, restore_backup
@@ -211,10 +211,11 @@ class Caller:
 
     def verify(self, target: str, *, progress: Progress | None) -> Answer[BackupReport]:
         """Verify one backup, or all of a checkpoint."""
-        target, name = split_name(target)
+        target, name = self._split(target)
         found = self.resolve(target)
         records = self._opened(found)
-        chosen = None if name is None else [find_snapshot(records.store, name)]
+        with naming(target):
+            chosen = None if name is None else [find_snapshot(records.store, name)]
         return verify(records, chosen, progress=progress)
 
     def list_backups(self, target: str | None) -> Answer[BackupList]:
@@ -233,9 +234,8 @@ class Caller:
         progress: Progress | None,
     ) -> Answer[Restoration]:
         """Restore a backup to where it was made of, or to another place."""
-        home, name = self._home_of(backup)
+        home, snapshot = self._home_of(backup)
         source = self._opened(home)
-        snapshot = find_snapshot(source.store, name)
         target, elsewhere = source, False
         if to is not None:
             place = self.resolve(to if _is_spelled_as_path(to) else f"./{to}")
@@ -256,11 +256,10 @@ class Caller:
         progress: Progress | None,
     ) -> Answer[Restoration]:
         """Write the log of a sink that a backup holds out to an empty place."""
-        home, name = self._home_of(backup)
+        home, snapshot = self._home_of(backup)
         source = self._opened(home)
         place = self.resolve(to if _is_spelled_as_path(to) else f"./{to}")
         target = self._opened(place)
-        snapshot = find_snapshot(source.store, name)
         writing = tuple(self._opened(job) for job in self._jobs_writing_to(place))
         wish = SinkLogOptions(snapshot, source.store, target, tuple(files), writing)
         return write_sink_log(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
@@ -293,18 +292,47 @@ class Caller:
                 raise
             return self.resolve(f"./{target}")
 
-    def _home_of(self, backup: str) -> tuple[Target, str]:
-        """Find the checkpoint that a backup belongs to, and the backup's name there."""
-        target, name = split_name(backup)
-        if name is not None:
-            return self.resolve(target), name
-        if ID.fullmatch(backup):
+    def _home_of(self, backup: str) -> tuple[Target, Snapshot]:
+        """Find the checkpoint that a backup is of, and the backup."""
+        target, name = self._split(backup)
+        if name is None and ID.fullmatch(backup):
             for job in self._jobs():
-                records = self._opened(job)
-                if backup in records.store.snapshot_ids():
-                    return job, backup
-        message = f"{backup} does not name a backup"
-        raise UsageError("HF4509", message)
+                store = self._opened(job).store
+                if backup in store.snapshot_ids():
+                    return job, find_snapshot(store, backup)
+            message = f"no job of the project has a backup {backup}"
+            raise UsageError(
+                "HF4509", message, next_steps=("holdfast backups shows the backups of all jobs",)
+            )
+        home = self.resolve(target)
+        if not self._is_there(target):
+            message = f"there is no checkpoint and no backup of one at {home.location.shown}"
+            raise UsageError("HF1002", message)
+        with naming(target):
+            if name is None:
+                message = f"{target} is a checkpoint; name the backup to restore"
+                raise UsageError("HF4509", message)
+            return home, find_snapshot(self._opened(home).store, name)
+
+    def _split(self, text: str) -> tuple[str, str | None]:
+        """Split TARGET@ID; what cannot be an id is one all the same after a checkpoint's name."""
+        target, name = split_name(text)
+        before, at, after = text.rpartition("@")
+        could_be = name is None and at and before and "/" not in after
+        if could_be and not self._is_there(text) and self._is_there(before):
+            return before, after
+        return target, name
+
+    def _is_there(self, target: str) -> bool:
+        """Whether a text names a job, a local folder, or a checkpoint that has backups."""
+        try:
+            found = self.resolve(target)
+        except UsageError:
+            return False
+        place = found.location
+        if found.job is not None or (place.is_local and Path(place.url).exists()):
+            return True
+        return bool(self._opened(found).store.snapshot_ids())
 
     def _jobs(self) -> Iterator[Target]:
         project = self._project.load_required(self._folder)

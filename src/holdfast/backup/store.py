@@ -222,13 +222,16 @@ def _newest(ids: Sequence[str], store: BackupStore) -> Snapshot:
         snapshot = store.snapshot(snapshot_id)
         if snapshot.purpose == BACKUP:
             return snapshot
-    raise UsageError("HF4509", "there are no backups here yet", at=store.location)
+    step = "holdfast backup TARGET makes the first one"
+    raise UsageError("HF4509", "there are no backups yet", at=store.location, next_steps=(step,))
 
 
 def _only(ids: Sequence[str], name: str, store: BackupStore) -> str:
     found = [one for one in ids if one.startswith(name)]
     if len(found) == 1:
         return found[0]
+    if not ids:
+        return _newest(ids, store).id
     several = f"{len(found)} backups begin with {name}" if found else f"there is no backup {name}"
     raise UsageError("HF4509", several, at=store.location)
 

@@ -3,17 +3,18 @@ an exit status."""
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdfast import __version__
-from holdfast.cli.process import closed_pipe_ignored, drop_output
+from holdfast.cli.process import OutputError, closed_pipe_ignored, drop_output
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.nearest import nearest
 
@@ -38,6 +39,10 @@ COMMANDS: dict[str, str] = {
     "explain": "Explain a Holdfast code or a pasted Spark error",
     "demo": "Run the sensor pipeline on real Spark, kill it twice, and count the rows",
 }
+
+
+_HELP = "holdfast --help"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ReaderGoneError(Exception):
@@ -140,7 +145,8 @@ def run(words: list[str]) -> int:
         status: Any = holdfast.main(
             words or ["--help"], prog_name="holdfast", standalone_mode=False
         )
-        sys.stdout.flush()
+        with closed_pipe_ignored(sys.stdout):
+            pass
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.Abort:
@@ -154,6 +160,9 @@ def run(words: list[str]) -> int:
     except (ReaderGoneError, BrokenPipeError):
         drop_output(sys.stdout)
         return 0
+    except OSError as error:
+        is_full = error.errno in _FULL
+        return _report(words, OutputError(error) if is_full else _unforeseen(error))
     except Exception as error:  # noqa: BLE001  (the last border: no traceback passes it)
         return _report(words, _unforeseen(error))
     return status if isinstance(status, int) else 0
@@ -163,8 +172,17 @@ def _report(words: list[str], error: HoldfastError) -> int:
     from holdfast.cli.options import report_error
 
     command = next((word for word in words if word in COMMANDS), "holdfast")
-    with closed_pipe_ignored(sys.stdout), closed_pipe_ignored(sys.stderr):
-        report_error(error, command, as_json="--json" in words)
+    if command != "holdfast":
+        own = f"holdfast {command} --help"
+        error.next_steps = tuple(own if one == _HELP else one for one in error.next_steps)
+    as_json = "--json" in words and not isinstance(error, OutputError)
+    try:
+        with closed_pipe_ignored(sys.stdout if as_json else sys.stderr):
+            report_error(error, command, as_json=as_json)
+    except OutputError:
+        # Standard output takes nothing: whoever reads standard error must still be told.
+        with suppress(OutputError), closed_pipe_ignored(sys.stderr):
+            report_error(error, command, as_json=False)
     return error.exit_status
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
+from holdfast.errors import StorageError
+
 _NOBODY_READS = (errno.EPIPE, errno.EIO)
 
 
@@ -16,15 +18,29 @@ _NOBODY_READS = (errno.EPIPE, errno.EIO)
 def closed_pipe_ignored(stream: TextIO) -> Iterator[None]:
     """Write to a stream in the body; what nobody reads is dropped, now and later.
 
-    Nobody reads a pipe whose reader ended, or a terminal that was closed.
+    Nobody reads a pipe whose reader ended, or a terminal that was closed. Raise OutputError where
+    the output goes to a file that takes no more.
     """
     try:
         yield
         stream.flush()
     except OSError as error:
-        if error.errno not in _NOBODY_READS:
-            raise
         drop_output(stream)
+        if error.errno not in _NOBODY_READS:
+            raise OutputError(error) from error
+
+
+class OutputError(StorageError):
+    """What a command prints could not be written to the end."""
+
+    def __init__(self, error: OSError) -> None:
+        reason = (error.strerror or str(error)).lower()
+        super().__init__(
+            "HF7015",
+            f"the output cannot be written: {reason}",
+            why="what was printed is incomplete",
+            next_steps=("free space where the output is redirected to, or redirect it elsewhere",),
+        )
 
 
 def drop_output(stream: TextIO) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.codes.code import Code
 
-_LIST = "holdfast backups TARGET shows what there is"
+_LIST = "holdfast backups TARGET lists the backups"
 
 BACKUP_CODES: tuple[Code, ...] = (
     Code(
@@ -81,7 +81,7 @@ BACKUP_CODES: tuple[Code, ...] = (
         "HF4509",
         "there is no such backup",
         "nothing was done",
-        (_LIST, "write TARGET@ID, or TARGET@newest"),
+        (_LIST, "name one with its id: TARGET@ID, or the newest: TARGET@newest"),
         exit_status=2,
     ),
     Code(

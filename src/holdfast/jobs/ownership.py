@@ -51,13 +51,13 @@ def check_place(job: ReadyJob, reader: Reader) -> None:
         message = "the job adopts a checkpoint, but there is none at this path"
         steps = (
             "correct `checkpoint:`: it names one that exists",
-            "or, where the job is new, leave it out: its checkpoint is below `checkpoints:`",
+            "or, if the job is new, leave it out: its checkpoint is below `checkpoints:`",
         )
         raise CheckpointError("HF2001", message, at=reader.location, next_steps=steps)
     if names and names.isdisjoint(_PARTS_OF_A_CHECKPOINT):
         some = ", ".join(map(shown_path, sorted(names)[:3]))
         message = f"the checkpoint of {job.name} would be among other files: {some}"
-        step = "give the job a place that is empty, or one that holds its checkpoint"
+        step = "give the job an empty location, or the one of its checkpoint"
         raise CheckpointError("HF2001", message, at=reader.location, next_steps=(step,))
 
 

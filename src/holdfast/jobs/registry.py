@@ -119,8 +119,8 @@ def _compare(folder: Path, job: str, remembered: str | None, now: str, at: str) 
     before, after = _relative(folder, remembered), _relative(folder, now)
     message = f"the checkpoint of {job} was at {before} and would now be at {after}"
     steps = (
-        f"put {before} back: the checkpoint of a job is at one place for ever",
-        "a checkpoint is moved by a plan, so that its records and its sink move with it",
+        f"set the path back to {before}: the checkpoint of a job stays at one location",
+        "leave the checkpoint where it is: its records and its sink do not move with it",
     )
     raise ProjectError("HF1114", message, at=at, next_steps=steps)
 
@@ -148,7 +148,7 @@ def _checked(document: object, folder: Path) -> Lists:
         raise ProjectError("HF1116", message, at=_shown(folder))
     if document.get("version") not in (_VERSION, _VERSION_WITH_PROFILES):
         message = "its version is unknown: a newer Holdfast wrote it"
-        step = "run the Holdfast that wrote it, or a newer one"
+        step = "use the Holdfast release that wrote it, or a newer one"
         raise ProjectError("HF1116", message, at=_shown(folder), next_steps=(step,))
     profiles = document.get("profiles", {})
     if not isinstance(profiles, Mapping):

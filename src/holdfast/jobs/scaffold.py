@@ -43,9 +43,9 @@ def write_project(folder: Path) -> Answer[NewProject]:
     """Write the example into a directory; if one of its files exists, nothing is written."""
     name = _name_for(folder)
     texts = _example(name)
-    kept = (_GITIGNORE,) if (folder / _GITIGNORE).exists() else ()
+    kept = (_GITIGNORE,) if _is_there(folder / _GITIGNORE) else ()
     wanted = {path: text for path, text in texts.items() if path not in kept}
-    _refuse_existing(folder, [path for path in wanted if (folder / path).exists()])
+    _refuse_existing(folder, [path for path in wanted if _is_there(folder / path)])
     _refuse_unwritable(folder)
     _create_all(folder, wanted)
     go = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
@@ -90,8 +90,16 @@ def _name_for(folder: Path) -> str:
     return name if re.match(r"[a-z]", name) else f"project-{name}".rstrip("-")
 
 
+def _is_there(path: Path) -> bool:
+    """Whether a path exists; below a directory that may not be entered, nothing can be made."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return False
+
+
 def _refuse_existing(folder: Path, there: list[str]) -> None:
-    if folder.exists() and not folder.is_dir():
+    if _is_there(folder) and not folder.is_dir():
         raise ProjectError("HF1119", "this is a file, not a directory", at=shown_path(str(folder)))
     if there:
         message = f"already exists: {', '.join(there)}"

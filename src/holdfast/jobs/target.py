@@ -57,7 +57,7 @@ def resolve_target(
     working_folder: Path,
 ) -> Target:
     """Find the checkpoint that the text means."""
-    _check_form(storage_options)
+    check_form(storage_options)
     if _could_be_a_job(text):
         loaded = _load_for_name(text, project, working_folder)
         if loaded and text in loaded.jobs:
@@ -70,7 +70,9 @@ def resolve_target(
     file = project.find(working_folder) if looked_for else project.file
     if file is None and project.is_explicit:
         message = f"the profile {project.profile} needs a project file, and there is none here"
-        raise UsageError("HF1125", message, next_steps=("give --project FILE, or no --profile",))
+        raise UsageError(
+            "HF1125", message, next_steps=("pass --project FILE, or leave out --profile",)
+        )
     loaded = project.load(file, working_folder) if file else None
     return Target(location, settings_at(location, loaded, storage_options), project=loaded)
 
@@ -91,7 +93,7 @@ def resolve_place(
     return location, settings_at(location, project, storage_options if counts else ())
 
 
-def _check_form(options: StorageOptions) -> None:
+def check_form(options: StorageOptions) -> None:
     """Raise HF7010 for options of no known form, before anything else is looked for."""
     if not names_families(options):
         named_options(options)
@@ -163,7 +165,7 @@ def _neither(text: str, project: Project | None) -> UsageError:
     message = f"no job or directory named {text}"
     message += f"; did you mean {near}?" if near else ""
     if project is None:
-        step = "work in the project's folder, give --project FILE, or give a path or URL"
+        step = "work in the project's directory, pass --project FILE, or give a path or URL"
     else:
         step = f"give one of the jobs ({', '.join(jobs) or 'there are none'}), or a path or URL"
     return UsageError("HF1002", message, next_steps=(step,))

@@ -59,6 +59,7 @@ def run(
     order, with the reports of all jobs in `error.answer`. With `raise_on_failure=False` that answer
     is returned, with the errors among its findings; only errors that concern all jobs are raised.
     """
+    from holdfast.running.admission import attempt_recorded
     from holdfast.running.options import requested_jobs
     from holdfast.spark.installation import installed_spark
 
@@ -71,7 +72,8 @@ def run(
         verbose=verbose,
         kept=several(keep_settings),
     )
-    installed_spark()
+    with attempt_recorded(*ready):
+        installed_spark()
     from holdfast.running.options import RunOptions
     from holdfast.spark.run import run_jobs
 

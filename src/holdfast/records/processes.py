@@ -120,6 +120,13 @@ def presence(holder: Holder) -> Presence:
     return Presence.UNCLEAR if None in living else Presence.GONE
 
 
+def is_orphaned(holder: Holder) -> bool:
+    """Whether the Python process is gone and its JVM, which ends soon after it, still lives."""
+    if holder.machine != this_machine() or holder.jvm is None:
+        return False
+    return lives(holder.python) is False and lives(holder.jvm) is True
+
+
 def is_gone(holder: Holder) -> bool:
     """Whether the holder was on this machine and both its Python and its JVM are gone."""
     return presence(holder) is Presence.GONE

@@ -15,6 +15,7 @@ import re
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
 from holdfast.records.documents import (
@@ -28,6 +29,7 @@ from holdfast.records.moments import seconds_since
 from holdfast.records.processes import Holder, Presence, presence
 from holdfast.records.run import LONGEST_MESSAGE, Ended, Run
 from holdfast.redaction import redact, redact_value
+from holdfast.storage.local import is_inside
 from holdfast.storage.location import Location
 
 KEPT_ATTEMPTS = 20
@@ -88,13 +90,14 @@ class Attempts:
         self._folder = folder
         self._reader = folder.reader(ATTEMPTS_PART)
 
-    def write(self, attempt: Attempt) -> None:
+    def write(self, attempt: Attempt, *, project: Path | None = None) -> None:
         """Keep an attempt, and the newest 20 of all; raise StorageError.
 
         Nothing is written where the folder around the checkpoint does not exist: a mistyped path
-        must not make folders at a foreign place.
+        must not make folders at a foreign place. Inside the folder of the `project` it is made, as
+        the first start that gets further makes it.
         """
-        if not self._has_place():
+        if not self._has_place() and not self._is_within(project):
             return
         bounded = replace(attempt, message=attempt.message[:LONGEST_MESSAGE])
         document = redact_value(document_of(bounded))
@@ -141,6 +144,13 @@ class Attempts:
             message = f"the start record belongs to another start: {attempt.at}"
             return CheckpointError("HF2603", message, at=at)
         return attempt
+
+    def _is_within(self, project: Path | None) -> bool:
+        """Whether the checkpoint is, or would be, in this folder."""
+        around = _two_up(self._folder.location)
+        if project is None or not around.is_local:
+            return False
+        return is_inside(os.path.realpath(around.url), os.path.realpath(project))
 
     def _has_place(self) -> bool:
         """Whether the folder that the checkpoint is in, or would be in, exists."""

@@ -51,8 +51,12 @@ def read_bundle(file: Path) -> BundledRun:
             if sum(one.file_size for one in archive.infolist()) > _MOST_BYTES:
                 raise _unusable(file, f"it unpacks to more than {_MOST_BYTES:,} bytes")
             contents = {name: archive.read(name) for name in archive.namelist()}
-    except (OSError, zipfile.BadZipFile) as error:
-        raise _unusable(file, str(error)) from error
+    except OSError as error:
+        message = f"the bundle cannot be read: {(error.strerror or str(error)).lower()}"
+        steps = ("correct the path given with --against",)
+        raise UsageError("HF2506", message, at=str(file), next_steps=steps) from error
+    except zipfile.BadZipFile as error:
+        raise _unusable(file, "it is not a zip file, or damaged") from error
     if LAST_RUN not in contents:
         raise _unusable(file, f"it has no {LAST_RUN}: no recorded run knows its query")
     logs = {

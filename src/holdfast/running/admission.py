@@ -79,7 +79,9 @@ def _record(job: ReadyJob, error: HoldfastError, spark: str | None) -> None:
     )
     try:
         attempt = replace(attempt, after=History(records).newest_generation())
-        Attempts(records).write(attempt)
+        # A refusal may be about the very path of the checkpoint, which then is not made.
+        own = job.folder if job.project is not None and attempt.ended is Ended.FAILED else None
+        Attempts(records).write(attempt, project=own)
     except StorageError as failure:
         error.unrecorded = failure
 

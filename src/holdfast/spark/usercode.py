@@ -246,7 +246,7 @@ def _steps(error: BaseException) -> tuple[str, ...] | None:
         return (f"install {error.name} for the Python that runs Holdfast, or correct the import",)
     if isinstance(error, PicklingError):
         return (
-            "a function on executors can't take a lock, a session or a DataFrame along: import "
+            "a function on executors cannot use a lock, a session or a DataFrame: import "
             "the functions that it calls by name (from helpers import clean), not their module",
         )
     return None

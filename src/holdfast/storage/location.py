@@ -44,9 +44,9 @@ _S3_COMPATIBLE = "give it as s3://bucket/path with --storage-option endpoint=<th
 
 HADOOP_ONLY: Mapping[str, str] = {
     "viewfs": "give the hdfs:// or s3a:// URL that the mount table (fs.viewfs.mounttable.*) names",
-    "o3fs": "give it through Ozone's S3 gateway: s3://bucket/path with "
+    "o3fs": "use Ozone's S3 gateway: s3://bucket/path with "
     "--storage-option endpoint=http://<gateway>:9878",
-    "ofs": "give it through Ozone's S3 gateway: s3://bucket/path with "
+    "ofs": "use Ozone's S3 gateway: s3://bucket/path with "
     "--storage-option endpoint=http://<gateway>:9878",
     "oss": _S3_COMPATIBLE,
     "cos": _S3_COMPATIBLE,
@@ -55,10 +55,10 @@ HADOOP_ONLY: Mapping[str, str] = {
     "bos": _S3_COMPATIBLE,
     "tos": _S3_COMPATIBLE,
     "ks3": _S3_COMPATIBLE,
-    "swift": "mount it or copy the checkpoint to a folder, and give that",
-    "har": "unpack the archive to a folder, and give that",
+    "swift": "mount it or copy the checkpoint to a directory, and give that directory",
+    "har": "unpack the archive to a directory, and give that directory",
     "alluxio": "give the URL of the storage that Alluxio has mounted there",
-    "maprfs": "give the folder under /mapr where the cluster is mounted",
+    "maprfs": "give the directory under /mapr where the cluster is mounted",
     "adl": "Data Lake Gen1 is retired: give the abfss:// URL that the data moved to",
 }
 """Schemes that Hadoop reads through its own libraries, with what to do in their place."""
@@ -203,7 +203,7 @@ def _absolute(path: str) -> str:
 def _windows_path(text: str) -> Location:
     if os.name == "nt":
         return _local_path(text, None)
-    advice = "give the path where that folder is mounted on this machine, or run there"
+    advice = "give the path where that directory is mounted on this machine, or run there"
     raise _unreadable(text, "it is a Windows path, and this machine is not Windows", advice)
 
 
@@ -227,7 +227,7 @@ def _dbfs_refusal(text: str, path: str) -> StorageError:
     advice = (
         f"give {shown_path(mounted)}, which is that place on this machine"
         if Path("/dbfs").is_dir()
-        else "give the storage's own URL (s3://, abfss:// or gs://) that lies behind it; "
+        else "give the storage's own URL (s3://, abfss:// or gs://) behind it; "
         "the mount's source is shown by dbutils.fs.mounts() there"
     )
     return _unreadable(text, "dbfs: exists only inside Databricks", advice)
@@ -235,7 +235,7 @@ def _dbfs_refusal(text: str, path: str) -> StorageError:
 
 def _chained_refusal(text: str) -> StorageError:
     message = "chained URLs are not supported: they would copy the checkpoint to this disk first"
-    advice = "give the last part of the chain alone"
+    advice = "give only the last part of the chain"
     return StorageError("HF7003", message, at=shown_url(text), next_steps=(advice,))
 
 

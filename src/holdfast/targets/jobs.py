@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.jobs.target import Target, job_target
+from holdfast.jobs.target import Target, check_form, job_target
 from holdfast.nearest import nearest
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.opening import Opening, local_folder, recall_of, resolved, working_folder
@@ -41,6 +41,7 @@ def job_places(
     timeout: float | None,
 ) -> tuple[str, list[JobPlace]]:
     """Return the project's name and its jobs, or those that are named, ready to be looked at."""
+    check_form(storage_options)
     loaded = _project_with_jobs(project)
     for name in names:
         if name not in loaded.jobs:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.errors import ProjectError, SinkError, StorageError
+from holdfast.errors import NotFoundError, ProjectError, SinkError, StorageError
 from holdfast.jobs.target import Target, resolve_place
 from holdfast.storage.beside import beside, part_of
 from holdfast.storage.location import Location
@@ -82,9 +83,24 @@ def sink_place(
             raise
         # Spark may reach what this machine can't read; what is declared still counts.
         return None, None
+    if given is not None:
+        _refuse_missing(location)
     sees = None if given is not None or declared is None else _seeing(declared, *resolve(text))
     place = SinkPlace(location.shown, open_below, given is not None, open_beside, sees=sees)
     return place, local_folder(location)
+
+
+def _refuse_missing(location: Location) -> None:
+    """Raise HF7001 where a given path of this machine has no output, and no manifests of one."""
+    folder = local_folder(location)
+    if folder is None or os.path.lexists(folder):
+        return
+    if (beside_it := local_folder(beside(location))) is not None and os.path.lexists(beside_it):
+        return
+    message = "the output directory of the sink does not exist"
+    steps = ("correct the path given with --sink",)
+    why = "whether a batch that runs again is duplicated depends on what is in the sink"
+    raise NotFoundError("HF7001", message, at=location.shown, why=why, next_steps=steps)
 
 
 def _unfilled_place(target: Target) -> SinkPlace | None:

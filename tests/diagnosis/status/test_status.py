@@ -16,6 +16,7 @@ from holdfast import library
 from holdfast.answers import Answer
 from holdfast.backup.access import alone, open_records
 from holdfast.cli.drawing.status import draw_status
+from holdfast.codes import code_of
 from holdfast.diagnosis.status.result import JobState, JobStatus, Status
 from holdfast.diagnosis.status.status import JobPlace, status_of
 from holdfast.errors import HoldfastError, StorageError
@@ -26,6 +27,7 @@ from holdfast.records.leases.acting import acting
 from holdfast.records.leases.state import Standing
 from holdfast.records.leases.taking import take_lease
 from holdfast.records.moments import moment_after
+from holdfast.records.processes import process_here
 from holdfast.records.run import Ended, Failure, Run
 from holdfast.records.starts import Attempt, Attempts, Restarts
 from holdfast.storage.location import parse_location
@@ -35,7 +37,7 @@ from holdfast.storage.reading import Reader
 from tests.checkpoint.pictures import files_of
 from tests.corpus.loading import sample
 from tests.diagnosis.doctor.recording import a_run, dead_holder, records_beside, run_on, write_runs
-from tests.records.drivers import elsewhere, taken
+from tests.records.drivers import elsewhere, living_process, taken
 from tests.records.test_starts_attempts import some_attempt
 from tests.records.test_starts_restarts import a_note
 
@@ -112,6 +114,16 @@ def test_a_failed_run_is_a_warning_with_its_page(project: Path) -> None:
     assert answer.result.jobs[0].runs[0].failure == failure
 
 
+def test_the_end_of_a_jvm_is_described_as_the_run_described_it(project: Path) -> None:
+    """The next start need not fail again: the batch that is pending runs again."""
+    failure = Failure("Py4JError", "HF5304", "Spark's JVM (process 7) was killed", None)
+    write_runs(checkpoint(project), own_run(ended=Ended.FAILED, failure=failure))
+    (finding,) = told(project).findings
+    died = code_of("HF5304")
+    assert (finding.code, finding.why) == ("HF2346", died.why)
+    assert finding.next_steps == (*died.next_steps, "holdfast explain HF5304")
+
+
 def test_the_newest_runs_come_first_and_are_few(project: Path) -> None:
     write_runs(checkpoint(project), *(own_run(number) for number in range(1, 6)))
     assert [run.generation for run in orders(project).runs] == [5, 4, 3]
@@ -139,6 +151,21 @@ def test_a_dead_holder_means_a_killed_run(project: Path) -> None:
     assert (finding.code, finding.severity) == ("HF2345", Severity.WARNING)
     assert re.match(r"holdfast inspect --project \S+ orders", finding.next_steps[0])
     assert answer.exit_status == 3
+
+
+def test_a_driver_whose_jvm_is_still_ending_is_killed(project: Path) -> None:
+    """Right after the kill: the lease is held until the JVM is gone, but nobody runs the job."""
+    with living_process() as jvm:
+        holder = replace(dead_holder(), jvm=process_here(jvm.pid))
+        lease = taken(records_beside(checkpoint(project)), holder)
+        write_runs(checkpoint(project), own_run(lease.generation, ended=None, ended_at=None))
+        answer = told(project)
+        one = answer.result.jobs[0]
+        assert one.state is JobState.KILLED
+        assert one.lease is not None and one.lease.state is Standing.HELD
+        (finding,) = answer.findings
+        assert finding.code == "HF2345" and "its JVM is still ending" in finding.message
+    assert "still ending" not in told(project).findings[0].message
 
 
 def test_a_holder_elsewhere_is_unclear_and_no_finding(project: Path) -> None:
@@ -308,6 +335,29 @@ def test_a_first_start_that_failed_is_not_new(project: Path) -> None:
     assert (status.state, status.exists) == (JobState.FAILED, False)
     assert told(project, "invoices").exit_status == 3
     assert not Path(place.url).exists()
+
+
+def test_a_start_that_failed_beside_a_driver_is_over_when_that_driver_goes_on(
+    project: Path,
+) -> None:
+    """The job was never down: the driver runs it now, or ended well after that attempt."""
+    lease = taken(records_beside(checkpoint(project)))
+    running = own_run(lease.generation, started_at="2026-03-01T10:00:00.000Z", ended=None,
+                      ended_at=None)  # fmt: skip
+    write_runs(checkpoint(project), running)
+    attempt(project, at="2999-01-01T00:00:00.000Z", after=lease.generation)
+    answer = told(project)
+    assert (answer.result.jobs[0].state, answer.findings) == (JobState.RUNNING, ())
+    for ended_at, state in (
+        ("2999-01-01T00:00:01.000Z", JobState.FINISHED),
+        ("2026-03-01T11:00:00.000Z", JobState.REFUSED),
+    ):
+        over = replace(running, ended=Ended.FINISHED, ended_at=ended_at)
+        write_runs(checkpoint(project), over)
+        lease.release()
+        answer = told(project)
+        assert answer.result.jobs[0].state is state
+        assert bool(answer.findings) == (state is JobState.REFUSED)
 
 
 def test_a_second_driver_that_was_refused_does_not_turn_a_job_red(project: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ProjectError
+from holdfast.jobs.projectfile.model import read_project
 from holdfast.jobs.projectfile.substitution import fill_in
 from holdfast.redaction import redact
 
@@ -62,6 +63,28 @@ def test_what_can_not_be_filled_in(
         fill_in(f"x {reference}", folder=tmp_path, at=AT)
     assert (raised.value.code.number, raised.value.at) == ("HF1107", AT)
     assert word in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("reference", "step"),
+    [
+        ("${SPARK_MASTER}", "write ${env:SPARK_MASTER} for the environment variable SPARK_MASTER"),
+        ("${A:-local}", "write ${env:A} for the environment variable A; there is no default value"),
+        (
+            "${vault:x}",
+            "write ${env:NAME} for an environment variable, or ${file:PATH} for a file",
+        ),
+    ],
+)
+def test_a_reference_of_another_form_is_written_out_in_the_next_step(
+    tmp_path: Path, reference: str, step: str
+) -> None:
+    file = tmp_path / "holdfast.yaml"
+    file.write_text(f'project: p\nspark: {{master: "{reference}"}}\n')
+    with pytest.raises(ProjectError) as raised:
+        read_project(file, "holdfast.yaml")
+    assert raised.value.code.number == "HF1107"
+    assert raised.value.next_steps == (step,)
 
 
 SHOWN: list[tuple[str | int, ...]] = [

@@ -68,7 +68,9 @@ def test_a_changed_aggregate_is_refused_before_it_mixes_state(spark: Any, tmp_pa
     assert everything(tmp_path) == was, "check writes nothing"
     error = refused(made)
     assert (error.code.number, error.exit_status) == ("HF3116", 30)
-    assert error.next_steps[-1].endswith(checked.result.changes[0].accept or "?")
+    accepting = f'holdfast.run(…, accept=["{checked.result.changes[0].accept}"])'
+    assert error.next_steps[-1].endswith(accepting), "a call that can be pasted"
+    assert checked.next_steps[-1].endswith(accepting)
     assert table(spark, tmp_path / "lake/sums") == totals(numbers[:6])
 
     declare(made, sums=sums())
@@ -79,7 +81,7 @@ def test_a_changed_aggregate_is_refused_before_it_mixes_state(spark: Any, tmp_pa
     holdfast.run("peaks", project=made.file)
     assert table(spark, tmp_path / "lake/peaks") == totals(numbers, max)
 
-    digest = error.next_steps[-1].rpartition(" ")[2]
+    digest = error.next_steps[-1].partition('accept=["')[2].removesuffix('"])')
     made.arrive(3)
     answer = holdfast.run("sums", project=made.file, accept=[digest])
     assert "HF3116" in {one.code for one in answer.findings if one.accepted}

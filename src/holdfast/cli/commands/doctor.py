@@ -56,10 +56,8 @@ INTERVAL_SECONDS = 5.0
 @click.option(
     "--interval",
     type=click.FloatRange(min=0, min_open=True),
-    default=INTERVAL_SECONDS,
-    show_default=True,
     metavar="SECONDS",
-    help="Pause between two examinations of --watch.",
+    help=f"Pause between two examinations of --watch (default: {INTERVAL_SECONDS:g}).",
 )
 @target_options
 @output_options
@@ -71,7 +69,7 @@ def command(
     spark: str | None,
     verified: bool,
     watched: bool,
-    interval: float,
+    interval: float | None,
     project: Path | None,
     profile: str | None,
     storage_options: tuple[str, ...],
@@ -89,6 +87,8 @@ def command(
     """
     if watched and (as_json or quiet):
         raise click.UsageError("--watch cannot be combined with --json or --quiet")
+    if interval is not None and not watched:
+        raise click.UsageError("--interval is the pause of --watch; pass --watch too")
 
     def look() -> Answer[Examination]:
         with ByteProgress("verifying", silent=quiet or as_json or watched) as progress:
@@ -107,7 +107,7 @@ def command(
             )
 
     if watched:
-        _watch(lambda: look().redacted(), interval, no_color)
+        _watch(lambda: look().redacted(), interval or INTERVAL_SECONDS, no_color)
     return Output(as_json, quiet, no_color).give(look(), page=pages.examination)
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from pathlib import Path
 
 import click
 
 from holdfast import library
 from holdfast.cli import pages
 from holdfast.cli.options import Output, output_options
+from holdfast.errors import UsageError
+
+_LONGEST_NAME = 255
 
 
 @click.command("explain")
@@ -22,7 +27,17 @@ def command(text: tuple[str, ...], as_json: bool, quiet: bool, no_color: bool) -
     can. The exit status is 3 if no page explains the text.
     """
     given = _from_input() if text == ("-",) else " ".join(text)
-    return Output(as_json, quiet, no_color).give(library.explain(given), page=pages.explanation)
+    answer = library.explain(given)
+    if answer.status == "findings" and text != ("-",) and _is_file(given):
+        step = f"holdfast explain - < {shlex.quote(given)}"
+        message = f"{given} is a file, and explain takes the text of an error"
+        raise UsageError("HF1001", message, next_steps=(step,))
+    return Output(as_json, quiet, no_color).give(answer, page=pages.explanation)
+
+
+def _is_file(text: str) -> bool:
+    """Whether a text is the name of a file; a stack trace is too long for one."""
+    return len(text) < _LONGEST_NAME and "\n" not in text and Path(text).is_file()
 
 
 def _from_input() -> str:

@@ -77,8 +77,8 @@ def command(
             "--sink-log-to does not restore the checkpoint; it cannot be combined with --to or "
             "--even-if-running"
         )
-    if not yes and not sys.stdin.isatty():
-        raise UsageError("HF4508", "confirmation is not possible: standard input is not a terminal")
+    if settling and not yes and not sys.stdin.isatty():
+        raise _unconfirmed()
     waiting = None if quiet or as_json else _wait
     with ByteProgress("restoring", silent=quiet or as_json) as progress:
         if settling:
@@ -109,7 +109,14 @@ def command(
 
 
 def _ask(sentence: str) -> bool:
+    if not sys.stdin.isatty():
+        raise _unconfirmed()
     return click.confirm(f"{sentence}. Continue?", err=True)
+
+
+def _unconfirmed() -> UsageError:
+    message = "confirmation is not possible: standard input is not a terminal"
+    return UsageError("HF4508", message)
 
 
 def _wait(holder: str) -> None:

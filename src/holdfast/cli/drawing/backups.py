@@ -26,6 +26,9 @@ from holdfast.cli.drawing.quantities import size_text
 from holdfast.plurals import counted
 
 MOST_BACKUPS = 50
+_UNBOUNDED = 10_000
+_FOLDED = 16
+"""To how few characters a note may be folded."""
 
 
 def draw_backups(answer: Answer[BackupList], console: Console) -> None:
@@ -44,9 +47,26 @@ def _draw_place(place: BackupPlace, console: Console) -> None:
         console.print("  no backups yet; create one with holdfast backup")
         return
     console.print(f"  {counted(len(place.backups), 'backup')} in {size_text(place.stored_bytes)}")
-    console.print(backup_table(place.backups[:MOST_BACKUPS]))
+    _draw_table(place.backups[:MOST_BACKUPS], console)
     if len(place.backups) > MOST_BACKUPS:
         console.print(f"  … and {len(place.backups) - MOST_BACKUPS} more (--json shows all)")
+
+
+def _draw_table(backups: Sequence[BackupSummary], console: Console) -> None:
+    """Draw some backups: a table, or a few short lines for each on a narrow terminal."""
+    table = backup_table(backups)
+    longest = max((len(_note(one)) for one in backups), default=0)
+    unbounded = console.options.update(width=_UNBOUNDED)
+    others = console.measure(table, options=unbounded).maximum - longest
+    if console.width - others >= min(longest, _FOLDED):
+        console.print(table)
+        return
+    for one in backups:
+        console.print(Padding(Text(one.id, "bold", overflow="fold"), (0, 0, 0, 2)))
+        batches = f"planned {_batch(one.last_planned)}, committed {_batch(one.last_committed)}"
+        size = f"{counted(one.file_count, 'file')}, {size_text(one.total_bytes)}"
+        for line in filter(None, (f"{batches}, {size}", _note(one))):
+            console.print(Padding(Text(line), (0, 0, 0, 4)))
 
 
 def backup_table(backups: Sequence[BackupSummary]) -> Padding:
@@ -89,7 +109,7 @@ def draw_backup(answer: Answer[BackupReport], console: Console) -> None:
     console.print()
     console.print(Text(_backup_headline(report), "bold"))
     if report.backups:
-        console.print(backup_table(report.backups))
+        _draw_table(report.backups, console)
     if report.removed_files or report.removed_backups:
         console.print(
             f"removed {counted(len(report.removed_backups), 'old backup')} and "

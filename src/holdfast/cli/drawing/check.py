@@ -119,13 +119,13 @@ def _markdown(answer: Answer[Check]) -> Iterator[str]:
         yield f"{_MEANING[job.verdict].capitalize()}. {_compared(job).capitalize()}."
         yield ""
         if job.changes:
-            yield "| verdict | rule | what | before | after |"
-            yield "|---|---|---|---|---|"
+            yield "| verdict | rule | what | before | after | why |"
+            yield "|---|---|---|---|---|---|"
         for one in job.changes:
             place = "" if one.place is None else f" ({one.place})"
             cells = (
                 "accepted" if one.accepted else one.verdict.value, one.rule,
-                f"{one.subject}{place}", one.before or "", one.after or "",
+                f"{one.subject}{place}", one.before or "", one.after or "", one.why,
             )  # fmt: skip
             yield f"| {' | '.join(map(_cell, cells))} |"
         if job.conditions:

@@ -4,6 +4,7 @@ first, with where, why and what to do next."""
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 from collections import Counter
@@ -28,6 +29,8 @@ STYLES = {
 MOST = 20
 _INDENT = 7
 _NARROWEST = 20
+_ACCEPTING = re.compile(r"holdfast (?:run|check) [^,;]*?--accept \S+")
+_UNBROKEN = "\0"
 
 
 def draw_findings(findings: tuple[Finding, ...], location: str, console: Console) -> None:
@@ -53,12 +56,16 @@ def hidden_text(left: Sequence[Finding | Reported]) -> str:
 
 
 def draw_line(label: str, text: str, console: Console) -> None:
-    """Draw a text beside its label, wrapped between words: a path or command stays in one piece."""
+    """Draw a text beside its label, wrapped between words: a path stays in one piece.
+
+    So does a command that accepts something: half of it would be another command.
+    """
     width = max(_NARROWEST, console.width - _INDENT)
-    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    kept = _ACCEPTING.sub(lambda found: found[0].replace(" ", _UNBROKEN), text)
+    lines = textwrap.wrap(kept, width, break_long_words=False, break_on_hyphens=False)
     for number, line in enumerate(lines):
         beginning = f"  {label:<4} " if number == 0 else " " * _INDENT
-        console.print(f"{beginning}{line}", soft_wrap=True)
+        console.print(f"{beginning}{line.replace(_UNBROKEN, ' ')}", soft_wrap=True)
 
 
 PIPE_WIDTH = 80

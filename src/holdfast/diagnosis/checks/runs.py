@@ -14,6 +14,8 @@ from holdfast.records.run import Ended
 from holdfast.records.starts import Attempt
 
 _BAD_ENDS = (Ended.FAILED, Ended.REFUSED)
+_GOOD_ENDS = (Ended.FINISHED, Ended.STOPPED)
+_JVM_DEATHS = ("HF5304", "HF5305", "HF5306")
 _IN_USE = 22
 """The exit status of a start that was refused because somebody else uses the checkpoint."""
 
@@ -43,6 +45,8 @@ def check_driver_now(subject: Subject) -> Iterator[Finding]:
         message = f"a driver is running on it: {lease.words}"
         if lease.act is not None:
             message = f"it is being changed: {lease.words}"
+        elif lease.ends:
+            message = f"the JVM of a driver that was killed is still ending: {lease.words}"
         evidence = {"generation": lease.generation, "since": lease.since}
         yield Finding("HF2344", Severity.INFO, message, Place(""), evidence)
 
@@ -71,6 +75,8 @@ def killed_run(recorded: Recorded, target: str, severity: Severity) -> Iterator[
         f"run {run.generation} of job {run.job} did not end cleanly (no final record): its "
         f"process is gone; it began at {run.started_at}"
     )
+    if recorded.lease is not None and recorded.lease.ends:
+        message += "; its JVM is still ending, and a new start is refused until then"
     evidence = {"generation": run.generation, "last_batch": run.last_batch}
     named = shlex.quote(target)
     steps = tuple(step.replace("TARGET", named) for step in code_of("HF2345").next_steps)
@@ -87,19 +93,29 @@ def failed_run(recorded: Recorded) -> Iterator[Finding]:
     message = f"run {run.generation} of job {run.job} {run.ended.value}{reason}{_again(recorded)}"
     evidence: dict[str, object] = {"generation": run.generation, "ended_at": run.ended_at}
     steps: tuple[str, ...] = ()
+    why = ""
     if failure is not None:
         evidence |= {"code": failure.code, "error_class": failure.error_class, "at": failure.at}
         steps = (f"holdfast explain {failure.page or failure.code}",)
-    yield Finding("HF2346", Severity.WARNING, message, Place(""), evidence, "", steps)
+        if failure.code in _JVM_DEATHS:
+            # As `run` reported it: such an end need not come again.
+            why = code_of(failure.code).why
+            steps = (*code_of(failure.code).next_steps, *steps)
+    yield Finding("HF2346", Severity.WARNING, message, Place(""), evidence, why, steps)
 
 
 def failed_attempt(recorded: Recorded) -> Attempt | None:
-    """Return the newest start that failed since the newest run began.
+    """Return the newest start that failed since the newest run began, where the job is still down.
 
-    One that was refused because the checkpoint was in use does not count: the job runs.
+    One that was refused because the checkpoint was in use does not count, nor one that failed while
+    a driver ran the job: that driver still runs it, or ended well later.
     """
+    lease, run = recorded.lease, recorded.runs[0] if recorded.runs else None
+    if lease is not None and lease.runs and not lease.ends:
+        return None
+    up = run.ended_at or "" if run is not None and run.ended in _GOOD_ENDS else ""
     since = recorded.attempts_since_run
-    return next((one for one in since if one.exit_status != _IN_USE), None)
+    return next((one for one in since if one.exit_status != _IN_USE and one.at > up), None)
 
 
 def failed_attempts(recorded: Recorded) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from holdfast.diagnosis.checks import growth, location, releases, runs
-from holdfast.diagnosis.checks.declared import declarations, lastrun, upsertkey
+from holdfast.diagnosis.checks.declared import declarations, firststart, lastrun, upsertkey
 from holdfast.diagnosis.checks.declared import declarations as declaredsources
 from holdfast.diagnosis.checks.declared import query as declaredquery
 from holdfast.diagnosis.checks.growth import check_compaction_interval, check_state_growth
@@ -100,6 +100,7 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     declaredquery.check_declared_keys,
     declaredquery.check_declared_aggregates,
     upsertkey.check_upsert_key,
+    firststart.check_first_start,
     deltasource.check_same_table,
     deltasource.check_versions_there,
     deltasource.check_tables_readable,

@@ -218,6 +218,9 @@ def _archive(contents: Mapping[str, bytes]) -> bytes:
 def refuse_bad_place(target: Path, evidence: Sequence[Path]) -> None:
     """Refuse a name that is taken, a folder that is not there, or one that is evidence itself."""
     at = shown_path(str(target))
+    if target.suffix.lower() != ".zip":
+        message = "the bundle is a zip archive, and the file name does not end in .zip"
+        raise UsageError("HF2503", message, at=at, next_steps=("end the file name in .zip",))
     if os.path.lexists(target):
         raise UsageError("HF2501", "the bundle file already exists", at=at)
     folder = os.path.realpath(target.parent)

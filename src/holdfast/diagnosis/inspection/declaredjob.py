@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +50,7 @@ def declared_job(project: Project, name: str) -> DeclaredJob:
         master=None if has_reference(project.spark.master) else project.spark.master,
         local_output=output.shown if output is not None and output.is_local else None,
         folder=str(project.folder),
+        fed_sources=partial(project.fed_sources_of, name),
     )
 
 

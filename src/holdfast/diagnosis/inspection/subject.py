@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,8 @@ class DeclaredJob:
     """Its output folder where that is a path of this machine."""
     folder: str | None = None
     """The folder of the project file; None where that is not known."""
+    fed_sources: Callable[[], frozenset[str]] = field(default=frozenset, compare=False)
+    """Returns which sources read what another job of the project writes."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr, ValidationError
 
 from holdfast.errors import ProjectError
 from holdfast.jobs.endpoints import JobPlaces, declared_places
-from holdfast.jobs.lineage import changed_tables, downstream_jobs
+from holdfast.jobs.lineage import Lineage, changed_tables, downstream_jobs
 from holdfast.jobs.ownership import path_problems
 from holdfast.jobs.projectfile import tree
 from holdfast.jobs.projectfile.declaration import (
@@ -78,6 +78,11 @@ class Project(Declaration):
     def downstream_of(self, job: str) -> tuple[DownstreamJob, ...]:
         """Return the other jobs that the rows of a job reach, those that read them itself first."""
         return downstream_jobs(job, self._shown_places())
+
+    def fed_sources_of(self, job: str) -> frozenset[str]:
+        """Return the sources of a job that read what another job of the project writes."""
+        lineage = Lineage.from_places(list(self._shown_places().values()))
+        return frozenset(edge.source for edge in lineage.edges if edge.downstream == job)
 
     def _shown_places(self) -> dict[str, JobPlaces]:
         return {

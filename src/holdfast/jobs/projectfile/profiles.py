@@ -184,5 +184,5 @@ def _no_such_profile(profile: str, known: tuple[str, ...]) -> UsageError:
         return UsageError("HF1125", message, next_steps=steps)
     near = nearest(profile, known)
     message += f"; did you mean {near}?" if near else ""
-    steps = (f"choose one of its profiles: {', '.join(known)}",)
+    steps = (f"use one of its profiles: {', '.join(known)}",)
     return UsageError("HF1125", message, next_steps=steps)

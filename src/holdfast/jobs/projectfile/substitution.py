@@ -24,6 +24,8 @@ from holdfast.redaction import excerpt, looks_secret, names_secret, remember_sec
 
 _REFERENCE = re.compile(r"\$\{(?:env:(?P<env>[A-Za-z_][A-Za-z0-9_]*)|file:(?P<file>[^{}\n]+))\}")
 _ANY = re.compile(r"\$\{[^}\n]*\}?")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\}|:?-)")
+"""How a shell writes an environment variable, also with a default."""
 _LARGEST_FILE = 65_536
 _SHOWN_KEYS = frozenset({"path", "table"})
 _SHOWN_OPTIONS = frozenset(
@@ -111,7 +113,15 @@ def _problems_of(path: tree.Path, leaf: tree.Leaf) -> Iterator[Problem]:
     for found in _ANY.finditer(str(leaf.value)):
         if not _REFERENCE.fullmatch(found[0]):
             message = f"{excerpt(found[0], 60)} is not supported: {_FORMS}"
-            yield Problem(leaf.mark, "HF1107", message)
+            yield Problem(leaf.mark, "HF1107", message, next_steps=(_written_as(found[0]),))
+
+
+def _written_as(reference: str) -> str:
+    """Return how to write a reference that is not understood."""
+    if (named := _VARIABLE.match(reference)) is None:
+        return "write ${env:NAME} for an environment variable, or ${file:PATH} for a file"
+    default = "; there is no default value" if ":" in reference else ""
+    return f"write ${{env:{named[1]}}} for the environment variable {named[1]}{default}"
 
 
 def _value(match: re.Match[str], folder: Path, at: str) -> str:

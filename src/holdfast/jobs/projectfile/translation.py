@@ -11,6 +11,7 @@ from holdfast.jobs.projectfile import tree
 from holdfast.jobs.projectfile.declaration import Declaration
 from holdfast.jobs.projectfile.tree import Problem
 from holdfast.nearest import nearest
+from holdfast.redaction import excerpt, looks_secret, names_secret
 
 _EXPECTED: Mapping[str, str] = {
     "string_type": "a string",
@@ -28,7 +29,11 @@ _NAMES: Mapping[str, str] = {
     "transform": "module:function",
     "function": "module:function",
 }
+_OF_A_FORM = frozenset({"literal_error", "string_pattern_mismatch", "bool_type", "tuple_type"})
+"""Errors at a value that has to be one of a few, or a name: it is shown unless it may be a
+secret."""
 _SCALARS_ONLY = ("conf", "options")
+_MOST_SHOWN = 60
 _UNKNOWN = "extra_forbidden"
 
 Schema = Mapping[str, object]
@@ -67,7 +72,12 @@ def _problem(error: ErrorDetails, schema: Schema, root: tree.Node) -> Problem:
         message = f"{path[-1]!r} under {path[-2]} is not {_NAMES[str(path[-2])]}"
         return Problem(tree.key_mark(root, path), "HF1104", message)
     node = tree.node_at(root, path)
-    message = f"{_spelled(path)} must be {_expected(kind, path, schema)}; found {_shown(node)}"
+    secret = "storage" in path or names_secret(str(path[-1]))
+    found = _shown(node, of_a_form=kind in _OF_A_FORM and not secret)
+    message = f"{_spelled(path)} must be {_expected(kind, path, schema)}; found {found}"
+    if kind == "literal_error" and isinstance(node, tree.Leaf):
+        near = nearest(str(node.value), _choices(path, schema))
+        message += f"; did you mean {near}?" if near else ""
     return Problem(node.mark if node else tree.key_mark(root, path), "HF1104", message)
 
 
@@ -87,17 +97,20 @@ def _unknown_key(path: Sequence[str | int], schema: Schema) -> str:
 
 def _expected(kind: str, path: Sequence[str | int], schema: Schema) -> str:
     if kind == "literal_error":
-        here = _schema_at(schema, path)
-        choices, note = here.get("enum", ()), here.get("description")
+        note = _schema_at(schema, path).get("description")
         hint = f" ({note})" if note else ""
-        if not isinstance(choices, list):
-            return "another"
-        return f"one of {', '.join(map(str, choices))}{hint}"
+        choices = _choices(path, schema)
+        return f"one of {', '.join(choices)}{hint}" if choices else "another"
     if kind == "string_pattern_mismatch":
         return _NAMES[str(path[-1])]
     if kind == "string_type" and len(path) > 1 and path[-2] in _SCALARS_ONLY:
         return "a string, number or boolean"
     return _EXPECTED.get(kind, "a different value")
+
+
+def _choices(path: Sequence[str | int], schema: Schema) -> tuple[str, ...]:
+    choices = _schema_at(schema, path).get("enum", ())
+    return tuple(map(str, choices)) if isinstance(choices, list) else ()
 
 
 def _schema_at(schema: Schema, path: Sequence[str | int]) -> Schema:
@@ -132,8 +145,8 @@ def _spelled(path: Sequence[str | int]) -> str:
     return ".".join(map(str, path)) or "the project file"
 
 
-def _shown(node: tree.Node | None) -> str:
-    """Say what stands there; a text is not shown, it may be a secret."""
+def _shown(node: tree.Node | None, *, of_a_form: bool) -> str:
+    """Say what stands there; a text that could be a secret is not shown."""
     if isinstance(node, tree.Items):
         return "a list"
     if isinstance(node, tree.Entries):
@@ -142,4 +155,6 @@ def _shown(node: tree.Node | None) -> str:
         return "nothing"
     if isinstance(node.value, bool):
         return str(node.value).lower()
+    if of_a_form and node.value and not looks_secret(node.value):
+        return repr(excerpt(node.value, _MOST_SHOWN))
     return "a string" if node.value else "an empty string"

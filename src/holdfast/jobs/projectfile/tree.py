@@ -150,6 +150,8 @@ class Problem:
     mark: Mark
     code: str
     message: str
+    next_steps: tuple[str, ...] = ()
+    """What to do, where more is known than the code's own steps say."""
 
 
 def first_error(problems: Iterable[Problem], shown: str) -> ProjectError | None:
@@ -163,4 +165,6 @@ def first_error(problems: Iterable[Problem], shown: str) -> ProjectError | None:
         lines = ", ".join(dict.fromkeys(str(one.mark.line) for one in others[:_MOST_LINES]))
         lines += ", …" if len(others) > _MOST_LINES else ""
         why += f" ({counted(len(others), 'more problem')} in this file: line {lines})"
-    return ProjectError(first.code, first.message, at=located(shown, first.mark), why=why)
+    steps = first.next_steps or code_of(first.code).next_steps
+    at = located(shown, first.mark)
+    return ProjectError(first.code, first.message, at=at, why=why, next_steps=steps)

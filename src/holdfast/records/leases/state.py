@@ -13,7 +13,7 @@ from holdfast.errors import NotFoundError, StorageError
 from holdfast.records.documents import UnreadableError, decode_document
 from holdfast.records.folder import PartReader
 from holdfast.records.moments import seconds_since
-from holdfast.records.processes import Holder, Presence, presence, process_here
+from holdfast.records.processes import Holder, Presence, is_orphaned, presence, process_here
 from holdfast.storage.machine import this_machine
 
 _NAME = re.compile(r"(?P<generation>\d{10})(?:\.beat)?")
@@ -119,6 +119,11 @@ class LeaseState:
     def runs(self) -> bool:
         """Whether a driver of this machine is known to run now, and not just an act."""
         return self.state is Standing.HELD and self.act is None
+
+    @property
+    def ends(self) -> bool:
+        """Whether its driver was killed on this machine, and only the JVM of it is left."""
+        return self.state is Standing.HELD and self.holder is not None and is_orphaned(self.holder)
 
     @property
     def holder(self) -> Holder | None:

@@ -91,8 +91,8 @@ def check_same(schema: StructType, sink: ReadySink, known: Manifest) -> None:
     if told:
         message = f"the rows do not fit the existing batches: {'; '.join(told)}"
         steps = (
-            "let the transform give the columns of before, and declare the sink as before",
-            "or name a new, empty folder and accept it: holdfast run JOB --accept empty-sink",
+            "return the same columns as before from the transform, and declare the sink as before",
+            "or name a new, empty directory and accept it: holdfast run JOB --accept empty-sink",
         )
         raise SinkError("HF5005", message, at=sink.at, next_steps=steps)
 
@@ -116,8 +116,8 @@ def check_folder(names: Collection[str], sink: ReadySink, shown: str, *, known: 
         parent, _, name = shown.rstrip("/").rpartition("/")
         steps = (
             f"if the output was moved here, or its manifests were removed: put the folder "
-            f"{parent}/.holdfast/{name} back, which lay beside the output",
-            "otherwise give the sink a folder of its own",
+            f"{parent}/.holdfast/{name} back, which was next to the output",
+            "otherwise give the sink a directory of its own",
         )
     raise SinkError("HF5006", message, at=sink.at, next_steps=steps)
 

@@ -84,7 +84,7 @@ class NativeSink:
         memory = self._memory(location)
         if memory.own is not None:
             message = f"{location.shown} contains batches of Holdfast's own file sink"
-            step = "leave out `native: true`, or give the sink a folder of its own"
+            step = "leave out `native: true`, or give the sink a directory of its own"
             raise SinkError("HF5006", message, at=self._sink.at, next_steps=(step,))
         if memory.files is None and not begun and self._has_files(location):
             message = f"{location.shown} contains files that Spark's readers will no longer see "

@@ -53,6 +53,8 @@ def refuse_bad_output(path: Path, checkpoint: Path | None, *, force: bool) -> No
     """Refuse a place inside of the checkpoint, without a folder, or where something is already."""
     at = shown_path(str(path))
     folder = os.path.realpath(path.parent)
+    if not os.access(folder, os.W_OK | os.X_OK) and Path(folder).is_dir():
+        raise UsageError("HF1006", "the directory of the file cannot be written", at=at)
     if checkpoint is not None and is_inside(folder, os.path.realpath(checkpoint)):
         raise UsageError("HF1006", "the file would be inside the checkpoint", at=at)
     if not Path(folder).is_dir():

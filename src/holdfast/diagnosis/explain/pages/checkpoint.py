@@ -17,7 +17,7 @@ METADATA_PAGES: tuple[Page, ...] = (
         ),
         (
             "Put `metadata` back from a backup.",
-            "The id also stands in the sink's own log (Delta: the transaction's application id) "
+            "The id is also in the sink's own log (Delta: the transaction's application id) "
             "and in old driver logs: write the file with exactly that id.",
         ),
         conditions=("STREAMING_CHECKPOINT_MISSING_METADATA_FILE",),
@@ -60,7 +60,7 @@ METADATA_PAGES: tuple[Page, ...] = (
         ),
         (
             "Find out what became of `offsets/` and put it back from a backup.",
-            "If this really is a new query, give it a folder that nobody ever used, and an output "
+            "If this really is a new query, give it a directory that was never used, and an output "
             "of its own.",
         ),
         conditions=("STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY",),

@@ -201,7 +201,7 @@ PAGES: tuple[Page, ...] = (
         ("Append mode over an aggregation without watermark, to get past the message.",),
         (
             "Use foreachBatch with `MERGE` by key, with `txnAppId` and `txnVersion` so that a "
-            "repeated batch is skipped; look that no key stands twice in a batch.",
+            "repeated batch is skipped; make sure that no key is twice in a batch.",
         ),
         conditions=("DELTA_UNSUPPORTED_OUTPUT_MODE",),
         fragments=("Data source delta does not support Update output mode",),

@@ -154,7 +154,7 @@ CLASSPATH_PAGES: tuple[Page, ...] = (
         ("Excluding classes by trial: the clash moves to a rarer path.",),
         (
             "Take the connector built for exactly this Spark and Scala; the suffix of its name "
-            "tells which.",
+            "shows which.",
             "List duplicates: `jar tf` over the jars, for the class in the message.",
         ),
         fragments=(

@@ -41,7 +41,7 @@ PAGES: tuple[Page, ...] = (
         "A name identifies one entry in the offsets; two readers with the same name would "
         "overwrite each other.",
         ("Renaming the older one: under a new name a source is read from its beginning.",),
-        ("Keep the name of the source that was there first, and name the other one anew.",),
+        ("Keep the name of the source that was there first, and give the other one a new name.",),
         conditions=(f"{_EVOLUTION}.DUPLICATE_SOURCE_NAMES",),
         unseen="it is refused before a checkpoint is written",
     ),

@@ -55,9 +55,9 @@ PAGES: tuple[Page, ...] = (
         ),
         (
             "Check the brokers' address and the topic's id or time of creation.",
-            "If it was made anew: make sure that all of the old one was delivered, then run a new "
-            "query with its own checkpoint and `startingOffsets=earliest`, writing under another "
-            "identity in the sink.",
+            "If it was created again: make sure that all of the old one was delivered, then run a "
+            "new query with its own checkpoint and `startingOffsets=earliest`, writing under "
+            "another identity in the sink.",
         ),
         conditions=(f"{_LOSS}.PARTITION_OFFSET_CHANGED",),
         fragments=(

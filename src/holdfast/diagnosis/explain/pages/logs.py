@@ -76,7 +76,7 @@ PAGES: tuple[Page, ...] = (
         (
             "Put the commit back byte-identical from a backup.",
             "Without a copy, ask the sink's own record (Delta's transaction, `_spark_metadata`, "
-            "your ledger table) whether it holds this batch, and keep that answer with the ticket.",
+            "your ledger table) whether it has this batch, and keep that answer with the ticket.",
         ),
         fragments=("Incomplete log file in the offset commit log",),
         codes=("HF2101",),
@@ -179,7 +179,7 @@ PAGES: tuple[Page, ...] = (
             "Restarting again and again: Spark reads the same bytes each time.",
         ),
         (
-            "`holdfast inspect CHECKPOINT` tells which file it is.",
+            "`holdfast inspect CHECKPOINT` shows which file it is.",
             "Put it back byte-identical from a backup, and check the disk or the copy job.",
         ),
         fragments=("java.nio.charset.MalformedInputException: Input length = # … streaming",),

@@ -174,7 +174,7 @@ PROCESS_PAGES: tuple[Page, ...] = (
             "Raise `-XX:MaxMetaspaceSize` in `spark.driver.extraJavaOptions` or "
             "`spark.executor.extraJavaOptions`, whichever JVM the trace is from, and the "
             "container's overhead with it.",
-            "If it fills again, look for queries that are built anew in every batch: a new "
+            "If it fills again, look for queries that are built again in every batch: a new "
             "expression per batch is a new class per batch.",
         ),
         fragments=(

@@ -42,7 +42,7 @@ ROW_PAGES: tuple[Page, ...] = (
         "memory or the disk of an executor changed it.",
         ("Switching row checksums off: the setting is pinned, and the row is still wrong.",),
         (
-            "Take the executor or disk out of service, and start again: rows are read anew.",
+            "Take the executor or disk out of service, and start again: its rows are read again.",
             "If it comes back, the stored file is hit: put it back from a backup.",
         ),
         conditions=("STATE_STORE_ROW_CHECKSUM_VERIFICATION_FAILED",),

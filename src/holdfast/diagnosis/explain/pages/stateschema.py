@@ -204,7 +204,7 @@ PAGES: tuple[Page, ...] = (
         ("Creating empty files for it.",),
         (
             "Start the code that wrote the checkpoint; compare the names of its variables.",
-            "If the folder was moved, bring it back to its first place.",
+            "If the folder was moved, move it back to its first location.",
         ),
         conditions=(
             "STATE_STORE_COLUMN_FAMILY_SCHEMA_INCOMPATIBLE",

@@ -226,7 +226,7 @@ class RunState(str, Enum):
     """What one look at the lease and the newest run's record tells."""
 
     RUNNING = "running"
-    """A holder of this machine lives."""
+    """A holder of this machine lives: its Python process, not just a JVM that it left."""
     ENDED = "ended"
     """It wrote down how it ended."""
     KILLED = "killed"
@@ -253,12 +253,13 @@ def last_run_state(recorded: Recorded) -> RunState | None:
     run, lease = recorded.runs[0] if recorded.runs else None, recorded.lease
     is_act = lease is not None and lease.act is not None
     newer = lease is not None and (run is None or lease.generation > run.generation)
-    if lease is not None and newer and not is_act and lease.state in _MAY_LIVE:
+    ends = lease is not None and lease.ends
+    if lease is not None and newer and not is_act and not ends and lease.state in _MAY_LIVE:
         return _BY_LEASE[lease.state]
     if run is None:
         return None
     if run.ended is not None:
         return RunState.ENDED
-    if is_act:
+    if is_act or ends:
         return RunState.KILLED
     return RunState.UNCLEAR if lease is None else _BY_LEASE[lease.state]

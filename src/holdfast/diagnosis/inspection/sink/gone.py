@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -110,6 +111,14 @@ _OWN_ROWS = (
     "the manifests, which say which batches are in the output, were removed, or the output was "
     "moved without them. A start that does not know its batches would deliver a pending one twice"
 )
+
+
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def _of_table(incarnation: str) -> str:
+    """Return what identifies a table; a bare id, as Delta's, could be taken for the query's."""
+    return f"table id {incarnation}" if _ID.fullmatch(incarnation) else incarnation
 
 
 @dataclass(frozen=True)
@@ -229,8 +238,8 @@ class SinkCompared:
         was = self.before.shown
         if self.before.place == self.sight.place or place.endswith(was):
             other = self._other_table
-            table = f" and is another table ({other})" if other is not None else ""
-            return f"{place} had batch {newest} of this query{self._known_as}; now it {now}{table}"
+            table = f" and is another table ({_of_table(other)})" if other is not None else ""
+            return f"{place}{self._known_as} had batch {newest} of this query; now it {now}{table}"
         return (
             f"batch {newest} of this query was delivered to {was}{self._known_as}; this start "
             f"would deliver to {place}, which {now}"
@@ -239,7 +248,7 @@ class SinkCompared:
     @property
     def _known_as(self) -> str:
         known = None if self.before is None else self.before.incarnation
-        return "" if known is None else f" ({known})"
+        return "" if known is None else f" ({_of_table(known)})"
 
     @property
     def _other_table(self) -> str | None:
@@ -258,8 +267,9 @@ class SinkCompared:
             yield self._late(self.passed)
         if other is not None and held is not None and self.before is not None:
             message = (
-                f"{self.sight.place} is not the same table as in the last run ({other}, before "
-                f"{self.before.incarnation}); its ledger has batch {held} of this query"
+                f"{self.sight.place} is not the same table as in the last run "
+                f"({_of_table(other)}, before {self.before.incarnation}); its ledger has batch "
+                f"{held} of this query"
             )
             evidence = {"before": self.before.incarnation, "now": other, "batch": held}
             yield Finding("HF3016", Severity.WARNING, message, _HERE, evidence)
