@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.diagnosis.inspection.runs.compared import compared_run
+from holdfast.findings import Finding, Place, Severity
 from holdfast.records.facts import FACTS_VERSION, OperatorFacts, QueryFacts, SourceFacts
 from holdfast.records.facts import WatermarkFacts as Watermark
 from holdfast.records.recordings import QueryPart
@@ -14,9 +15,22 @@ from holdfast.restart.judging import admit_start, judge
 from holdfast.restart.partial import completed
 from holdfast.restart.verdict import Verdict
 from tests.records.recordings import some_recording
-from tests.restart.queries import JOIN, SOURCE, STATEFUL, STATELESS, TIME_ZONE, start_of
+from tests.restart.queries import (
+    AMOUNT,
+    JOIN,
+    SOURCE,
+    STATEFUL,
+    STATELESS,
+    STORE,
+    TIME_ZONE,
+    USER,
+    operated,
+    start_of,
+)
 
 UNKNOWN, CONDITIONAL, UNSAFE = Verdict.UNKNOWN, Verdict.CONDITIONAL, Verdict.UNSAFE
+NOW = operated(stores=())
+"""The query as it would start; the schemas of its state are those of the checkpoint."""
 ALL = frozenset(QueryPart) - {QueryPart.WATERMARKS, QueryPart.OUTPUT_MODE, QueryPart.SINK}
 """What an event log does not show."""
 LOGGED = QueryFacts(
@@ -30,14 +44,14 @@ LOGGED = QueryFacts(
 )
 
 
-def rules_of(stored: QueryFacts, now: QueryFacts = STATEFUL) -> dict[str, Verdict]:
+def rules_of(stored: QueryFacts, now: QueryFacts = NOW) -> dict[str, Verdict]:
     judged = judge(start_of(stored, now, missing=ALL))
     return {one.rule: one.verdict for one in judged.changes}
 
 
 def test_the_same_query_is_unknown_and_says_what_to_confirm() -> None:
     """HF3159 alone; without state it is conditional."""
-    judged = judge(start_of(LOGGED, STATEFUL, missing=ALL))
+    judged = judge(start_of(LOGGED, NOW, missing=ALL))
     assert [(one.rule, one.verdict) for one in judged.changes] == [("HF3159", UNKNOWN)]
     (condition,) = judged.conditions
     for part in ("keyed by user", "kept sum(amount), count(1)", "pipeline:cleaned", "lake.cities",
@@ -89,13 +103,23 @@ def test_topics_in_another_order_are_the_same() -> None:
     assert completed(stored, now, ALL).sources == (topics,)
 
 
+def test_schemas_are_compared_with_those_of_the_checkpoint() -> None:
+    """HF3111, as without a record; the doctor's word on aggregates counts, too."""
+    wider = operated(stores=(replace(STORE, keys=(USER, AMOUNT)),))
+    assert rules_of(LOGGED, wider).get("HF3111") is UNSAFE
+    found = Finding("HF2364", Severity.FATAL, "the aggregates keep max", Place("state/0"))
+    start = start_of(LOGGED, NOW, missing=ALL, fatal=(found,))
+    assert judge(start).verdict is UNSAFE
+    assert judge(replace(start, missing=frozenset())).changes[0].rule != "HF2364"
+
+
 def test_a_whole_recording_stays_as_it_is() -> None:
     assert completed(STATELESS, STATEFUL, ()) is STATELESS
 
 
 def test_a_run_is_not_refused_for_what_the_event_log_lacks() -> None:
     """Without the recording it would have started, too."""
-    assert admit_start(start_of(LOGGED, STATEFUL, missing=ALL)) == ()
+    assert admit_start(start_of(LOGGED, NOW, missing=ALL)) == ()
 
 
 def test_a_start_after_a_recording_knows_its_gaps() -> None:

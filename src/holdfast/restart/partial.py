@@ -17,7 +17,6 @@ _OPERATOR_FIELDS = {
     QueryPart.KEYS: "keys",
     QueryPart.VALUES: "values",
     QueryPart.OPERATOR_SETTINGS: "settings",
-    QueryPart.STORES: "stores",
     QueryPart.INPUT: "input",
     QueryPart.FUNCTIONS: "functions",
 }
@@ -41,6 +40,7 @@ def completed(
     """Return a recorded query in which every part that is missing is that of the current one.
 
     No rule sees a difference there; that the parts were not compared is said by a rule of its own.
+    Schemas of state stay empty: the checkpoint has them, and rules take them from there.
     """
     if not missing:
         return stored

@@ -8,6 +8,7 @@ from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.diagnosis.checks.location import on_own_disks
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.sinkstate import SinkAnswer
+from holdfast.records.recordings import QueryPart
 from holdfast.redaction import redact
 from holdfast.restart.rules.rule import on_checkpoint
 from holdfast.restart.start import StartFacts
@@ -87,7 +88,8 @@ def settings(start: StartFacts) -> Iterator[Finding]:
 def examined(start: StartFacts) -> Iterator[Finding]:
     """Refuse what the doctor calls fatal, with the doctor's own code.
 
-    Keys and aggregates are compared by rules of their own where the last run is known.
+    Keys and aggregates are compared by rules of their own where the last run knows them.
     """
-    left_out = _COMPARED if start.has_history else frozenset[str]()
+    is_known = start.has_history and not start.missing & {QueryPart.KEYS, QueryPart.VALUES}
+    left_out = _COMPARED if is_known else frozenset[str]()
     yield from (one for one in start.fatal if one.code not in left_out)
