@@ -15,7 +15,7 @@ from tests.corpus.loading import sample
 _NAMED = re.compile(
     r"holdfast (?!run\b)((?:--help|[a-z]+)(?: (?:--[a-z-]+|[A-Z]{3,}|B\b|-(?!\S)|[0-9]+))*)"
 )
-IN_PROSE = {"diff", "doctor", "explain", "inspect", "inspect --verify", "status"}
+IN_PROSE = {"backups", "diff", "doctor", "explain", "inspect", "inspect --verify", "status"}
 """Named without the target, which the sentence around says."""
 ELSEWHERE = {
     "check JOB --against BUNDLE", "explain -", "inspect JOB", "record JOB",

@@ -38,7 +38,7 @@ for name, call in {
 print(json.dumps(done))
 """
 PIP_LINE = 'pip install ".[spark]" in a clone of Holdfast'
-CHANGING = ("init", "run", "state", "demo")
+CHANGING = ("init", "run", "record", "state", "demo")
 """Commands that an extra changes, and one to make a project."""
 RUNS = ("run", "record", "demo", "holdfast.run", "holdfast.start")
 

@@ -108,6 +108,8 @@ KEYS = "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"
 VALUES = "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"
 CONFIG = "STATE_STORE_INVALID_CONFIG_AFTER_RESTART"
 NAMES = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
+ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
+TWICE = replace(TWO, sources=(SOURCE, replace(SOURCE, same_reader=0)))
 DELTA = replace(SOURCE, kind="delta", format="delta")
 UPSERT = SinkFacts("delta", "/lake/out", "upsert", "exactly once", key=("user",))
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
@@ -132,6 +134,9 @@ CASES = (
     Case("HF3104", CONDITIONAL, *narrowed("count(1)", input=("filter source0.amount > 5",))),
     Case("HF3104", CONDITIONAL, *narrowed("count(1)", settings={"columns": "a… sha256:12"})),
     Case("HF3104", CONDITIONAL, *narrowed("count(1)", watermark="source0.amount")),
+    Case("HF3106", UNSAFE, TWICE, replace(TWICE, sources=(SOURCE, SOURCE)),
+         error="java.lang.IllegalStateException: batch … doesn't exist"),
+    Case("HF3106", CONDITIONAL, replace(TWICE, sources=(SOURCE, SOURCE)), TWICE),
     Case("HF3105", SAFE, *option(STATEFUL, maxFilesPerTrigger="99")),
     Case("HF3105", SAFE, *option(STATEFUL, startingOffsets="latest")),
     Case("HF3105", SAFE, *option(STATELESS, multiLine="true")),
@@ -187,6 +192,10 @@ CASES = (
          changed(settings={**STATEFUL.settings, CHANGELOG: "true"})),
     Case("HF3140", SAFE, STATELESS, changed(STATELESS, settings={TIME_ZONE: "CET"})),
     Case("HF3141", SAFE, STATEFUL, changed(settings={**STATEFUL.settings, PARTITIONS: "8"})),
+    Case("HF3141", UNSAFE,
+         changed(settings={**STATEFUL.settings, ENCODING: "unsaferow"}),
+         changed(settings={**STATEFUL.settings, ENCODING: "avro"}),
+         error="State store encoding format as avro is not supported for operator=…"),
     Case("HF3142", UNSAFE, STATEFUL, changed(settings={**STATEFUL.settings, FORMAT: "2"}),
          "CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT"),
     Case("HF3142", UNSAFE, STATEFUL, changed(settings={**STATEFUL.settings, FORMAT: "2"}),

@@ -31,7 +31,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     )
     for name, answer in {
         "records_of": lambda *_: None,
-        "History": lambda *_: None,
         "last_run": lambda *_: None,
         "_inspected": lambda *_: (None, None, START.inspection),
         "_planned": lambda *_: (None, START.plan),

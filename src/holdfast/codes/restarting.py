@@ -54,6 +54,13 @@ RESTART_CODES: tuple[Code, ...] = (
         exit_status=30,
     ),
     Code(
+        "HF3106",
+        "a reader of a source is used twice now, or there are two now",
+        "Spark counts a reader as often as it is used, and keeps one log of what it has read",
+        (_BACK, _APART, _meant("HF3106")),
+        exit_status=30,
+    ),
+    Code(
         "HF3110",
         "the query has other stateful operators than in the last run",
         "Spark finds state by the number of an operator: since 4.0 it stops, 3.5 mixes states",

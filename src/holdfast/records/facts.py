@@ -46,6 +46,9 @@ class SourceFacts:
     """Other options that the user gave; secrets as digests."""
     name: str | None = None
     """The user's name of it; None where there is none."""
+    same_reader: int | None = None
+    """The number of the earlier source that is the same reader, used once more; None for its own:
+    Spark counts both and keeps one log of what they read."""
 
 
 @dataclass(frozen=True)

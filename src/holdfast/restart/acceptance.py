@@ -27,7 +27,8 @@ ACCEPTABLE: Mapping[str, str] = {
 """What a user can accept by name, and the finding that it softens."""
 
 ACCEPTABLE_RULES = frozenset(
-    {"HF3103", "HF3104", "HF3105", "HF3112", "HF3113", "HF3114", "HF3115", "HF3116", "HF3118",
+    {"HF3103", "HF3104", "HF3105", "HF3106", "HF3112", "HF3113", "HF3114", "HF3115", "HF3116",
+     "HF3118",
      "HF3119", "HF3120", "HF3121", "HF3122", "HF3123", "HF3130", "HF3131", "HF3132", "HF3133",
      "HF3134", "HF3135", "HF3136", "HF3140", "HF3150", "HF3152", "HF3155", "HF3157"}
 )  # fmt: skip

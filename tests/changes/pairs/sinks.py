@@ -104,7 +104,6 @@ PAIRS = grouped(
             PARQUET,
             replace(PARQUET, path="out/"),
             right=LATER,
-            harmless=True,
         ),
         Pair(
             "compaction-of-the-sink",

@@ -214,7 +214,6 @@ PAIRS = grouped(
             Query(halves),
             Query(halves_read_twice),
             right=LATER,
-            harmless=True,
         ),
         Pair(
             "kind-changed",

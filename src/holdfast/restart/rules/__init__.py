@@ -40,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     partial.partly_recorded,
     sources.source_order,
     sources.source_identity,
+    sources.source_readers,
     sources.source_columns,
     sources.source_options,
     operators.other_operators,

@@ -18,6 +18,8 @@ _HARMLESS = frozenset(
         "spark.sql.streaming.statefulOperator.checkCorrectness.enabled",
     }
 )
+_ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
+_NO_AVRO = "State store encoding format as avro is not supported for operator=…"
 _PLANS_FIRST = "a new checkpoint takes it"
 
 
@@ -51,9 +53,20 @@ def pinned_settings(pair: QueryPair) -> Iterator[Change]:
     before, now = pair.before.settings, pair.now.settings
     for name in sorted((before.keys() & now.keys()) & _PINNED):
         if before[name] != now[name]:
-            why = f"Spark ignores the new value: the checkpoint pins it; {_PLANS_FIRST}"
             old, new = redact(before[name]), redact(now[name])
-            yield Change("HF3141", Verdict.SAFE, name, old, new, why)
+            if name == _ENCODING and new == "avro" and not _takes_avro(pair):
+                why = "Spark looks at what is set before it reads what the checkpoint pins"
+                yield Change("HF3141", Verdict.UNSAFE, name, old, new, why, error=_NO_AVRO)
+            else:
+                why = f"Spark ignores the new value: the checkpoint pins it; {_PLANS_FIRST}"
+                yield Change("HF3141", Verdict.SAFE, name, old, new, why)
+
+
+def _takes_avro(pair: QueryPair) -> bool:
+    operators = pair.now.operators
+    return operators is not None and all(
+        one.name.startswith("transformWithState") for one in operators
+    )
 
 
 def _format_version(start: StartFacts) -> Iterator[Change]:

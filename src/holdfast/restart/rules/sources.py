@@ -61,6 +61,29 @@ def source_identity(pair: QueryPair) -> Iterator[Change]:
         yield _other_identity(index, then, after)
 
 
+@on_history("HF3106")
+def source_readers(pair: QueryPair) -> Iterator[Change]:
+    """Judge a reader that is used twice where there were two, and the other way round."""
+    for index, (then, after) in enumerate(_matched(pair.before.sources, pair.now.sources)):
+        if then.same_reader == after.same_reader:
+            continue
+        subject = f"the reader of {_named(index, after)}"
+        old, new = _reader(then), _reader(after)
+        if after.same_reader is None and after.kind == "file":
+            why = "a new reader has a log of files of its own, which does not have the last batch"
+            error = "java.lang.IllegalStateException: batch … doesn't exist"
+            yield Change("HF3106", Verdict.UNSAFE, subject, old, new, why, error=error)
+        else:
+            why = "Spark gives each reader the stored offset at its position, and a log of its own"
+            condition = "both readers had read the same rows"
+            yield Change("HF3106", Verdict.CONDITIONAL, subject, old, new, why, condition)
+
+
+def _reader(source: SourceFacts) -> str:
+    number = source.same_reader
+    return "one of its own" if number is None else f"that of source {number}"
+
+
 @on_history("HF3104")
 def source_columns(pair: QueryPair) -> Iterator[Change]:
     """Show changed columns of a source, and ask about one of another type that state depends on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from holdfast.format.sources.readers import UNKNOWN, reader_named
@@ -23,10 +24,18 @@ _IDENTITY = (
 def sources_of(machine: Any, plan: Plan, unknown: list[str]) -> tuple[SourceFacts, ...]:
     """Return the sources in the order in which Spark numbers them."""
     nodes = [node for node in plan.root.walk() if node.name in RELATIONS]
-    return tuple(
-        _source(machine, plan.java_node(node), node, number, unknown)
-        for number, node in enumerate(nodes)
-    )
+    readers = [_attribute_ids(node) for node in nodes]
+    found = []
+    for number, node in enumerate(nodes):
+        first = readers.index(readers[number]) if readers[number] else number
+        source = _source(machine, plan.java_node(node), node, number, unknown)
+        found.append(replace(source, same_reader=first if first < number else None))
+    return tuple(found)
+
+
+def _attribute_ids(node: Node) -> tuple[str, ...]:
+    """Return what Spark knows a reader by where it is used more than once."""
+    return tuple(str(one.fields.get("exprId")) for one in node.trees("output"))
 
 
 def source_name(relation: Any) -> str | None:
