@@ -125,6 +125,8 @@ CASES = (
          *sources(replace(DELTA, identity={"path": "/lake/b"}), before=(DELTA,))),
     Case("HF3103", CONDITIONAL, *sources(replace(SOURCE, identity={"path": "/lake/ord"}))),
     Case("HF3103", CONDITIONAL, *sources(replace(SOURCE, identity={"path": "/lake/o*"}))),
+    Case("HF3103", CONDITIONAL,
+         *sources(replace(SOURCE, identity={"path": f"file://{SOURCE.identity['path']}"}))),
     Case("HF3104", SAFE, *sources(replace(SOURCE, columns=(USER,)))),
     Case("HF3104", SAFE, *sources(replace(SOURCE, columns=(USER, ColumnFacts("amount", "int"))))),
     Case("HF3104", SAFE, *narrowed("count(1)")),

@@ -26,6 +26,7 @@ _PACE = frozenset(
 """Options that decide how much is read at a time or how, and not what rows are."""
 _SEEN_FILES = frozenset({"filenameonly"})
 """Options by which the file source knows a file again."""
+_LOCAL = re.compile(r"^file:/+")
 _TOPICS = ("subscribe", "subscribepattern", "assign")
 
 
@@ -182,6 +183,10 @@ def _other_identity(index: int, then: SourceFacts, after: SourceFacts) -> Change
             "failOnDataLoss=false reads the new topic from its start and never the rest of the old"
         )
         return Change("HF3103", Verdict.UNSAFE, subject, old, new, why)
+    if then.kind == "file" and _local_path(then) == _local_path(after):
+        why = "Spark takes a path without a scheme to be on its default file system"
+        condition = "the default file system (fs.defaultFS) is the local one"
+        return Change("HF3103", Verdict.CONDITIONAL, subject, old, new, why, condition)
     if then.kind == "file" and _contains(after, then):
         why = "Spark accepts it, and reads every file at the new path that it has not read before"
         condition = f"files that were read at {old} are the only ones there, or are to be read too"
@@ -195,6 +200,10 @@ def _other_identity(index: int, then: SourceFacts, after: SourceFacts) -> Change
     why = "the stored offset is of what was read before; whether it fits is not known"
     condition = f"{new} has the same rows at the same offsets as {old}"
     return Change("HF3103", Verdict.CONDITIONAL, subject, old, new, why, condition)
+
+
+def _local_path(source: SourceFacts) -> str:
+    return _LOCAL.sub("/", source.identity.get("path", ""))
 
 
 def _contains(after: SourceFacts, then: SourceFacts) -> bool:
