@@ -38,7 +38,7 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.core
 demo: $(VENV)/.demo ## Run the sensor pipeline on real Spark, kill it twice, count the rows
 	@$(BIN)/holdfast demo
 
-# Two lanes side by side: one needs JVMs, the other needs none.
+# Two lanes side by side: one needs a JVM, the other needs none. Each keeps one of two cores busy.
 test: $(STAMP) ## Everything a change has to pass: lint, types, layers, tests
 	@mkdir -p build
 	@$(MAKE) --no-print-directory lint types layers core > build/core.log 2>&1 & core=$$!; \
@@ -66,10 +66,8 @@ compiled: $(STAMP)
 core: $(STAMP) compiled
 	$(BIN)/pytest -q -m "not spark and not s3" --durations=20
 
-# A test that starts, kills and awaits processes leaves a core idle: two files run at a time, each with
-# parts of its own, in the order of their names, so that those with the most processes are not last.
 spark: $(STAMP) compiled
-	$(BIN)/pytest -q $(STARTING_PARTS) -m "spark or s3" -n 2 --dist loadfile --no-loadscope-reorder --durations=40
+	$(BIN)/pytest -q $(STARTING_PARTS) -m "spark or s3" --durations=40
 
 coverage: $(STAMP) ## Run the tests without Spark under coverage, and fail below the floor
 	$(BIN)/pytest -q -m "not spark and not s3" --cov --cov-report=term:skip-covered --cov-report=html:build/coverage

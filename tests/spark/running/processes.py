@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.parts import classarchive
 
-WAIT_SECONDS = 240
+WAIT_SECONDS = 900
 
 
 def call(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
