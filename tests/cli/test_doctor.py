@@ -106,6 +106,17 @@ def test_a_path_is_not_broken_between_two_lines(
     assert shown.fits(60)
 
 
+def test_a_terminal_without_columns_shows_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some set COLUMNS to 0: nothing would fit into that."""
+    stateless = sample("stateless", "4.3.0").extract(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    wide = holdfast("inspect", str(stateless)).out
+    monkeypatch.setenv("COLUMNS", "0")
+    assert wide and holdfast("inspect", str(stateless)).out == wide
+
+
 def test_a_base_folder_is_examined_as_a_whole(tmp_path: Path) -> None:
     """Every checkpoint in it, also deeper ones; hidden folders are left alone."""
     first = sample("stateless", "4.3.0").extract(tmp_path / "made")

@@ -103,7 +103,8 @@ CHECKPOINT_CODES: tuple[Code, ...] = (
             "sink): move the left-over out of the directory",
             "do not move it after a start failed at it, where the sink does not know batches (a "
             "plain append in foreachBatch): the batch is written twice",
-            "in offsets/ or sources/: the entry was there once; put it back from a backup",
+            "in offsets/ or sources/, or in commits/ where offsets/ has no entry of its number: "
+            "the entry was there once; put it back from a backup",
             "without a backup: ask the sink whether it holds that batch before anything else",
         ),
     ),

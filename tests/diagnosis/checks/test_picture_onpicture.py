@@ -427,12 +427,18 @@ def test_a_changed_file_says_what_spark_does_with_it(shape: str, pattern: str, w
     assert any(words in one.why for one in check_picture(picture) if one.code == "HF2111")
 
 
-def test_a_left_over_is_only_given_the_steps_of_its_folder() -> None:
-    """Moving the checksum of a lost offsets entry away would let Spark plan the batch again."""
-    steps = {"offsets/.4.crc": "in offsets/ or sources/", "commits/.4.crc": "in commits/"}
-    for path, first in steps.items():
-        files = {**files_of(STATELESS), path: b"crc"}
-        found = findings_of(read_picture(MemoryReader(files)))["HF2210"]
+def test_a_left_over_is_only_given_the_steps_of_its_batch() -> None:
+    """Moving away what is left of a batch without offsets would let Spark plan it again."""
+    files = files_of(STATELESS)
+    newest = max(int(path[8:]) for path in files if path[:8] == "commits/" and path[8:].isdigit())
+    lost, gone = f"commits/.{newest}.crc", f"commits/.{newest + 1}.crc"
+    pending = {**without(files, f"commits/{newest}"), lost: b"crc"}
+    for picture, path, first in (
+        (files, f"offsets/.{newest + 1}.crc", "in offsets/ or sources/"),
+        (files, gone, "in offsets/ or sources/, or in commits/ where offsets/ has no entry"),
+        (pending, lost, "in commits/, before the batch ran"),
+    ):
+        found = findings_of(read_picture(MemoryReader({**picture, path: b"crc"})))["HF2210"]
         assert found.next_steps[0].startswith(first), path
         assert len(found.next_steps) == 2
 

@@ -76,9 +76,12 @@ PIPE_WIDTH = 80
 def drawing_console(*, no_color: bool) -> Iterator[Console]:
     """Yield the console to draw on; what was drawn reaches standard output at the end."""
     on_terminal = sys.stdout.isatty()
+    width = None if on_terminal or "COLUMNS" in os.environ else PIPE_WIDTH
+    if os.environ.get("COLUMNS") == "0":  # Some terminals set it so; nothing fits into it.
+        width = PIPE_WIDTH
     console = Console(
         file=sys.stdout,
-        width=None if on_terminal or "COLUMNS" in os.environ else PIPE_WIDTH,
+        width=width,
         no_color=no_color or None,
         highlight=False,
         markup=False,

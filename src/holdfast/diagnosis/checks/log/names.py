@@ -12,6 +12,7 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.codes import code_of
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.filelog import log_id_of
+from holdfast.format.logs.log import batch_id_of
 from holdfast.plurals import counted
 
 _LIKE_STATE = re.compile(r"\+?[0-9]+[^/]*\.(?:delta|snapshot|zip|changelog)[^/]*")
@@ -78,7 +79,7 @@ def check_blocking_names(picture: Picture) -> Iterator[Finding]:
             f"{path} was left behind and blocks {checked_name(path)}",
             Place(path),
             {"next_entry": checked_name(path)},
-            next_steps=_IN_COMMITS if path.startswith("commits/") else _ELSEWHERE,
+            next_steps=_IN_COMMITS if _is_rerun(path, picture) else _ELSEWHERE,
         )
     for path in _numbered_folders(picture):
         blocks = path in blocking
@@ -88,6 +89,15 @@ def check_blocking_names(picture: Picture) -> Iterator[Finding]:
             f"{path} is a directory" + (" and blocks the next entry" if blocks else ""),
             Place(path),
         )
+
+
+def _is_rerun(path: str, picture: Picture) -> bool:
+    """Tell whether Spark runs the batch of a lost commit again, not plans it.
+
+    The checksum shows that the commit was there: the sink may have that batch.
+    """
+    log, _, name = (checked_name(path) or "").partition("/")
+    return log == "commits" and batch_id_of(name) in picture.layout.offsets.files
 
 
 def check_orphan_checksums(picture: Picture) -> Iterator[Finding]:

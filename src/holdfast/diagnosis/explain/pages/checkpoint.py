@@ -18,7 +18,10 @@ METADATA_PAGES: tuple[Page, ...] = (
         (
             "Put `metadata` back from a backup.",
             "The id is also in the sink's own log (Delta: the transaction's application id) "
-            "and in old driver logs: write the file with exactly that id.",
+            "and in old driver logs: write the file with exactly that id, but only if offsets/ has "
+            "the newest batch that the sink has under it.",
+            "Do not write it into a checkpoint that lacks that batch: Spark plans the batch again, "
+            "and Delta drops its rows without an error.",
         ),
         conditions=("STREAMING_CHECKPOINT_MISSING_METADATA_FILE",),
         codes=("HF2201",),
