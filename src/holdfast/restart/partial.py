@@ -106,12 +106,13 @@ def _reads_the_same(stored: Mapping[str, str], current: Mapping[str, str]) -> bo
 
 def _is_same_path(read: str, given: str) -> bool:
     """Tell whether Spark's full spelling of a path may be what the user gave."""
-    full, short = _plain_path(read), _plain_path(given)
+    full, short = plain_path(read), plain_path(given)
     is_relative = ":" not in given and not given.startswith("/")
     return full == short or (is_relative and full.endswith(f"/{short}"))
 
 
-def _plain_path(path: str) -> str:
+def plain_path(path: str) -> str:
+    """Return a path without the ways to spell that it is local, and without its last slash."""
     return _LOCAL.sub("/", path.removeprefix("./")).rstrip("/")
 
 

@@ -101,7 +101,6 @@ def checked_start(
 ) -> CheckedJob:
     """Judge a start, where some changes may be accepted."""
     judgement = judge(start, rules)
-    is_recording = compared_with is not None and compared_with.recorded_at is not None
     changes = [_checked(one, accepted) for one in judgement.changes]
     still = [one for one in changes if one.verdict is not Verdict.SAFE]
     conditions = dict.fromkeys(one.condition for one in still if one.condition is not None)
@@ -113,8 +112,8 @@ def checked_start(
         tuple(sorted(changes, key=lambda one: -one.verdict.rank)),
         judgement.fingerprint,
         start.inspection.next_start,
-        None if compared_with is None or is_recording else compared_with.generation,
-        compared_with.recorded_at if compared_with is not None else None,
+        None if compared_with is None or compared_with.is_recording else compared_with.generation,
+        None if compared_with is None else compared_with.recorded_at,
     )
 
 

@@ -175,7 +175,7 @@ def check_frame(
     picture = picture_of(open_reader(checkpoint, settings), may_be_missing=True)
     inspection = _inspection(picture, release, {})
     last = last_run(records_of(checkpoint, settings), picture)
-    is_recording = last is not None and last.recorded_at is not None
-    plan = plan_facts(frame, program_code() if is_recording else {}, output_mode)
+    code = program_code() if last is not None and last.is_recording else {}
+    plan = plan_facts(frame, code, output_mode)
     start = StartFacts.without_sink(inspection, plan, last, spark=release or session.version)
     return checked_start(start, job=None, compared_with=last, accepted=accepted)

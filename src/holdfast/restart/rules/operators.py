@@ -15,6 +15,7 @@ NOT_MATCHING = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
 _WINDOWS = ("window(", "session_window(", "timewindow(", "sessionwindow(")
 _JOIN_TYPE = "join type"
 STATE_FORMAT = "state format"
+ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 _OTHER_RULES = frozenset({_JOIN_TYPE, "condition", "limit", STATE_FORMAT})
 """What other rules are about; the format of the state is pinned by the checkpoint."""
 _CONFIG = frozenset({"time mode", "output mode"})
@@ -167,7 +168,7 @@ def operator_settings(pair: QueryPair) -> Iterator[Change]:
             if old == new:
                 continue
             subject = f"{name} of {subject_of(after)}"
-            if name in _CONFIG and after.name.startswith(_VARIABLES):
+            if name in _CONFIG and keeps_variables(after):
                 why = "the operator keeps it with its state, and Spark refuses another one"
                 error = "STATE_STORE_INVALID_CONFIG_AFTER_RESTART"
                 yield Change("HF3121", Verdict.UNSAFE, subject, old, new, why, error=error)
@@ -198,6 +199,11 @@ def operator_input(pair: QueryPair) -> Iterator[Change]:
 def _buffers(operator: OperatorFacts) -> list[str]:
     """Return what is kept; some functions keep the same and only give it out differently."""
     return [_MOMENTS.sub("moments(", one) for one in operator.values]
+
+
+def keeps_variables(operator: OperatorFacts) -> bool:
+    """Tell whether an operator keeps state variables of its user, which Avro can encode."""
+    return operator.name.startswith(_VARIABLES)
 
 
 def subject_of(operator: OperatorFacts) -> str:

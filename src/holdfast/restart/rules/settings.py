@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from holdfast.checkpoint.releases import PINNED_SETTINGS, at_least
 from holdfast.redaction import redact
+from holdfast.restart.rules.operators import ENCODING, keeps_variables
 from holdfast.restart.rules.rule import Needs, Rule, on_history
 from holdfast.restart.start import QueryPair, StartFacts
 from holdfast.restart.verdict import Change, Verdict
@@ -18,7 +19,6 @@ _HARMLESS = frozenset(
         "spark.sql.streaming.statefulOperator.checkCorrectness.enabled",
     }
 )
-_ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 _NO_AVRO = "State store encoding format as avro is not supported for operator=…"
 _PLANS_FIRST = "a new checkpoint takes it"
 
@@ -54,7 +54,7 @@ def pinned_settings(pair: QueryPair) -> Iterator[Change]:
     for name in sorted((before.keys() & now.keys()) & _PINNED):
         if before[name] != now[name]:
             old, new = redact(before[name]), redact(now[name])
-            if name == _ENCODING and new == "avro" and not _takes_avro(pair):
+            if name == ENCODING and new == "avro" and not _takes_avro(pair):
                 why = "Spark looks at what is set before it reads what the checkpoint pins"
                 yield Change("HF3141", Verdict.UNSAFE, name, old, new, why, error=_NO_AVRO)
             else:
@@ -64,9 +64,7 @@ def pinned_settings(pair: QueryPair) -> Iterator[Change]:
 
 def _takes_avro(pair: QueryPair) -> bool:
     operators = pair.now.operators
-    return operators is not None and all(
-        one.name.startswith("transformWithState") for one in operators
-    )
+    return operators is not None and all(map(keeps_variables, operators))
 
 
 def _format_version(start: StartFacts) -> Iterator[Change]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from holdfast.records.facts import CUT, ColumnFacts, SourceFacts
+from holdfast.restart.partial import plain_path
 from holdfast.restart.rules.rule import on_history
 from holdfast.restart.start import QueryPair
 from holdfast.restart.verdict import Change, Verdict
@@ -26,7 +27,6 @@ _PACE = frozenset(
 """Options that decide how much is read at a time or how, and not what rows are."""
 _SEEN_FILES = frozenset({"filenameonly"})
 """Options by which the file source knows a file again."""
-_LOCAL = re.compile(r"^file:/+")
 _TOPICS = ("subscribe", "subscribepattern", "assign")
 
 
@@ -203,7 +203,7 @@ def _other_identity(index: int, then: SourceFacts, after: SourceFacts) -> Change
 
 
 def _local_path(source: SourceFacts) -> str:
-    return _LOCAL.sub("/", source.identity.get("path", ""))
+    return plain_path(source.identity.get("path", ""))
 
 
 def _contains(after: SourceFacts, then: SourceFacts) -> bool:

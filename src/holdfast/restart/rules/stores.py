@@ -6,15 +6,18 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.checkpoint.operators import Store
 from holdfast.records.facts import ColumnFacts, OperatorFacts, StoreFacts
-from holdfast.restart.rules.operators import STATE_FORMAT, subject_of
+from holdfast.restart.rules.operators import (
+    ENCODING,
+    STATE_FORMAT,
+    keeps_variables,
+    subject_of,
+)
 from holdfast.restart.rules.rule import on_plan
 from holdfast.restart.start import StartFacts
 from holdfast.restart.verdict import Change, Verdict
 
 KEYS = "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"
 VALUES = "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"
-_VARIABLES = ("transformWithState",)
-_ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 
 Columns = tuple[ColumnFacts, ...]
 _Both = tuple[OperatorFacts, str, Columns, Columns]
@@ -34,7 +37,7 @@ def value_types(start: StartFacts) -> Iterator[Change]:
     for operator, store, before, now in _stores(start, "values"):
         if _types(before) == _types(now):
             continue
-        if _is_variable(operator) and start.inspection.settings.get(_ENCODING) == "avro":
+        if keeps_variables(operator) and start.inspection.settings.get(ENCODING) == "avro":
             why = "Spark reads old rows with the new schema where Avro allows it, and else stops"
             condition = "only nullable fields were added, or types widened as Avro allows"
             subject = f"value columns of {store} of {subject_of(operator)}"
@@ -65,7 +68,7 @@ def nullability(start: StartFacts) -> Iterator[Change]:
 def state_variables(start: StartFacts) -> Iterator[Change]:
     """Judge state variables that are added or gone."""
     for operator, before in _stored(start):
-        if not _is_variable(operator) or not before or not operator.stores:
+        if not keeps_variables(operator) or not before or not operator.stores:
             continue
         now = {one.name for one in operator.stores}
         for name in sorted(now - before.keys()):
@@ -158,7 +161,3 @@ def _types(columns: Columns) -> tuple[str, ...]:
 
 def _shown(columns: Columns) -> str:
     return ", ".join(f"{one.name} {one.type}" for one in columns) or "none"
-
-
-def _is_variable(operator: OperatorFacts) -> bool:
-    return operator.name.startswith(_VARIABLES)

@@ -28,6 +28,11 @@ class ComparedRun:
     """Parts of the query that are not known; values of `QueryPart`."""
 
     @property
+    def is_recording(self) -> bool:
+        """Whether it was recorded of a program that Holdfast did not run."""
+        return self.recorded_at is not None
+
+    @property
     def parts_missing(self) -> frozenset[QueryPart]:
         """The parts that are not known; a name of a newer Holdfast's is left out."""
         return parts_named(self.missing)
