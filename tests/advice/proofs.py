@@ -385,6 +385,9 @@ RECORDS: dict[tuple[str, str], tuple[str, ...]] = {
         "4.2.0/operator-added",
         "4.2.0/aggregation-to-deduplication",
     ),
+    ("HF2362", "if the operator is new: declare the operators that the checkpoint has state of"): (
+        "4.2.0/operator-added",
+    ),
     ("HF2363", "declare the columns that the state was written with"): (
         "4.2.0/key-added",
         "4.2.0/key-replaced",

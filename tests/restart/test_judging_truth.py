@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.checkpoint.operators import Operator
 from holdfast.records.documents import decode_document, encode_document
 from holdfast.records.facts import QueryFacts
 from holdfast.records.run import PlanFacts
@@ -43,8 +44,14 @@ class Executed:
             replace(first, index=index, name=str(index), kind=one.kind, candidates=())
             for index, one in enumerate(self.before.sources)
         )
-        plan = PlanFacts(tuple(one.kind for one in self.now.sources), start.plan.operators)
-        return replace(start, plan=plan, inspection=replace(start.inspection, sources=sources))
+        kept = tuple(
+            Operator(one.operator_id, one.name, (), None) for one in self.before.operators or ()
+        )
+        plan = PlanFacts(
+            tuple(one.kind for one in self.now.sources), tuple(one.name or "" for one in kept)
+        )
+        found = replace(start.inspection, sources=sources, operators=kept)
+        return replace(start, plan=plan, inspection=found)
 
     @property
     def judged(self) -> Judgement:

@@ -518,3 +518,14 @@ def test_a_setting_that_was_not_set_before_is_asked_about() -> None:
     assert judge(start_of(STATEFUL, changed(settings=legacy))).verdict is CONDITIONAL
     older = replace(STATEFUL, spark="4.1.4")
     assert judge(start_of(older, changed(settings=legacy))).verdict is SAFE
+
+
+def test_an_operator_whose_state_is_gone_is_not_taken_for_a_new_one() -> None:
+    """The query is as it was: it must not be told to put its transform back."""
+    start = start_of(STATEFUL, STATEFUL)
+    plan = replace(start.plan, operators=("stateStoreSave",))
+    gone = replace(start, plan=plan, inspection=replace(start.inspection, operators=()))
+    found = {one.code: one.message for one in judge(gone).findings}
+    assert "operator 0 (stateStoreSave)" in found["HF2221"]
+    assert "HF3004" not in found
+    assert "HF3004" in {one.code for one in judge(replace(gone, stored=None)).findings}

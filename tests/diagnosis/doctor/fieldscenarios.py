@@ -29,10 +29,20 @@ from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 from tests.checkpoint.pictures import files_of
 from tests.diagnosis.doctor.examining import Files, examinee, output_of
-from tests.diagnosis.doctor.recording import recorded, run_on
-from tests.diagnosis.doctor.scenarios import ERROR, FATAL, INFO, WARNING, Scenario, alone, declared
+from tests.diagnosis.doctor.recording import recorded, run_on, stateful_run_on
+from tests.diagnosis.doctor.scenarios import (
+    ERROR,
+    FATAL,
+    INFO,
+    WARNING,
+    Scenario,
+    alone,
+    below,
+    declared,
+)
 
 COUNTED = "aggregation-complete"
+COUNTING = "select key, count(*) from source group by key"
 TABLE = "d577d97e-87e3-42cb-8320-05ad19de71a0"
 LOG = {f"{version:020}.json": {"metaData": {"id": TABLE}} for version in range(5)}
 KAFKA = {"kafka.bootstrap.servers": "broker:9092", "subscribe": "orders,refunds"}
@@ -169,6 +179,16 @@ FIELD_SCENARIOS: tuple[Scenario, ...] = (
              lambda: queried(over_source("select key, count(*) from source group by key"),
                              "stateless"),
              tried=("4.2.0/operator-added",)),
+    Scenario((50,), "HF2221", FATAL, "state",
+             "Spark stops: STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY.",
+             lambda: alone(below(files_of(COUNTED), "state/"),
+                           recorded=recorded(stateful_run_on(COUNTED, "stateStoreSave"))),
+             tried=("4.3.0/aggregation/state-removed", "4.3.0/rocksdb/state-removed")),
+    Scenario((50,), "HF2362", FATAL, "state",
+             "Spark stops: STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY.",
+             lambda: alone(below(files_of(COUNTED), "state/"), job=replace(
+                 declared(output_mode="complete"), query=over_source(COUNTING))),
+             tried=("4.3.0/aggregation/state-removed",)),
     Scenario((25,), "HF2363", FATAL, "state/0",
              "Spark stops: STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE; with a key of the same type it "
              "goes on: rows of different keys are mixed, some are lost and some doubled.",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.diagnosis.inspection.runs.recorded import Recorded
+from holdfast.records.facts import FACTS_VERSION, OperatorFacts, QueryFacts
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.history import History
 from holdfast.records.leases.state import Claim, LeaseState, Standing
@@ -43,6 +44,14 @@ def run_on(name: str, spark: str = "4.3.0", **changes: Any) -> Run:
         if path.startswith("commits/") and path.rpartition("/")[2].isdecimal()
     )
     return a_run(**{"query_id": query_id_of(name, spark), "last_batch": last, **changes})
+
+
+def stateful_run_on(name: str, *operators: str, **changes: Any) -> Run:
+    """Give a run of a sample's own query, which recorded the names of its stateful operators."""
+    kept = tuple(OperatorFacts(number, one) for number, one in enumerate(operators))
+    facts = QueryFacts(FACTS_VERSION, "4.3.0", "update", operators=kept)
+    plan = PlanFacts(("file",), operators, "Aggregate", query=facts)
+    return run_on(name, **{"plan": plan, **changes})
 
 
 def recorded(*runs: Run, **more: Any) -> Recorded:

@@ -129,7 +129,8 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
     if missing is None or version <= 0:
         return None
     place = f"state/{missing}"
-    return StateFailure(f"{place} is missing", place, folder_missing=True)
+    reason = f"{place}, the state of operator {missing}, is missing"
+    return StateFailure(reason, place, folder_missing=True)
 
 
 def _operator_failure(

@@ -69,6 +69,7 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     check_snapshot_tables,
     check_unneeded_tables,
     check_partition_versions,
+    statecontents.check_recorded_operators,
     statecontents.check_state_decodes,
     statecontents.check_rows_fit_schema,
     statecontents.check_state_unread,

@@ -54,6 +54,7 @@ _SINK = "the sink: --sink or a project file"
 _PROJECT = "a project file"
 _PROJECT_AND_SINK = "a project file and the sink"
 _PROJECT_AND_RECORD = "a project file and the record of a run"
+_PROJECT_OR_RECORD = "a project file or the record of a run"
 _PROJECT_AND_SOURCE = "a project file and the broker"
 _SOURCE_PATH = "the table: a project file or the record of a run"
 _RECORD = "the records of Holdfast"
@@ -200,8 +201,11 @@ FIELD_CASES: tuple[FieldCase, ...] = (
           executed=("4.1.4/aggregation/none", "4.1.4/checksum-of-another-attempt")),
     _untold(49, "state checkpoint format 2 fails with a pending batch",
             "no tested release fails like this: 4.0.0, 4.0.5, 4.1.4 and 4.2.0 continue"),
-    _told(50, "the whole state/ is missing", "HF2221",
-          executed=("4.3.0/aggregation/state-operator-removed",)),
+    _told(50, "the whole state/ is missing", "HF2221", "HF2362", needs=_PROJECT_OR_RECORD,
+          limits="the checkpoint alone shows it where state/ is left empty, where a later operator "
+          "has state, and with state checkpoint format 2",
+          executed=("4.3.0/aggregation/state-operator-removed",
+          "4.3.0/aggregation/state-removed", "4.3.0/rocksdb/state-removed")),
     _untold(51, "STATE_STORE_COMMIT_VALIDATION_FAILED: not all partitions ran", _RUNNING),
     _told(52, "an outer join's state of Spark 2 fails on 3", "HF2306",
           limits="the layout of Spark 2 only", executed=("3.5.9/outer-join-in-format-one",

@@ -24,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     planned.declared_sources,
     checkpoint.local_places,
     checkpoint.lasting_place,
+    planned.operators_with_state,
     planned.planned_operators,
     sinks.native_sink,
     sinks.sink_ahead,

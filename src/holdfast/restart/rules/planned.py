@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from holdfast.diagnosis.checks.state.operators import lost_state
 from holdfast.findings import Finding, Place, Severity
 from holdfast.plurals import counted
 from holdfast.restart.rules.rule import on_checkpoint
@@ -37,6 +38,13 @@ def declared_sources(start: StartFacts) -> Iterator[Finding]:
     yield from start.declared
 
 
+@on_checkpoint("HF2221")
+def operators_with_state(start: StartFacts) -> Iterator[Finding]:
+    """Refuse where the state of an operator of the last run is gone."""
+    if not _lacks_files(start):
+        yield from _lost(start)
+
+
 @on_checkpoint("HF3011", "HF3004")
 def planned_operators(start: StartFacts) -> Iterator[Finding]:
     """Refuse other stateful operators than those whose state there is."""
@@ -50,6 +58,8 @@ def planned_operators(start: StartFacts) -> Iterator[Finding]:
     if not before and start.inspection.batches.last_committed is None:
         return  # killed before the first batch wrote any state
     now = list(start.plan.operators)
+    if _lacks_files(start) or any(_lost(start)):
+        return  # the operator is not new: its state is gone
     same = len(before) == len(now) and all(
         name is None or name == other for name, other in zip(before, now, strict=True)
     )
@@ -57,6 +67,17 @@ def planned_operators(start: StartFacts) -> Iterator[Finding]:
         message = f"the job has the operators {_listed(now)}, its checkpoint {_listed(before)}"
         evidence = {"job": now, "checkpoint": before}
         yield Finding("HF3004", Severity.FATAL, message, _HERE, evidence)
+
+
+def _lost(start: StartFacts) -> Iterator[Finding]:
+    if start.stored is not None and start.inspection.batches.last_committed is not None:
+        names = [one.name for one in start.stored.operators or ()]
+        yield from lost_state([one.id for one in start.inspection.operators], names)
+
+
+def _lacks_files(start: StartFacts) -> bool:
+    """Whether the files of the checkpoint show already that state is missing."""
+    return any(one.code == "HF2221" for one in start.fatal)
 
 
 def _sources(count: int) -> str:

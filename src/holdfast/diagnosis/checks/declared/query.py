@@ -6,13 +6,15 @@ the checkpoint says of itself, and is silent about the rest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
 from holdfast.checkpoint.operators import Operator, Store, operators_of
 from holdfast.checkpoint.progress import explained
 from holdfast.checkpoint.sourcefolders import folder_of
+from holdfast.codes import code_of
 from holdfast.diagnosis.checks.declared.declarations import KINDS, plain_uri
+from holdfast.diagnosis.checks.state.contents import missing_operators
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.sources import ExplainedOffset
@@ -23,6 +25,8 @@ from holdfast.jobs.queryshape import AGGREGATION, QueryShape
 _SAME_OPERATOR: Mapping[str, str] = {"StatefulStreamlineAggregate": AGGREGATION}
 """Names of the same operator in another mode of execution."""
 _STATE_FORMAT = "spark.sql.streaming.aggregation.stateFormatVersion"
+_MISSING_STATE = code_of("HF2221").next_steps
+_IF_NEW = "if the operator is new: declare the operators that the checkpoint has state of"
 _ONLY_AGGREGATES = "2"
 """With this format the state's value has the aggregates alone."""
 _BESIDE_SUMS = "isempty"
@@ -50,7 +54,7 @@ def check_source_order(subject: Subject) -> Iterator[Finding]:
 def check_declared_operators(subject: Subject) -> Iterator[Finding]:
     """Report other stateful operators than those whose state there is."""
     shape, found = _compared(subject)
-    if shape is None or shape.operators is None:
+    if shape is None or shape.operators is None or missing_operators(subject):
         return
     before = [_plain_name(one.name) for one in found]
     now = list(shape.operators)
@@ -62,7 +66,10 @@ def check_declared_operators(subject: Subject) -> Iterator[Finding]:
         message = f"the query has the operators {', '.join(now) or 'none'}; the checkpoint has "
         message += stored
         evidence = {"declared": now, "recorded": before}
-        yield Finding("HF2362", Severity.FATAL, message, Place("state"), evidence)
+        is_part = _is_part(before, now)
+        message += ": an operator is new, or its state was deleted" if is_part else ""
+        steps = (*_MISSING_STATE, _IF_NEW) if is_part else ()
+        yield Finding("HF2362", Severity.FATAL, message, Place("state"), evidence, "", steps)
 
 
 def check_declared_keys(subject: Subject) -> Iterator[Finding]:
@@ -149,6 +156,14 @@ def _fits_file(folder: str | None, file: str | None) -> bool:
 
 def _fits_topics(declared: Collection[str], stored: Collection[str]) -> bool:
     return not declared or not stored or bool(set(declared) & set(stored))
+
+
+def _is_part(before: Sequence[str | None], now: Sequence[str]) -> bool:
+    """Return whether the state of some of the operators is there, and nothing else."""
+    if len(before) >= len(now):
+        return False
+    left = iter(now)
+    return all(any(name in (None, other) for other in left) for name in before)
 
 
 def _plain_name(name: str | None) -> str | None:

@@ -11,6 +11,9 @@ from holdfast.checkpoint.recovery.state import is_passed_over, state_failure
 from holdfast.checkpoint.releases import start_releases
 from holdfast.checkpoint.statefiles import PartitionFiles
 from holdfast.diagnosis.checks.log.contents import NotLoaded, damaged_state, superseded
+from holdfast.diagnosis.checks.state.operators import lost_state
+from holdfast.diagnosis.checks.state.versions import check_state_present, missing_state
+from holdfast.diagnosis.inspection.runs.lastquery import recorded_operators
 from holdfast.diagnosis.inspection.state import StateDamage, every_partition, place_of
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import DecodeError
@@ -32,6 +35,24 @@ def check_state_decodes(subject: Subject) -> Iterator[Finding]:
     for one in subject.state.overlooked:
         if one.place.file not in told:
             yield _overlooked(subject, one)
+
+
+def missing_operators(subject: Subject) -> tuple[Finding, ...]:
+    """Return what is found of operators whose state is gone: by its files, and by the last run."""
+    picture = subject.picture
+    if any(folder in ("", "state") for folder in picture.unlisted or {}):
+        return ()
+    failure = state_failure(picture, unhindered_start(picture), start_releases(picture)[0])
+    if failure is not None and failure.folder_missing:
+        return (missing_state(failure),)
+    names = recorded_operators(subject.recorded, picture)
+    return tuple(lost_state(picture.layout.state.operators, names))
+
+
+def check_recorded_operators(subject: Subject) -> Iterator[Finding]:
+    """Report operators of the last run whose state is gone, where its files do not show it."""
+    told = frozenset(one.place for one in check_state_present(subject.picture))
+    yield from (one for one in missing_operators(subject) if one.place not in told)
 
 
 def check_rows_fit_schema(subject: Subject) -> Iterator[Finding]:

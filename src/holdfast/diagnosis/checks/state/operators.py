@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from holdfast.checkpoint.picture import Picture
@@ -32,6 +32,22 @@ def check_operator_identity(picture: Picture) -> Iterator[Finding]:
             if store.name not in stores and stores:
                 message = f"state/{folder} has no store {store.name!r}, which its metadata names"
                 yield Finding("HF2223", Severity.WARNING, message, place)
+
+
+def lost_state(there: Collection[int], recorded: Sequence[str]) -> Iterator[Finding]:
+    """Report operators that the last run kept state of, where there is none of them any more.
+
+    Ids of operators are counted from 0, in the order in which the names were recorded.
+    """
+    lost = {number: name for number, name in enumerate(recorded) if number not in there}
+    if not lost:
+        return
+    folders = [f"state/{number}" for number in lost] if there else ["state"]
+    verb = "is" if len(folders) == 1 else "are"
+    kept = ", ".join(f"operator {number} ({name})" for number, name in lost.items())
+    message = f"{', '.join(folders)} {verb} missing: the last run kept the state of {kept} there"
+    evidence = {"operators": {str(number): name for number, name in lost.items()}}
+    yield Finding("HF2221", Severity.FATAL, message, Place(folders[0]), evidence)
 
 
 def check_schema_places(picture: Picture) -> Iterator[Finding]:

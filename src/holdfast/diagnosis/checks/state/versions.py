@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from holdfast.checkpoint.picture import Picture, missing_between
 from holdfast.checkpoint.recovery.outcome import unhindered_start
-from holdfast.checkpoint.recovery.state import partition_count, state_failure
+from holdfast.checkpoint.recovery.state import StateFailure, partition_count, state_failure
 from holdfast.checkpoint.releases import start_releases
 from holdfast.checkpoint.statefiles import DEFAULT_STORE, PartitionFiles
 from holdfast.findings import Finding, Place, Severity
@@ -82,7 +82,12 @@ def check_state_present(picture: Picture) -> Iterator[Finding]:
     """Report state files that the next batch needs and that are not there."""
     failure = state_failure(picture, unhindered_start(picture), start_releases(picture)[0])
     if failure is not None and not failure.before_sink:
-        yield Finding("HF2221", Severity.FATAL, failure.reason, Place(failure.place))
+        yield missing_state(failure)
+
+
+def missing_state(failure: StateFailure) -> Finding:
+    """Return the finding that the next start cannot load state."""
+    return Finding("HF2221", Severity.FATAL, failure.reason, Place(failure.place))
 
 
 def check_state_not_ahead(picture: Picture) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.checkpoint.picture import Picture, passed_over
 from holdfast.diagnosis.inspection.runs.compared import last_compared
+from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.diagnosis.inspection.sink.gone import Runs
 from holdfast.records.folder import RecordsFolder
 from holdfast.records.history import History
@@ -30,6 +31,15 @@ def last_query(records: RecordsFolder, picture: Picture) -> Run | Recording | No
     for damage in recordings.damages:
         raise damage
     return newest_of_both(History(records), kept, picture)
+
+
+def recorded_operators(recorded: Recorded, picture: Picture) -> tuple[str, ...]:
+    """Return the stateful operators of the newest recorded query that committed a batch; none
+    where no record tells."""
+    if picture.newest_commit_id is None:
+        return ()
+    last = newest_of_both(recorded, recorded.recordings, picture)
+    return (last.plan.operators or ()) if last is not None else ()
 
 
 def newest_of_both(

@@ -1,0 +1,78 @@
+"""Operators of the last run whose state is gone: reported once, and never as a new query."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from holdfast.findings import Severity
+from tests.checkpoint.pictures import files_of
+from tests.diagnosis.doctor.examining import Files, examined, examinee, found
+from tests.diagnosis.doctor.fieldscenarios import COUNTED, COUNTING, over_source
+from tests.diagnosis.doctor.recording import recorded, run_on, stateful_run_on
+from tests.diagnosis.doctor.scenarios import below, declared
+
+TWO, NAMES = "two-operators", ("sessionWindowStateStoreSaveExec", "stateStoreSave")
+
+
+def told(name: str, gone: str, *operators: str) -> dict[str, tuple[str, str]]:
+    """Return the fatal findings without a part of the state, with a run that kept operators."""
+    runs = recorded(stateful_run_on(name, *operators)) if operators else recorded()
+    findings = examined(examinee(below(files_of(name), gone), recorded=runs)).findings
+    return {
+        one.code: (one.place.file, one.message)
+        for one in findings
+        if one.severity is Severity.FATAL
+    }
+
+
+def test_a_deleted_state_is_missing_where_the_last_run_kept_some() -> None:
+    """Named with the operator."""
+    place, message = told(COUNTED, "state/", "stateStoreSave")["HF2221"]
+    assert place == "state"
+    assert "state is missing" in message and "operator 0 (stateStoreSave)" in message
+
+
+def test_the_deleted_folder_of_the_last_operator_is_missing() -> None:
+    """The one before it looks like all that there is."""
+    assert not told(TWO, "state/1/")
+    place, message = told(TWO, "state/1/", *NAMES)["HF2221"]
+    assert place == "state/1"
+    assert "operator 1 (stateStoreSave)" in message
+
+
+def test_the_deleted_folder_of_another_operator_is_told_once() -> None:
+    """Its number is missing without any record."""
+    for names in ((), NAMES):
+        findings = examined(
+            examinee(
+                below(files_of(TWO), "state/0/"),
+                recorded=recorded(stateful_run_on(TWO, *names)),
+            )
+        ).findings
+        assert [one.place.file for one in findings if one.code == "HF2221"] == ["state/0"]
+
+
+@pytest.mark.parametrize("gone", ["state/", "state/0/"])
+def test_a_query_whose_state_is_gone_is_not_told_to_drop_its_operator(gone: str) -> None:
+    """The record tells that the operator is not new."""
+    files = below(files_of(COUNTED), gone)
+    job = replace(declared(output_mode="complete"), query=over_source(COUNTING))
+    with_record = found(
+        examinee(files, job=job, recorded=recorded(stateful_run_on(COUNTED, "stateStoreSave")))
+    )
+    assert "HF2362" not in with_record and "HF2221" in with_record
+    unknown = found(examinee(files, job=job))["HF2362"]
+    assert unknown.message.endswith(": an operator is new, or its state was deleted")
+    assert unknown.next_steps[0] == with_record["HF2221"].next_steps[0]
+    assert all(one.startswith("if the operator is new: ") for one in unknown.next_steps[1:])
+
+
+def test_a_query_without_state_misses_none() -> None:
+    """Nor does one that never committed a batch."""
+    stateless = examinee(files_of("stateless"), recorded=recorded(run_on("stateless")))
+    assert "HF2221" not in found(stateless)
+    begun: Files = below(files_of("pending-first"), "state/")
+    run = stateful_run_on(COUNTED, "stateStoreSave", last_batch=None)
+    assert "HF2221" not in found(examinee(begun, recorded=recorded(run)))
