@@ -490,7 +490,6 @@ def test_right_after_a_finished_run_nobody_has_to_wait(
     "changes",
     [
         {"ended": None, "ended_at": None},
-        {"ended": Ended.FAILED},
         {"ended": Ended.LOST_LEASE},
         {"last_batch": 2},
         {"query_id": "11111111-2222-3333-4444-555555555555"},
@@ -507,12 +506,49 @@ def test_a_run_that_does_not_explain_the_newest_files_changes_nothing(
     assert refusal(records, backup) == "HF4505"
 
 
-def test_files_that_changed_after_the_end_of_the_run_are_somebody_elses(
+def test_right_after_a_failed_run_nobody_has_to_wait(
     root: Path, records: Records, backup: str
 ) -> None:
+    """Its query is over as well."""
+    record_end(records, backup, ended_ms=LATER - 1_000, ended=Ended.FAILED)
+    (root / "commits/2").unlink()
+    write_every_minute(root, LATER - 2_000)
+    assert restore_now(records, backup, now_ms=LATER).result.act is RestoreAct.RESTORED
+
+
+def test_what_changed_after_a_finished_run_was_changed_by_hand(
+    root: Path, records: Records, backup: str
+) -> None:
+    """A query of somebody else's would have planned a batch."""
     record_end(records, backup, ended_ms=LATER - 3_000)
     (root / "commits/2").unlink()
     write_every_minute(root, LATER - 2_000)
+    assert restore_now(records, backup, now_ms=LATER).result.act is RestoreAct.RESTORED
+
+
+@pytest.mark.parametrize("ended", [Ended.STOPPED, Ended.FAILED])
+def test_files_that_changed_after_the_end_of_another_run_are_somebody_elses(
+    root: Path, records: Records, backup: str, ended: Ended
+) -> None:
+    """It may have left a batch pending, which another query runs again."""
+    record_end(records, backup, ended_ms=LATER - 3_000, ended=ended)
+    (root / "commits/2").unlink()
+    write_every_minute(root, LATER - 2_000)
+    assert refusal(records, backup) == "HF4505"
+
+
+@pytest.mark.parametrize("begun", ["commits/3", "sources/0/4"])
+def test_a_query_that_began_a_batch_after_a_finished_run_is_noticed(
+    root: Path, records: Records, backup: str, begun: str
+) -> None:
+    """A batch is pending, or the files of the next one are known already."""
+    record_end(records, backup, ended_ms=LATER - 3_000)
+    (root / "commits/2").unlink()
+    write_every_minute(root, LATER - 2_000)
+    if begun.startswith("commits"):
+        (root / begun).unlink()
+    else:
+        (root / begun).write_bytes((root / "sources/0/3").read_bytes())
     assert refusal(records, backup) == "HF4505"
 
 

@@ -37,6 +37,7 @@ from holdfast.backup.safety import (
 )
 from holdfast.backup.snapshot import BEFORE_RESTORE, CHECKPOINT, Root, Snapshot, moment_text
 from holdfast.backup.store import BackupStore, read_catalogue
+from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding
@@ -49,7 +50,7 @@ from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.run import Ended
 
 KIND = "restore"
-_CLEAN_ENDS = (Ended.FINISHED, Ended.STOPPED)
+_ENDS = (Ended.FINISHED, Ended.STOPPED, Ended.FAILED)
 """After these no query of the run writes any more."""
 
 
@@ -219,14 +220,15 @@ def _is_own(target: Records, present: Present) -> bool:
 
 
 def _ended_after(target: Records, present: Present, newest_ms: int) -> bool:
-    """Whether our last run wrote the newest file: it planned the newest batch, and ended since.
+    """Whether our last run planned the newest batch, and nobody else's query went on since.
 
-    No driver of ours runs, as we hold the lease; a query of somebody else's would have written
-    after the end of the run, or planned a batch that the run does not know.
+    No driver of ours runs, as we hold the lease. A query of somebody else's first runs the batch
+    again that was left pending, or plans one that the run does not know. After a run that finished
+    none is pending, so that what changed since was changed by hand.
     """
     picture = present.picture
     run = next(iter(History(target.folder).runs(1)), None)
-    if run is None or run.ended not in _CLEAN_ENDS or picture is None or picture.query is None:
+    if run is None or run.ended not in _ENDS or picture is None or picture.query is None:
         return False
     planned, delivered = picture.newest_offsets_id, run.newest_delivered
     known = planned is None or (delivered is not None and planned <= delivered)
@@ -235,8 +237,15 @@ def _ended_after(target: Records, present: Present, newest_ms: int) -> bool:
         run.query_id == picture.query.id
         and (known or _is_own(target, present))
         and ended is not None
-        and newest_ms <= ended * 1000
+        and (newest_ms <= ended * 1000 or (run.ended is Ended.FINISHED and _is_done(picture)))
     )
+
+
+def _is_done(picture: Picture) -> bool:
+    """Whether no batch is pending, and none is being planned: its files come before its offsets."""
+    newest = picture.newest_offsets_id
+    known = (one for logs in picture.layout.sources.values() for one in logs.files)
+    return picture.pending is None and max(known, default=-1) <= (-1 if newest is None else newest)
 
 
 def _planned(wish: RestoreOptions, present: Present) -> FileChanges:
