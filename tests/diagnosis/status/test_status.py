@@ -480,6 +480,23 @@ def test_a_checkpoint_that_is_gone_is_not_green(project: Path) -> None:
     assert told(project).exit_status == 3
 
 
+@pytest.mark.parametrize("runs", [0, 1])
+def test_a_deleted_checkpoint_with_backups_is_gone_and_not_new(project: Path, runs: int) -> None:
+    """Also where no run of Holdfast is recorded, and for the doctor."""
+    library.back_up(checkpoint(project))
+    write_runs(checkpoint(project), *[own_run()] * runs)
+    assert orders(project).state is not JobState.GONE
+    shutil.rmtree(checkpoint(project))
+    assert orders(project).state is JobState.GONE
+    (lost,) = (one for one in told(project).findings if one.code == "HF2342")
+    assert runs or lost.message == (
+        "orders: the checkpoint is gone: 1 backup of it is here, and nothing else"
+    )
+    assert told(project).exit_status == 3
+    examined = library.doctor("orders", project=project / "holdfast.yaml")
+    assert [one.severity for one in examined.findings if one.code == "HF2342"] == [Severity.FATAL]
+
+
 def test_a_driver_that_waits_to_restart_its_job(project: Path) -> None:
     """Its last run failed, and that is not its end; a later start makes the note void."""
     failure = Failure("CONNECT", "HF5041", "the database cannot be reached")

@@ -24,7 +24,7 @@ _STYLES = {
     **dict.fromkeys((JobState.KILLED, JobState.UNCLEAR, JobState.SKIPPED), "yellow"),
     JobState.RESTARTING: "yellow",
     **dict.fromkeys((JobState.FAILED, JobState.REFUSED, JobState.LOST_LEASE), "red"),
-    **dict.fromkeys((JobState.INTERRUPTED, JobState.UNREADABLE), "bold red"),
+    **dict.fromkeys((JobState.INTERRUPTED, JobState.UNREADABLE, JobState.GONE), "bold red"),
 }
 
 

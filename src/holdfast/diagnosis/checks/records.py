@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.findings import Finding, Place, Severity
+from holdfast.plurals import counted
 from holdfast.records.journal import interrupted
 from holdfast.records.run import Run
 
@@ -43,6 +44,22 @@ def lost_batches(recorded: Recorded, run: Run, planned: int | None) -> Iterator[
     message = f"batch {delivered} was delivered, but the checkpoint {ends}"
     evidence = {"recorded": delivered, "last_planned": planned, "query_id": run.query_id}
     yield Finding("HF2342", Severity.FATAL, message, Place("offsets"), evidence)
+
+
+def check_not_gone(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report a checkpoint of which there are backups alone."""
+    layout = picture.layout
+    there = layout.has_file("metadata") or layout.offsets.files or layout.commits.files
+    if not there and recorded.started is None:
+        yield from gone(recorded)
+
+
+def gone(recorded: Recorded) -> Iterator[Finding]:
+    """Report that backups of a checkpoint are left, and nothing else of it."""
+    if recorded.backups and recorded.act is None:
+        left = counted(recorded.backups, "backup of it is", "backups of it are")
+        message = f"the checkpoint is gone: {left} here, and nothing else"
+        yield Finding("HF2342", Severity.FATAL, message, Place(""), {"backups": recorded.backups})
 
 
 def check_readable(_picture: Picture, recorded: Recorded) -> Iterator[Finding]:
@@ -98,6 +115,7 @@ RECORDS_CHECKS: tuple[RecordsCheck, ...] = (
     check_interrupted_act,
     check_same_query,
     check_nothing_lost,
+    check_not_gone,
     check_readable,
     check_own_place,
     check_no_foreign_batches,

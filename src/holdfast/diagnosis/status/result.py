@@ -16,6 +16,8 @@ class JobState(str, Enum):
 
     NEW = "new"
     """It has no checkpoint yet."""
+    GONE = "gone"
+    """It has no checkpoint any more: only backups of it are left."""
     UNRECORDED = "unrecorded"
     """It has a checkpoint, and no run of Holdfast is recorded."""
     RUNNING = "running"

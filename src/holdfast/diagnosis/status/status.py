@@ -14,7 +14,12 @@ from holdfast.diagnosis.checks.log.ids import (
     offsets_gaps,
     uncommitted_batches,
 )
-from holdfast.diagnosis.checks.records import interrupted_act, lost_batches, unreadable_records
+from holdfast.diagnosis.checks.records import (
+    gone,
+    interrupted_act,
+    lost_batches,
+    unreadable_records,
+)
 from holdfast.diagnosis.checks.runs import failed_attempt, failed_attempts, failed_run, killed_run
 from holdfast.diagnosis.checks.sink.sparkfiles import output_of_spark
 from holdfast.diagnosis.inspection.runs.recorded import (
@@ -164,6 +169,8 @@ def _state(seen: _Seen) -> JobState:
         return JobState.UNCLEAR if recorded.restarting is None else JobState.RESTARTING
     if failed is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
         return JobState(failed.ended.value)
+    if state in (None, RunState.ENDED) and recorded.backups and not seen.glance.exists:
+        return JobState.GONE
     if state is None:
         return JobState.UNRECORDED if seen.glance.exists else JobState.NEW
     ended = recorded.runs[0].ended if recorded.runs else None
@@ -212,6 +219,9 @@ def _findings(seen: _Seen) -> Iterator[Finding]:
 def _lost(seen: _Seen) -> Iterator[Finding]:
     """Report a checkpoint that was deleted, emptied or rolled back since its last run."""
     run, glance = seen.recorded.started, seen.glance
+    if run is None and seen.error is None and not glance.exists:
+        for finding in gone(seen.recorded):
+            yield replace(finding, message=f"{seen.place.job}: {finding.message}")
     if run is not None and seen.error is None and glance.query_id in (None, run.query_id):
         for finding in lost_batches(seen.recorded, run, glance.last_planned):
             yield replace(finding, message=f"{seen.place.job}: {finding.message}")

@@ -28,6 +28,8 @@ from holdfast.records.starts import (
 )
 from holdfast.records.starts import RESTARTS_PART as RESTARTS
 
+BACKUPS_PART, SNAPSHOTS = "backups", "snapshots"
+"""Where backups lie, and in it the list of files of each."""
 OLDER_RUNS = 10
 """How far back a run that delivered something is looked for, where the newest did not."""
 
@@ -64,6 +66,8 @@ class Recorded:
     """A restore that was begun and has no outcome."""
     act_at_work: bool = False
     """Somebody is at it right now."""
+    backups: int = 0
+    """How many backups of the checkpoint there are."""
     failures: tuple[str, ...] = ()
     """What could not be read, and why."""
     copy_of: CopyOf = _no_copy
@@ -150,7 +154,8 @@ def recall(
         recordings=look.recordings() if all_attempts and RECORDINGS_PART in names else (),
         next_restart=awaited_restart(note, _newest_start(found, attempts, seen)),
         act=(act := look.act() if "journal" in names else None),
-        act_at_work=act is not None and look.at(lambda: is_busy(folder.place("backups")), False),
+        act_at_work=act is not None and look.at(lambda: is_busy(folder.place(BACKUPS_PART)), False),
+        backups=look.backups() if BACKUPS_PART in names else 0,
         failures=tuple(look.failures),
         copy_of=OffsetCopies(folder).copy_of if "offsets" in names else _no_copy,
     )
@@ -209,6 +214,11 @@ class _RecordsReading:
             self.fail(damage)
         # One that cannot be read may be the one that counts.
         return none if recordings.damages else found
+
+    def backups(self) -> int:
+        place = self.folder.place(BACKUPS_PART)
+        found = self.at(lambda: place.names(SNAPSHOTS), frozenset[str]())
+        return sum(1 for name in found if name.endswith(".json"))
 
     def next_restart(self) -> NextRestart | None:
         return self.at(Restarts(self.folder).note, None)
