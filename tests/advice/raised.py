@@ -23,6 +23,7 @@ _TAKES_CODE = {"Problem": 1}
 """Calls that are given their code at another position than the first."""
 _FORWARDED = re.compile(
     r"\bnext_steps$|\bcode_of\(|^page\.steps$|^failed\.next$|^named_steps\("
+    r"|^_without_asking\("
     r"|^change\("
 )
 """Steps of another error, a recorded start, the registry or a page of `explain`, passed on."""

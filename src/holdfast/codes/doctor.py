@@ -161,10 +161,7 @@ PLACE_CODES: tuple[Code, ...] = (
         "a committed batch has written a version in every partition of every store: here a part of "
         "a copy is older, or files were lost. Spark loads one version everywhere, and fails where "
         "it is missing",
-        (
-            "put the missing files back byte-identical from a backup or the original; copy a "
-            "checkpoint as a whole, while nothing runs: holdfast backup TARGET",
-        ),
+        ("put the missing files back byte-identical from a backup or the original",),
     ),
     Code(
         "HF2318",

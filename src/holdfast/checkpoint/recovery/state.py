@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
+from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery.outcome import Action, StartOutcome
 from holdfast.checkpoint.releases import PARTITIONS, PROVIDER, at_least
@@ -158,7 +159,9 @@ def _operator_failure(
             unique_id = _unique_id(picture, operator, store, partition, version)
             fault = _unloadable(picture, files, (version, unique_id), release)
             if fault is not None:
-                return fault.located(files, place, version)
+                return _lost_snapshot(picture, fault, files, place, version) or fault.located(
+                    files, place, version
+                )
     return None
 
 
@@ -189,6 +192,28 @@ class _Fault:
         path = self.damaged or files.missing_path(folder, self.version, self.unique_id)
         fault = "is empty or damaged" if self.damaged else "is missing"
         return StateFailure(f"{path} {fault}, so state version {wanted} cannot be loaded", path)
+
+
+def _lost_snapshot(
+    picture: Picture, fault: _Fault, files: PartitionFiles, folder: str, wanted: int
+) -> StateFailure | None:
+    """Return that a snapshot is missing, where Spark removed the changes up to it long ago.
+
+    Which one it was tells only a checksum that was left of it.
+    """
+    kept = min((*files.deltas, *(one for one, _ in files.changelogs)), default=0)
+    if fault.damaged or fault.unique_id or not fault.version < kept <= wanted:
+        return None
+    suffix = "snapshot" if files.deltas else "zip"
+    names = {version: f"{folder}/{version}.{suffix}" for version in range(kept - 1, wanted + 1)}
+    left = {checked_name(one) for one in picture.layout.orphan_checksums}
+    lost = next((names[one] for one in sorted(names, reverse=True) if names[one] in left), None)
+    reason = (
+        f"{lost} is missing"
+        if lost is not None
+        else (f"{folder} has no snapshot: one of a version from {kept - 1} to {wanted} is missing")
+    )
+    return StateFailure(f"{reason}, so state version {wanted} cannot be loaded", lost or folder)
 
 
 def _unloadable(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery.forecast import outcome_with
 from holdfast.checkpoint.recovery.outcome import Action
@@ -105,6 +106,21 @@ def without_unseen(findings: Iterable[Finding], picture: Picture) -> Iterator[Fi
             yield finding
 
 
+_NEEDED, _MISSING_TOO = "HF2221", frozenset({"HF2211", "HF2238"})
+
+
+def without_consequences(findings: Iterable[Finding]) -> list[Finding]:
+    """Leave out what only says once more that a file is missing which the next start needs."""
+    given = list(findings)
+    needed = {one.place.file for one in given if one.code == _NEEDED}
+    return [
+        one
+        for one in given
+        if one.code not in _MISSING_TOO
+        or (checked_name(one.place.file) or one.place.file) not in needed
+    ]
+
+
 def check_next_start(picture: Picture) -> Iterator[Finding]:
     """Report that the next start fails, with the releases of Spark on which it does."""
     if picture.moved or picture.access_failure is not None:
@@ -180,7 +196,8 @@ CHECKS: tuple[Check, ...] = (
 
 def check_picture(picture: Picture) -> tuple[Finding, ...]:
     """Run every check, the worst findings first."""
-    found = [*without_unseen((one for check in CHECKS for one in check(picture)), picture)]
+    given = (one for check in CHECKS for one in check(picture))
+    found = without_consequences(without_unseen(given, picture))
     if not any(finding.severity is Severity.FATAL for finding in found):
         found += check_next_start(picture)
     return worst_first(found)

@@ -4,6 +4,7 @@ it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from holdfast.diagnosis.checks.picture import check_picture, without_unseen
 from holdfast.diagnosis.checks.records import check_records
@@ -18,6 +19,7 @@ from holdfast.findings import Finding, Severity, worst_first
 _BY_PLAN = frozenset({"HF2323", "HF2324", "HF2362"})
 """Number, kinds and folders of sources, and operators: a start knows them from Spark's plan, where
 the doctor has only the declaration."""
+_ASK_THE_SINK = "holdfast doctor TARGET --sink PATH"
 _DATA_LOSS = frozenset({"HF2325", "HF2367"})
 """What a source with failOnDataLoss=false passes over without an error."""
 
@@ -60,7 +62,10 @@ def _judged(
     return [
         judged_by_old_place(
             with_loadable_batch(
-                with_kept_copy(judged_by_snapshots(finding, subject), subject.kept),
+                with_kept_copy(
+                    judged_by_snapshots(_with_the_sink_asked(finding, subject), subject),
+                    subject.kept,
+                ),
                 subject.state,
                 subject.picture,
             ),
@@ -68,6 +73,21 @@ def _judged(
         )
         for finding in without_unseen(found, subject.picture)
     ]
+
+
+def _with_the_sink_asked(finding: Finding, subject: Subject) -> Finding:
+    """Return a finding that does not advise to ask the sink, where this look has asked it."""
+    if subject.sink is None or not any(map(_asks_the_sink, finding.next_steps)):
+        return finding
+    return replace(finding, next_steps=_without_asking(finding.next_steps))
+
+
+def _without_asking(steps: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for one in steps if not _asks_the_sink(one))
+
+
+def _asks_the_sink(step: str) -> bool:
+    return step.startswith(_ASK_THE_SINK)
 
 
 def _passes_data_loss(job: DeclaredJob | None) -> bool:

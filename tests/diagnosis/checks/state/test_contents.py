@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from holdfast.findings import Severity
-from tests.checkpoint.pictures import files_of
-from tests.diagnosis.doctor.examining import Files, examined, examinee, found
+from tests.checkpoint.pictures import files_of, without
+from tests.diagnosis.doctor.examining import Files, examined, examinee, found, output_of
 from tests.diagnosis.doctor.fieldscenarios import COUNTED, COUNTING, over_source
 from tests.diagnosis.doctor.recording import recorded, run_on, stateful_run_on
 from tests.diagnosis.doctor.scenarios import below, declared
@@ -76,3 +76,41 @@ def test_a_query_without_state_misses_none() -> None:
     begun: Files = below(files_of("pending-first"), "state/")
     run = stateful_run_on(COUNTED, "stateStoreSave", last_batch=None)
     assert "HF2221" not in found(examinee(begun, recorded=recorded(run)))
+
+
+PURGED = "aggregation-hdfs-purged"
+
+
+@pytest.mark.parametrize("checksum", [True, False])
+def test_a_missing_snapshot_is_named_and_not_a_change_that_spark_removed(checksum: bool) -> None:
+    """Only what was left of it tells which one it was; the changes before were purged."""
+    gone = ["state/0/0/4.snapshot", "state/0/0/8.snapshot"]
+    if not checksum:
+        gone += [one.replace("/0/0/", "/0/0/.") + ".crc" for one in gone]
+    files = {path: data for path, data in files_of(PURGED).items() if path not in gone}
+    findings = examined(examinee(files)).findings
+    (missing,) = (one for one in findings if one.code == "HF2221")
+    assert missing.severity is Severity.FATAL
+    assert missing.place.file == ("state/0/0/8.snapshot" if checksum else "state/0/0")
+    told = "8.snapshot is missing" if checksum else "no snapshot: one of a version from 3 to 9"
+    assert told in missing.message and "1.delta" not in missing.message
+    left = [one.place.file for one in findings if one.code == "HF2211"]
+    assert left == (["state/0/0/.4.snapshot.crc"] if checksum else [])
+
+
+@pytest.mark.parametrize("path", ["state/0/0/6.delta", "state/0/0/3.delta"])
+def test_a_file_that_the_next_start_misses_is_told_once(path: str) -> None:
+    """Not again as a gap between versions, nor as a checksum without its file."""
+    findings = examined(examinee(without(files_of("aggregation-hdfs-lz4"), path))).findings
+    assert [one.code for one in findings if one.place.file == path and one.code != "HF2317"] == [
+        "HF2221"
+    ]
+    assert not {"HF2211", "HF2238"} & {one.code for one in findings}
+
+
+def test_who_asked_the_sink_is_not_told_to_ask_it() -> None:
+    """The other step stays."""
+    files = without(files_of("stateless"), "commits/1")
+    assert found(examinee(files))["HF2207"].next_steps[0].startswith("holdfast doctor")
+    (step,) = found(examinee(files, output_of("stateless")))["HF2207"].next_steps
+    assert step.startswith("compare the sink")
