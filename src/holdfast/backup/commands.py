@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.answers import Answer, naming
 from holdfast.backup.access import Records, alone, open_records, open_store, reopened
 from holdfast.backup.making import Made, catalogue_findings, make_backup, verify_snapshots
-from holdfast.backup.restoring import RestoreOptions, restore_backup
+from holdfast.backup.restoring import AskSink, RestoreOptions, restore_backup
 from holdfast.backup.results import (
     BackupAct,
     BackupList,
@@ -187,8 +187,10 @@ class Caller:
         storage_options: StorageOptions,
         *,
         waiting: Callable[[str], None] | None = None,
+        sink_of: Callable[[Target], AskSink | None] = lambda _: None,
     ) -> None:
         self._project = project
+        self._sink_of = sink_of
         self._options = storage_options
         self._folder = Path.cwd()
         self._waiting = waiting
@@ -242,7 +244,13 @@ class Caller:
             elsewhere = canonical(place.location) != canonical(home.location)
             target = self._opened(place) if elsewhere else source
         wish = RestoreOptions(
-            snapshot, source.store, target, elsewhere, tuple(files), even_if_running
+            snapshot,
+            source.store,
+            target,
+            elsewhere,
+            tuple(files),
+            even_if_running,
+            self._sink_of(home),
         )
         return restore_backup(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
 

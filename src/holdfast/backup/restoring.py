@@ -41,6 +41,7 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding
+from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.plurals import counted
 from holdfast.records.history import History
 from holdfast.records.journal import Act
@@ -52,6 +53,9 @@ from holdfast.records.run import Ended
 KIND = "restore"
 _ENDS = (Ended.FINISHED, Ended.STOPPED, Ended.FAILED)
 """After these no query of the run writes any more."""
+
+AskSink = Callable[[str], LastCommitted]
+"""Returns the newest batch that a sink holds of a query; never raises."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class RestoreOptions:
     files: tuple[str, ...] = ()
     """Single files; none means the whole checkpoint."""
     even_if_running: bool = False
+    ask_sink: AskSink | None = None
+    """Asks the declared sink; None where none is declared."""
 
     @property
     def root(self) -> Root:
@@ -137,6 +143,7 @@ def _restore(
             elsewhere=wish.elsewhere,
             whole=not wish.files,
             recorded=_recorded(wish),
+            held=_held(wish),
         )
     )
     mismatched = _mismatched(wish)
@@ -186,7 +193,8 @@ def _judge(wish: RestoreOptions, present: Present, now_ms: int) -> None:
     refuse_other_query(wish.snapshot, present)
     if not wish.files:
         known = () if wish.elsewhere else read_catalogue(wish.target.store).snapshots
-        refuse_older(wish.snapshot, present, known, None if wish.elsewhere else _recorded(wish))
+        recorded = None if wish.elsewhere else _recorded(wish)
+        refuse_older(wish.snapshot, present, known, recorded, _held(wish))
     refuse_forked(wish.root, present)
     if wish.files:
         refuse_whole_files(wish.root, present, wish.files)
@@ -195,6 +203,15 @@ def _judge(wish: RestoreOptions, present: Present, now_ms: int) -> None:
 def _recorded(wish: RestoreOptions) -> int | None:
     """Return the newest batch of the backup's query that a recorded run delivered."""
     return History(wish.target.folder).newest_batch(wish.snapshot.query_id)
+
+
+def _held(wish: RestoreOptions) -> LastCommitted | None:
+    """Ask the declared sink for the newest batch of the backup's query; None where it is another's
+    place, or none is declared."""
+    query_id = wish.snapshot.query_id
+    if wish.ask_sink is None or query_id is None or wish.elsewhere or wish.files:
+        return None
+    return wish.ask_sink(query_id)
 
 
 def _refuse_running(target: Records, present: Present, now_ms: int) -> None:

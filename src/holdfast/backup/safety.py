@@ -20,6 +20,7 @@ from holdfast.checkpoint.reading import ENTRY_LIMIT_BYTES, read_picture
 from holdfast.codes import code_of
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity
+from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.storage.reading import FileKind, Listed, Reader
 
 LEAST_MS = 10_000
@@ -186,11 +187,15 @@ _NEWEST_INSTEAD, _SINGLE_FILES, _TO_LOOK_AT = _OLDER[:1], _OLDER[1:2], _OLDER[2:
 
 
 def refuse_older(
-    snapshot: Snapshot, present: Present, others: Iterable[Snapshot], recorded: int | None
+    snapshot: Snapshot,
+    present: Present,
+    others: Iterable[Snapshot],
+    recorded: int | None,
+    held: LastCommitted | None,
 ) -> None:
     """Raise HF4502 where batches are known that came after the snapshot.
 
-    `recorded` is the newest batch that a recorded run delivered.
+    `recorded` is the newest batch that a recorded run delivered, `held` what the declared sink has.
     """
     now = present.names
     planned, committed = newest_id(now, "offsets"), newest_id(now, "commits")
@@ -198,6 +203,7 @@ def refuse_older(
         ("planned", planned, snapshot.last_planned, "offsets/ holds"),
         ("committed", committed, snapshot.last_committed, "commits/ holds"),
         ("planned", recorded, snapshot.last_planned, "a recorded run delivered"),
+        ("planned", None if held is None else held.value, snapshot.last_planned, "the sink holds"),
     ]
     all_others = tuple(others)
     own_others = [other for other in all_others if other.query_id == snapshot.query_id]
@@ -266,7 +272,13 @@ def refuse_overwriting(root: Root, present: Present, chosen: Iterable[str]) -> N
 
 
 def restore_findings(
-    snapshot: Snapshot, present: Present, *, elsewhere: bool, whole: bool, recorded: int | None
+    snapshot: Snapshot,
+    present: Present,
+    *,
+    elsewhere: bool,
+    whole: bool,
+    recorded: int | None,
+    held: LastCommitted | None = None,
 ) -> Iterator[Finding]:
     """Yield what to mind before the query is started; `recorded` is the newest delivered batch."""
     if elsewhere and (whole or not (present.empty or present.is_plain_folder)):
@@ -278,16 +290,18 @@ def restore_findings(
             evidence={"query_id": snapshot.query_id, "original": snapshot.location},
         )
     elif whole and present.empty:
-        yield _ending(snapshot, recorded)
+        yield _ending(snapshot, recorded, held)
 
 
-def _ending(snapshot: Snapshot, recorded: int | None) -> Finding:
+def _ending(snapshot: Snapshot, recorded: int | None, held: LastCommitted | None) -> Finding:
     """Report where the backup ends: runs that nobody recorded may have gone further."""
     planned = snapshot.last_planned
     ends = "has no batch" if planned is None else f"ends with batch {planned}"
     severity, more = Severity.WARNING, "nothing here shows whether later batches ran"
     if recorded is not None:
         severity, more = Severity.INFO, f"the last recorded run delivered batch {recorded}"
+    elif held is not None and held.value is not None:
+        severity, more = Severity.INFO, f"the newest batch in the sink is {held.value}"
     return Finding(
         code="HF4517",
         severity=severity,

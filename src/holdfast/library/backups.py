@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,9 +106,11 @@ def restore(
     'restored'
     """
     from holdfast.backup.commands import Caller
+    from holdfast.targets.sinks import asking_sink
 
     chosen = ProjectChoice.of(project, profile)
-    caller = Caller(chosen, storage_options, waiting=waiting)
+    sink_of = partial(asking_sink, storage_options=storage_options)
+    caller = Caller(chosen, storage_options, waiting=waiting, sink_of=sink_of)
     if sink_log_to is not None:
         return caller.write_sink_log(
             backup, to=str(sink_log_to), files=files, confirm=confirm, progress=progress

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.diagnosis.inspection.subject import DeclaredJob
     from holdfast.jobs.target import DeclaredSink
     from holdfast.ledgers.reading import SinkMemory
-    from holdfast.ledgers.sinkstate import SinkState
+    from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 
 _NO_FOLDERS = frozenset({"postgres", "jdbc", "custom"})
 
@@ -88,6 +88,15 @@ def sink_place(
     sees = None if given is not None or declared is None else _seeing(declared, *resolve(text))
     place = SinkPlace(location.shown, open_below, given is not None, open_beside, sees=sees)
     return place, local_folder(location)
+
+
+def asking_sink(
+    target: Target, storage_options: StorageOptions
+) -> Callable[[str], LastCommitted] | None:
+    """Return how the declared sink of a job is asked for the newest batch of a query; None where
+    none is declared, or it cannot be asked."""
+    place, _ = sink_place(target, None, declared_sink_of(target), storage_options, None)
+    return None if place is None else lambda query_id: place.ask().last_committed(query_id)
 
 
 def _refuse_missing(location: Location) -> None:
