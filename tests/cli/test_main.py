@@ -260,3 +260,19 @@ def test_a_full_disk_behind_the_output_is_no_bug(
 )
 def test_a_wrong_option_leads_to_the_help_of_its_command(words: list[str], step: str) -> None:
     assert holdfast(*words, "--json").document["next"] == [step]
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_changes_no_exit_status(tmp_path: Path, closed: str) -> None:
+    """Nor does a file that is opened then get what is printed."""
+    root = sample("stateless", "4.3.0").extract(tmp_path / "orders")
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    for target, status in ((root, 0), (tmp_path / "none", 21)):
+        line = f'"$@" {closed}'
+        words = [sys.executable, "-m", "holdfast", "inspect", str(target)]
+        done = subprocess.run(
+            ["sh", "-c", line, "sh", *words], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == status, done.stderr
+        assert "HF1003" not in done.stderr + done.stdout
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import gc
 import io
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -123,6 +124,7 @@ def holdfast() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and leave with its exit status; no traceback ever reaches the user."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # File names need not be text, and a terminal need not know every character.
@@ -132,6 +134,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # A command ends soon and makes no cycles worth collecting; looking for them takes a tenth.
     gc.disable()
     sys.exit(run(words))
+
+
+def _fill_closed_streams() -> None:
+    """Let nothing read what is written to a stream that the caller closed, as with `>&-`.
+
+    A file that is opened later would take its number, and get what is printed.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
 
 
 def _unheard(_failure: object) -> None:
