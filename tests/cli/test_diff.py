@@ -187,3 +187,17 @@ def test_a_stateless_query_has_batches_too(tmp_path: Path) -> None:
     result = holdfast("diff", str(place), "--from", "0", "--json").document["result"]
     assert result["stores"] == []
     assert result["sources"][0]["amount"]["total"] == 3
+
+
+def test_damage_of_the_second_names_the_second(tmp_path: Path) -> None:
+    """What to do about it is to be done there."""
+    for damaged in (0, 1):
+        root = tmp_path / str(damaged)
+        root.mkdir()
+        both = twins(root, "aggregation-hdfs-lz4")
+        torn = both[damaged] / "state/0/0/6.delta"
+        torn.write_bytes(torn.read_bytes()[:20])
+        shown = holdfast("diff", str(both[0]), str(both[1]), "--json")
+        told = shown.document["findings"]
+        steps = [step for one in told for step in one["next"] if "holdfast " in step]
+        assert steps and all(str(both[damaged]) in step for step in steps), steps

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.answers import Answer
+from holdfast.answers import Answer, naming
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
@@ -21,7 +21,7 @@ from holdfast.diagnosis.comparison.result import (
     side_of,
 )
 from holdfast.errors import DecodeError, UsageError
-from holdfast.findings import Finding, Place, Severity, rooted
+from holdfast.findings import Finding, Place, Severity, named, rooted
 from holdfast.format.logs.offsets import OffsetsEntry, decode_offsets
 from holdfast.state.opened import require_state_extra
 from holdfast.storage.paths import place_within
@@ -50,7 +50,9 @@ def compare_checkpoints(
     left: Reader, right: Reader, asked: DiffOptions, *, formats: Formats | None = None, most: int
 ) -> Answer[Comparison]:
     """Compare the newest batches of two checkpoints, and their states; nothing is written."""
-    one, other = _whole_picture(left, most), _whole_picture(right, most)
+    one = _whole_picture(left, most)
+    with naming(right.location):
+        other = _whole_picture(right, most)
     found = comparison_of(one, other, formats or {})
     findings = _damage(one, other)
     if _has_state(one) and _has_state(other) and not asked.logs_only:
@@ -60,7 +62,8 @@ def compare_checkpoints(
         from holdfast.diagnosis.comparison.state import state_at
 
         here = state_at(left, one, asked.from_batch)
-        there = state_at(right, other, asked.to_batch)
+        with naming(right.location):
+            there = state_at(right, other, asked.to_batch)
         found, findings = _with_state(found, findings, here, there, asked)
     return Answer("diff", one.location, found, findings)
 
@@ -180,9 +183,14 @@ def _settings(entry: OffsetsEntry | None) -> Mapping[str, str]:
 
 
 def _damage(*pictures: Picture) -> tuple[Finding, ...]:
-    """Damage on either side makes the comparison incomplete, so it is told with it."""
+    """Damage on either side makes the comparison incomplete, so it is told with it.
+
+    The target of the command is the first; what is advised about the second names that one.
+    """
     return tuple(
-        rooted(finding, picture.location)
+        rooted(
+            named(finding, None if picture is pictures[0] else picture.location), picture.location
+        )
         for picture in pictures
         for finding in check_picture(picture)
         if finding.code.startswith("HF21")

@@ -9,7 +9,7 @@ import pyarrow as pa
 from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.comparison.result import Change, RowDifference, StoreComparison
 from holdfast.errors import CheckpointError, HoldfastError
-from holdfast.findings import Finding, Place, Severity, rooted
+from holdfast.findings import Finding, Place, Severity, named, rooted
 from holdfast.state.layouts import layouts_of
 from holdfast.state.loading.logs import StateLog
 from holdfast.state.query.comparing import READING_BYTES, Differences, compare_states
@@ -100,15 +100,25 @@ def _compared(
             return StoreComparison(*name, not_compared="the columns of its rows differ")
         differences = compare_states(one, other, most=most)
     except CheckpointError as error:
-        findings.append(_unreadable(error, name))
+        findings.append(_of_side(_unreadable(error, name), error.at or "", left, right))
         return StoreComparison(*name, not_compared=error.message)
     met = [
-        rooted(finding, side.picture.location)
-        for side, view in ((left, one), (right, other))
+        _of_side(rooted(finding, place), place, left, right)
+        for place, view in ((left.picture.location, one), (right.picture.location, other))
         for finding in view.findings
     ]
     findings += [finding for at, finding in enumerate(met) if finding not in met[:at]]
     return _told(name, differences)
+
+
+def _of_side(finding: Finding, at: str, left: StateAt, right: StateAt) -> Finding:
+    """Return a finding whose steps name the right checkpoint, where it is about that one.
+
+    The left one is the target of the command, and named as it was given.
+    """
+    here, there = left.picture.location, right.picture.location
+    is_there = here != there and f"{at}/".startswith(f"{there.rstrip('/')}/")
+    return named(finding, there if is_there else None)
 
 
 def _told(name: StoreName, found: Differences) -> StoreComparison:
