@@ -576,6 +576,24 @@ def test_what_the_doctor_calls_fatal_is_refused_with_its_code(stateful: Inspecti
     assert error.next_steps == found.next_steps
 
 
+@pytest.mark.parametrize("shape", ["stateless", "stateless-pending"])
+def test_batches_without_a_query_id_are_refused_by_every_release(shape: str) -> None:
+    """Spark up to 4.1 makes a new id: the sink would not recognize a pending batch."""
+    files = {path: data for path, data in files_of("stateless", SPARK).items()
+             if path not in ("metadata", ".metadata.crc")}  # fmt: skip
+    if shape == "stateless-pending":
+        newest = max(
+            int(path[8:]) for path in files if path[8:].isdigit() and path[:8] == "commits/"
+        )
+        files = {path: data for path, data in files.items()
+                 if path not in (f"commits/{newest}", f"commits/.{newest}.crc")}  # fmt: skip
+    found = inspect_checkpoint(MemoryReader(files), spark="4.1").result
+    assert found.query_id is None and found.next_start.action is not Action.FAIL
+    error = refused(starting(found, spark="4.1.4"), *ACCEPTABLE)
+    assert (error.code.number, error.exit_status) == ("HF2201", 30)
+    assert ("pending" in error.message) == (shape == "stateless-pending")
+
+
 def test_a_checkpoint_that_cannot_be_read_keeps_its_status(stateful: Inspection) -> None:
     """HF2230 is about access, not about a verdict."""
     unknown = replace(stateful.next_start, action=Action.UNKNOWN, reason="not listed")

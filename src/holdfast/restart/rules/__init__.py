@@ -20,6 +20,7 @@ from holdfast.restart.rules.rule import Rule
 
 RULES: tuple[Rule, ...] = (
     checkpoint.next_start,
+    checkpoint.missing_query_id,
     planned.planned_sources,
     planned.declared_sources,
     checkpoint.local_places,

@@ -28,6 +28,23 @@ def next_start(start: StartFacts) -> Iterator[Finding]:
         yield Finding("HF2230", Severity.FATAL, told.reason, _HERE)
 
 
+@on_checkpoint("HF2201")
+def missing_query_id(start: StartFacts) -> Iterator[Finding]:
+    """Refuse batches without a query id, also where Spark would make a new one.
+
+    Everything that recognizes a batch asks for it by the id: the sink, the records, kept offsets.
+    """
+    told = start.inspection
+    fails = told.next_start.action is Action.FAIL or "HF2201" in {one.code for one in start.fatal}
+    if told.query_id is None and not start.is_fresh and not fails:
+        message = "metadata, which contains the query id, is missing, but the logs have batches"
+        pending = told.batches.pending
+        if pending is not None:
+            message += f"; batch {pending} is pending and would be delivered under a new id"
+        evidence = {"newest_batch": told.batches.last_planned, "pending": pending}
+        yield Finding("HF2201", Severity.FATAL, message, Place("metadata"), evidence)
+
+
 @on_checkpoint("HF3028")
 def local_places(start: StartFacts) -> Iterator[Finding]:
     """Refuse local places on a cluster, whose machines would each write to their own disks."""
