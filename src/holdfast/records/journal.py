@@ -94,6 +94,14 @@ def unfinished_act(journal: Reader, runs: PartReader | None = None) -> Act | Non
     return next((act for act, void in _open_acts(journal, runs) if not void), None)
 
 
+def newest_generation(journal: Reader) -> int:
+    """Return the greatest generation that an act was begun under, 0 where none says it.
+
+    Who begins an act under a smaller one would have it taken for void.
+    """
+    return max(_generations_of_acts(journal, journal.names("")), default=0)
+
+
 def _open_acts(journal: Reader, runs: PartReader | None) -> tuple[tuple[Act, bool], ...]:
     """Return every act without an outcome, the newest first, and whether it is void."""
     try:
@@ -119,7 +127,11 @@ def _looked(journal: Reader, runs: PartReader | None, begun: Iterable[str]) -> I
     the act found, before its first change, that it had lost the lease.
     """
     yield from generations_of_runs(runs.names() if runs is not None else ())
-    for act_id in begun:
+    yield from _generations_of_acts(journal, begun)
+
+
+def _generations_of_acts(journal: Reader, act_ids: Iterable[str]) -> Iterator[int]:
+    for act_id in act_ids:
         try:
             act = _read(journal, act_id)
         except CheckpointError:

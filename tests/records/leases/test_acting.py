@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+from holdfast.backup.access import open_records
 from holdfast.errors import LeaseError
 from holdfast.records.folder import RecordsFolder
 from holdfast.records.history import History
+from holdfast.records.journal import Act, Journal, unfinished_act
 from holdfast.records.leases.acting import Acting, acting
 from holdfast.records.leases.lease import EXPIRY_SECONDS, Lease
 from holdfast.records.leases.taking import LeaseState, Standing, lease_state, take_lease
 from holdfast.records.processes import this_holder
 from holdfast.storage.localwriter import LocalWriter
+from holdfast.storage.location import parse_location
+from holdfast.storage.options import StorageSettings
 from tests.records.drivers import Clock, driver, elsewhere, outcome_of, records_in, taken
 from tests.records.runs import some_run
 
@@ -153,3 +158,24 @@ def test_an_act_of_a_process_that_is_gone_blocks_nobody(tmp_path: Path) -> None:
     os.waitpid(child, 0)
     assert state_of(folder).state is Standing.ABANDONED
     assert outcome_of(folder) == "2"
+
+
+def test_an_act_gets_a_newer_generation_than_the_acts_of_the_journal(tmp_path: Path) -> None:
+    """Somebody deleted the files of the lease: an older one would make the act look void."""
+    records = open_records(parse_location(str(tmp_path / "orders")), StorageSettings())
+
+    def begun(number: int) -> Journal:
+        with records.acting("restore") as act:
+            journal = records.under(act).journal
+            journal.begin(Act(f"2026111{number}T000000000Z-000{number}", "restore", {}))
+            return journal
+
+    for number in range(3):
+        begun(number).end(Act(f"2026111{number}T000000000Z-000{number}", "restore", {}), "done")
+    shutil.rmtree(Path(records.folder.location.url) / "lease")
+    begun(3)
+    interrupted = unfinished_act(records.journal.reader, records.folder.reader("runs"))
+    assert interrupted is not None and interrupted.generation == 4
+    assert state_of(records.folder).generation == 4
+    assert state_of(records.folder).state is Standing.FREE
+    assert taken(records.folder).generation == 5

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import LeaseError
 from holdfast.records.folder import RecordsFolder
+from holdfast.records.journal import newest_generation
 from holdfast.records.leases.state import LeaseState
 from holdfast.records.leases.taking import Lease, take_lease
 from holdfast.records.processes import Holder, this_holder
@@ -142,6 +143,10 @@ def acting(
         waiting=waiting,
     )
     try:
+        # Whoever deletes the files of the lease has generations counted from the runs again.
+        known = newest_generation(folder.place("journal"))
+        if known >= lease.generation:
+            lease = lease.raised(known)
         beating(lease)
         yield Acting(act, lease)
     finally:
