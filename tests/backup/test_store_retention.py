@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from holdfast.backup.snapshot import moment_text
 from holdfast.backup.store import DAY_MS, Retention, apply_retention
 from tests.backup.folders import (
     NOW_MS,
+    QUERY_ID,
     assert_store_is_sound,
     back_up_now,
     make_tree,
@@ -67,3 +69,25 @@ def test_while_a_list_is_damaged_no_copy_is_taken(tmp_path: Path) -> None:
     answer = back_up_now(records, now_ms=NOW_MS + 2, retention=Retention(keep_last=1))
     assert len(answer.result.removed_backups) == 1
     assert answer.result.removed_files == 0
+
+
+def test_the_backup_with_the_newest_batch_outlives_those_of_a_damaged_checkpoint(
+    tmp_path: Path,
+) -> None:
+    """A nightly backup goes on when entries, or the query id, are lost: nothing else has them."""
+    root = make_tree(tmp_path / "ckpt", small())
+    records = records_of(root)
+    whole = back_up_now(records).result.backups[0].id
+    for number, lost in enumerate(("commits/0", "offsets/1", "metadata"), start=1):
+        (root / lost).unlink()
+        answer = back_up_now(records, now_ms=NOW_MS + number, retention=Retention(keep_last=1))
+        assert whole in records.store.snapshot_ids()
+        assert len(records.store.snapshot_ids()) == 2, answer.result
+    assert_store_is_sound(records, tidy=True)
+    make_tree(root, small())
+    back_up_now(records, now_ms=NOW_MS + 9, retention=Retention(keep_last=1))
+    assert whole not in records.store.snapshot_ids()
+    make_tree(root, {"metadata": json.dumps({"id": QUERY_ID}).encode()})
+    (root / ".metadata.crc").unlink()
+    back_up_now(records, now_ms=NOW_MS + 10, retention=Retention(keep_last=1))
+    assert len(records.store.snapshot_ids()) == 1

@@ -279,6 +279,7 @@ def apply_retention(store: BackupStore, retention: Retention, now_ms: int) -> Re
     whole = [one.id for one in asked if not one.mismatched]
     damaged = [one.id for one in asked if one.mismatched]
     kept = retention.kept(whole, now_ms) | retention.kept(damaged, now_ms)
+    kept |= _farthest(asked)
     # What a restore set aside is kept as long as the backups around it.
     removed = tuple(
         one.id
@@ -291,6 +292,23 @@ def apply_retention(store: BackupStore, retention: Retention, now_ms: int) -> Re
     store.writer.settle()
     files, size = sweep(store)
     return Removed(removed, files, size)
+
+
+def _farthest(snapshots: Sequence[Snapshot]) -> frozenset[str]:
+    """Return the backup, oldest first given, that has the newest batch of the newest known query.
+
+    A checkpoint that lost entries is backed up as well, and then only an older backup has what the
+    output needs. A query that was begun anew on purpose takes its place.
+    """
+    queries = [one.query_id for one in snapshots if one.query_id is not None]
+    own = [one for one in snapshots if queries and one.query_id == queries[-1]]
+    return frozenset(one.id for one in sorted(own, key=_reach)[-1:])
+
+
+def _reach(snapshot: Snapshot) -> tuple[int, int, bool]:
+    batches = (snapshot.last_planned, snapshot.last_committed)
+    planned, committed = (-1 if one is None else one for one in batches)
+    return planned, committed, not snapshot.mismatched
 
 
 def sweep(store: BackupStore) -> tuple[int, int]:
