@@ -331,6 +331,20 @@ _NEW_CHECKPOINT = Test(
     "refused (HF3007)",
 )
 _NEW_OUTPUT = Test(_GONE.name, "a new output meets the old checkpoint", "refused (HF3013)")
+_CONSOLE = Test(
+    f"{_RUNNING}/test_output_gone.py::test_a_console_does_not_take_the_batches_of_an_output",
+    "a console is declared on the checkpoint of an output",
+)
+TESTS["HF3013", "declare the former sink again"] = _CONSOLE
+TESTS[
+    "HF3013",
+    "or, to look at the rows, give the query a name and a checkpoint of its own: another job",
+] = _CONSOLE
+TESTS[
+    "HF3013",
+    "or, if these batches may be missing from the former sink: holdfast run JOB "
+    "--accept empty-sink",
+] = _CONSOLE
 TESTS["HF2407", "give the sink a directory of its own"] = _NEW_OUTPUT
 _START_AGAIN = (
     r"^(?:otherwise )?start (?:the job |it )?again|(?:make some|the line that is named), and start"

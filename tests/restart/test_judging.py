@@ -196,6 +196,23 @@ def test_state_on_local_disks_of_a_cluster_is_refused(stateful: Inspection) -> N
     assert admit_start(replace(start, master="local-cluster[2,1,1024]"), ()) == ()
 
 
+def test_a_sink_for_development_does_not_take_batches_of_an_output(stateful: Inspection) -> None:
+    """HF3013: they would be committed, and missing from the output for good."""
+    newest = stateful.batches.last_committed
+    before = SinkBefore(LAKE, LAKE, None, newest, 0)
+    console = SinkState(LastCommitted.unknown("keeps nothing"), is_for_development=True)
+    start = starting(stateful, sight=console, before=before)
+    error = refused(start, "sink-behind")
+    assert (error.code.number, error.exit_status) == ("HF3013", 30)
+    assert f"batch {newest} of this query was delivered to {LAKE}" in error.message
+    (accepted,) = admit_start(start, ("empty-sink",))
+    assert accepted.severity is Severity.INFO
+    assert admit_start(starting(stateful, sight=console), ()) == ()
+    for nothing_lost in (replace(start, mode="complete"),
+                         replace(start, before=replace(before, newest=None))):  # fmt: skip
+        assert admit_start(nothing_lost, ()) == ()
+
+
 LAKE = "file:///lake/raw"
 TABLE = "postgresql://db/gold public.raw"
 BEFORE = SinkBefore(LAKE, LAKE, None, 2, since=0)

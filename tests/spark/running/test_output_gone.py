@@ -117,6 +117,27 @@ def test_a_deleted_delta_table_is_refused(spark: Any, tmp_path: Path) -> None:
     stream.refused("HF3013")
 
 
+def test_a_console_does_not_take_the_batches_of_an_output(tmp_path: Path) -> None:
+    """HF3013: they would be committed and never reach the output; another job may show them."""
+    stream = Stream(tmp_path, parquet())
+    former, console = stream._job, ingest() | {"sink": {"format": "console"}}
+    stream._job = console
+    arrived = stream.more()
+    assert "a sink that keeps nothing" in stream.refused("HF3013")
+    shown = Made(tmp_path, {"shown": console}, checkpoints="./shown")
+    assert holdfast.run(project=shown.file).exit_status == 0
+    stream._job = former
+    assert stream.run() == (0, [])
+    assert rows(tmp_path / "lake/raw") == expected(stream.numbers)
+    stream._job, arrived = console, stream.more()
+    assert stream.run("empty-sink") == (0, ["HF3013"])
+    stream._job = former
+    stream.refused("HF3006")
+    assert stream.run("sink-behind") == (0, ["HF3006"])
+    left = [one for one in stream.numbers if one not in arrived]
+    assert rows(tmp_path / "lake/raw") == expected(left)
+
+
 @pytest.mark.whole
 def test_a_table_with_rows_of_others_is_not_an_empty_one(spark: Any, tmp_path: Path) -> None:
     """HF3014, also accepted; an empty table of another making can be accepted."""

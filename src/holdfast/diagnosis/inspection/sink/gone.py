@@ -113,6 +113,18 @@ _OWN_ROWS = (
 )
 
 
+_KEPT_NOWHERE = (
+    "the checkpoint never delivers a committed batch again: batches that go to a sink for "
+    "development are missing from the output for good"
+)
+_INSTEAD = (
+    "declare the former sink again",
+    "or, to look at the rows, give the query a name and a checkpoint of its own: another job",
+    "or, if these batches may be missing from the former sink: holdfast run JOB --accept "
+    "empty-sink",
+)
+
+
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -136,6 +148,8 @@ class SinkCompared:
 
     def findings(self) -> Iterator[Finding]:
         """Yield what keeps the job from starting, or what is worth a warning."""
+        if self.sight.is_for_development and self.before is not None:
+            yield from self._kept_nowhere(self.before)
         if self.sight.place is None or self.sight.held.closed:
             return
         if self.sight.held.answer is SinkAnswer.UNKNOWN:
@@ -219,6 +233,17 @@ class SinkCompared:
         if self.sight.is_own:
             return self._without_manifests(message, evidence)
         return Finding(code, Severity.ERROR, message, _HERE, evidence)
+
+    def _kept_nowhere(self, before: SinkBefore) -> Iterator[Finding]:
+        """Refuse to commit batches of an output that no output will have."""
+        if before.newest is None or self.is_complete:
+            return
+        message = (
+            f"batch {before.newest} of this query was delivered to {before.shown}; this start "
+            "would deliver the next ones to a sink that keeps nothing"
+        )
+        evidence = {"committed": self.passed, "before": {"place": before.shown}}
+        yield Finding("HF3013", Severity.ERROR, message, _HERE, evidence, _KEPT_NOWHERE, _INSTEAD)
 
     def _without_manifests(self, message: str, evidence: Mapping[str, object]) -> Finding:
         """Return that the files of the query are there, and what knows them is not."""
