@@ -506,7 +506,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"HF51\d\d|HF530[123]|HF5311", "project"),
     (r"HF52\d\d", "environment"),
     (r"HF45(?:0[2-9]|1[0-6]|2[12])", "argument"),
-    (r"HF7\d\d\d|HF2611|HF2613", "storage"),
+    (r"HF7\d\d\d|HF2611|HF2613|HF5028", "storage"),
 )
 """Families whose steps are about the project file, options, installation or storage."""
 _ACTS = re.compile(

@@ -208,6 +208,18 @@ SINK_WRITING_CODES: tuple[Code, ...] = (
         _SINK,
     ),
     Code(
+        "HF5028",
+        "the manifests of the output would not be shared",
+        "the output is a mount of its own, and its manifests and staging are next to it, in the "
+        "container alone: the next container does not know which batches are in the output, and a "
+        "driver that wakes up late in the former one would publish a batch a second time",
+        (
+            "mount the directory around the output instead of the output itself",
+            "or mount a directory for its manifests, too, in every container that runs the job",
+        ),
+        _SINK,
+    ),
+    Code(
         "HF5040",
         "PostgreSQL's Python library is missing",
         "a postgres sink is written with psycopg, on the driver and on every executor",

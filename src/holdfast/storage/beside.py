@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from holdfast.errors import StorageError
 from holdfast.storage.location import Location, canonical
@@ -54,6 +55,7 @@ def _nowhere(location: Location) -> StorageError:
     return StorageError("HF4514", "there is nothing next to a root", at=location.shown)
 
 
+MOUNTINFO = Path("/proc/self/mountinfo")
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 _ROOT, _MOUNT_POINT = 3, 4
 _PRIVATE = frozenset(("overlay", "aufs", "tmpfs", "rootfs", "ramfs"))
@@ -98,6 +100,23 @@ def beside_is_elsewhere(mountinfo: str, folder: str, beside: str) -> bool:
         return False
     around = mount_of(points, parent)
     return mount_of(points, beside) == around and points.get(around, False)
+
+
+def mounted_alone(kept: Location, mountinfo: Path = MOUNTINFO) -> str | None:
+    """Return the folder that `kept` lies beside, where a container mounts it without `kept`.
+
+    None where both are shared, or nobody tells: only Linux does.
+    """
+    if not kept.is_local:
+        return None
+    try:
+        told = os.fsdecode(mountinfo.read_bytes())
+    except OSError:
+        return None
+    around, name = os.path.split(kept.url)
+    parent = os.path.dirname(around)  # noqa: PTH120 - a text, which is compared with texts
+    folder = f"{parent.rstrip('/')}/{name}"
+    return folder if beside_is_elsewhere(told, folder, kept.url) else None
 
 
 def _is_within(path: str, point: str) -> bool:

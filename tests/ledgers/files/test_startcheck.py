@@ -294,3 +294,25 @@ def test_an_older_copy_of_a_complete_output_is_replaced_by_the_next_batch(tmp_pa
     for path in files_of(place, 1):
         path.rename(path.with_name(path.name.replace(f"{1:010d}", f"{0:010d}")))
     assert look(place).rows_up_to is None
+
+
+def test_an_output_that_a_container_mounts_alone_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HF5028: its manifests would be in the container's own layer."""
+
+    def mounted(*points: Path) -> FileOutput:
+        lines = [f"30 29 8:1 / {one} rw - overlay x rw" for one in (Path("/"), *points)]
+        (tmp_path / "mountinfo").write_text("\n".join(lines))
+        monkeypatch.setattr("holdfast.ledgers.files.output._MOUNTINFO", tmp_path / "mountinfo")
+        return FileOutput(parse_location(str(tmp_path / "out")), StorageSettings())
+
+    with pytest.raises(SinkError) as caught:
+        mounted(tmp_path / "out").refuse_unshared()
+    assert caught.value.code.number == "HF5028"
+    assert f"{tmp_path}/out is a mount point" in caught.value.message
+    assert caught.value.next_steps[0] == f"mount {tmp_path} instead, with out inside it"
+    mounted(tmp_path / "out", tmp_path / ".holdfast").refuse_unshared()
+    mounted(tmp_path, tmp_path / "out" / "day=1").refuse_unshared()
+    remote = FileOutput(parse_location("memory://lake/out"), StorageSettings())
+    remote.refuse_unshared()

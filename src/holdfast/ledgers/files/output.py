@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from holdfast.errors import NotFoundError, StorageError
-from holdfast.storage.beside import FOLDER, beside
+from holdfast.errors import NotFoundError, SinkError, StorageError
+from holdfast.storage.beside import FOLDER, MOUNTINFO, beside, mounted_alone
 from holdfast.storage.filesystem import CONNECTIONS
 from holdfast.storage.location import Location
 from holdfast.storage.opening import open_reader, open_writer
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Opener = Callable[[Location, StorageSettings], Writer]
 ReadingOpener = Callable[[Location, StorageSettings], Reader]
 
+_MOUNTINFO = MOUNTINFO
 MANIFESTS = "manifests"
 STAGING = "staging"
 PUBLISHED = "published"
@@ -77,6 +78,21 @@ class FileOutput:
     def refuse_unwritable(self) -> None:
         """Raise StorageError where this storage can't create a file only once; write nothing."""
         self.opener(self.around, self.settings)
+
+    def refuse_unshared(self) -> None:
+        """Raise SinkError where the output is a mount, and what is kept beside it is not on one."""
+        kept = beside(self.location)
+        output = mounted_alone(kept, _MOUNTINFO)
+        if output is None:
+            return
+        parent, _, name = output.rpartition("/")
+        message = f"{output} is a mount point, and {parent}/{FOLDER} is on another file system"
+        steps = (
+            f"mount {parent or '/'} instead, with {name} inside it",
+            f"or mount a shared directory at {parent}/{FOLDER}, too, in every container that runs "
+            "the job",
+        )
+        raise SinkError("HF5028", message, at=kept.shown, next_steps=steps)
 
     @cached_property
     def _instances(self) -> Instances:

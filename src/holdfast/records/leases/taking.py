@@ -13,7 +13,6 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from holdfast import __version__
 from holdfast.errors import LeaseError, StorageError
@@ -33,23 +32,17 @@ from holdfast.records.leases.state import (
 )
 from holdfast.records.moments import moment_now
 from holdfast.records.processes import Holder, lives
-from holdfast.storage.beside import beside_is_elsewhere
+from holdfast.storage.beside import MOUNTINFO, mounted_alone
 
-_MOUNTINFO = Path("/proc/self/mountinfo")
+_MOUNTINFO = MOUNTINFO
 
 
 def refuse_unshared(folder: RecordsFolder) -> None:
     """Raise HF2613 where the checkpoint is a mount and its records are not on one with it."""
-    if not folder.location.is_local:
-        return
-    try:
-        mountinfo = os.fsdecode(_MOUNTINFO.read_bytes())
-    except OSError:
-        return  # only Linux tells
-    around, name = os.path.split(folder.location.url)
-    parent = os.path.dirname(around)  # noqa: PTH120 - a text, which is compared with texts
-    checkpoint = f"{parent.rstrip('/')}/{name}"
-    if beside_is_elsewhere(mountinfo, checkpoint, folder.location.url):
+    checkpoint = mounted_alone(folder.location, _MOUNTINFO)
+    if checkpoint is not None:
+        around, name = os.path.split(folder.location.url)
+        parent = os.path.dirname(around)  # noqa: PTH120 - a text, which is shown
         message = f"{checkpoint} is a mount point, and {around} is on another file system"
         steps = (
             f"mount {parent} instead, with {name} inside it",

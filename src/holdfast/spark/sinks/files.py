@@ -281,6 +281,7 @@ class FileBatchSink:
         check_partitions(schema, self._sink)
         check_types(self._session, schema, self._sink)
         self._output.refuse_unwritable()
+        self._output.refuse_unshared()
         with asked(str(self.identity)):
             names = self._output.reader.names(self._output.name)
         is_ours = self._commits.look()
