@@ -90,6 +90,8 @@ def test_a_file_that_may_not_be_read(project: Path) -> None:
     assert status == 3
     assert "The next start is unknown" in text
     assert "HF7002" in text
+    status, text = _bound_by_modes("doctor", "orders")
+    assert (status, "is kept" in text, "offsets/5 yet" in text) == (3, False, False), text
     status, text = _bound_by_modes("evidence", "orders")
     assert "offsets/5 cannot be read: access was denied" in " ".join(text.split())
 
@@ -103,6 +105,8 @@ def test_a_sink_that_may_not_be_listed(project: Path) -> None:
     status, text = _bound_by_modes("doctor", "orders", "--sink", "out")
     assert status == 3
     assert "HF2431: the sink could not be read: access was denied" in text
+    assert "Sink not checked: it could not be read" in text
+    assert "has batches up to" not in text
     assert "HF2407" not in text
 
 

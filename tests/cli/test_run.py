@@ -432,6 +432,25 @@ def test_the_table_tells_what_the_sink_held_already() -> None:
     assert "every batch once" in drawn.getvalue()
 
 
+def test_promises_that_differ_name_their_jobs() -> None:
+    from rich.console import Console
+
+    once, mostly = "exactly once", "at least once"
+    jobs = tuple(
+        JobReport(name, "q", "r", 2, 3, 30, 0, Ended.FINISHED, 4.2, "c", promise=promise)
+        for name, promise in (("orders", once), ("pager", mostly), ("clicks", once))
+    )
+    for shown in (jobs, jobs[:1]):
+        drawn = io.StringIO()
+        draw_run(Answer("run", "c", RunReport(shown, "4.2.0")), Console(file=drawn, width=80))
+        said = [one for one in drawn.getvalue().splitlines() if "delivery" in one]
+        assert said == (
+            ["orders, clicks: delivery: exactly once", "pager: delivery: at least once"]
+            if len(shown) > 1
+            else ["delivery: exactly once"]
+        )
+
+
 def test_the_report_names_a_pending_batch_and_what_becomes_of_it() -> None:
     from rich.console import Console
 

@@ -354,6 +354,17 @@ def test_every_rule_names_the_codes_that_it_reports() -> None:
     assert {case.code for case in CASES} | {"HF3101", "HF3158", "HF3159"} == set(codes)
 
 
+def test_offsets_that_cannot_be_read_are_no_other_sources() -> None:
+    """Nothing is known of the checkpoint's sources then, so that nothing is said of them."""
+    start = start_of(STATEFUL, STATEFUL)
+    unread = replace(start.inspection.next_start, action=Action.UNKNOWN, reason="denied")
+    denied = replace(start.inspection, next_start=unread, sources=())
+    judged = judge(replace(start, inspection=denied))
+    assert [(one.rule, one.verdict) for one in judged.changes] == [("HF2230", UNKNOWN)]
+    lost = replace(start, inspection=replace(start.inspection, sources=()))
+    assert "HF3002" in [one.rule for one in judge(lost).changes]
+
+
 def test_what_is_found_counts_for_the_verdict() -> None:
     """A refusal is unsafe, a note is safe, and what can't be read is no verdict on the code."""
     start = start_of(STATEFUL, STATEFUL)

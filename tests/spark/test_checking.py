@@ -10,6 +10,7 @@ import pytest
 from holdfast.errors import SinkError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.restart.result import CheckedJob
+from holdfast.restart.verdict import Verdict
 from holdfast.spark import checking
 from tests.restart.queries import STATEFUL, start_of
 
@@ -57,9 +58,12 @@ def test_what_a_start_refuses_after_the_rules_counts_for_every_release(
     assert "HF2604" in {one.rule for one in checked(asked, release).changes}
 
 
-def test_a_sink_that_cannot_be_asked_is_noted(asked: dict[str, Any]) -> None:
-    """The query is compared all the same."""
+def test_a_sink_that_cannot_be_asked_leaves_the_verdict_open(asked: dict[str, Any]) -> None:
+    """The query is compared all the same, and the start is not called safe."""
     asked["sink"]["error"] = SinkError("HF5020", "no such table")
     found = checked(asked, None)
     assert [one.rule for one in found.changes if "the sink was not compared" in one.subject]
+    [open_one] = [one for one in found.changes if one.rule == "HF5020"]
+    assert open_one.verdict is Verdict.UNKNOWN
+    assert open_one.condition in found.conditions
     assert found.location == START.inspection.location

@@ -15,6 +15,7 @@ from holdfast.restart.start import StartFacts
 from holdfast.restart.verdict import Change, Verdict, worst_verdict
 
 _UNKNOWN_STATUS = 31
+_UNREAD = "HF2230"
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ def _as_change(finding: Finding) -> Iterator[Change]:
     """Yield what a finding of a rule means for the verdict."""
     verdict = Verdict.SAFE
     if finding.severity.rank >= Severity.ERROR.rank:
-        is_unknown = code_of(finding.code).exit_status == _UNKNOWN_STATUS
+        status = code_of(finding.code).exit_status
+        is_unknown = finding.code == _UNREAD or status == _UNKNOWN_STATUS
         verdict = Verdict.UNKNOWN if is_unknown else Verdict.UNSAFE
     yield Change(finding.code, verdict, finding.message, None, None, finding.why)

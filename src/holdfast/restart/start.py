@@ -94,6 +94,8 @@ class StartFacts:
     """What is said of a checkpoint in a temporary directory."""
     fatal: tuple[Finding, ...] = ()
     """What the doctor's checks call fatal."""
+    unasked: Finding | None = None
+    """Why the sink could not be compared; None where it was, or nobody asked for it."""
     stored: QueryFacts | None = None
     """The query that last ran on this checkpoint; None where no record knows it."""
     missing: frozenset[QueryPart] = frozenset()

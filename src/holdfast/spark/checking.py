@@ -83,7 +83,7 @@ def _check_job(
         spark = context.versions.spark
         start = StartFacts.without_sink(inspection, plan, last, spark=spark, settings=settings)
         fatal = fatal_before_start(job, picture, spark)
-        start = replace(start, fatal=fatal, emptied=(_unasked(error),))
+        start = replace(start, fatal=fatal, unasked=_unasked(error))
     if release is not None:
         start = replace(start, spark=release, fatal=fatal_before_start(job, picture, release))
     start = replace(start, fatal=(*start.fatal, *refused))

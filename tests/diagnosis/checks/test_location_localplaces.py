@@ -43,8 +43,10 @@ def test_the_doctor_reports_them(shape: str, output: str | None, severity: Sever
     assert f"and Spark runs on {CLUSTER}" in finding.message
 
 
-@pytest.mark.parametrize("master", ["local[*]", "local[4]", "local-cluster[2,1,1024]", None])
-def test_one_machine_is_no_finding(master: str | None) -> None:
+@pytest.mark.parametrize(
+    "master", ["local[*]", "local[4]", "local-cluster[2,1,1024]", "locl[*]", None]
+)
+def test_what_is_no_cluster_is_no_finding(master: str | None) -> None:
     job = replace(declared(), master=master, local_output="/lake/out")
     assert "HF3028" not in found(examinee(files_of("stateless"), job=job))
 

@@ -16,7 +16,13 @@ from holdfast.cli.drawing.findings import (
     drawing_console,
     hidden_text,
 )
-from holdfast.diagnosis.doctor.examination import Examination, Examined, FindingChange, Reported
+from holdfast.diagnosis.doctor.examination import (
+    Examination,
+    Examined,
+    FindingChange,
+    Reported,
+    SinkSeen,
+)
 from holdfast.diagnosis.doctor.wrongfixes import WRONG_FIXES
 from holdfast.findings import Severity
 from holdfast.plurals import counted
@@ -65,11 +71,14 @@ def _identity(target: Examined) -> Table:
         planned, committed = _batch(target.last_planned), _batch(target.last_committed)
         grid.add_row("batches", f"planned up to {planned}, committed up to {committed}")
     if target.sink is not None:
-        last = _batch(target.sink.last_committed)
-        grid.add_row(
-            "sink", f"{target.sink.location}: has batches up to {last} ({target.sink.basis})"
-        )
+        grid.add_row("sink", f"{target.sink.location}: {_held(target.sink)}")
     return grid
+
+
+def _held(sink: SinkSeen) -> str:
+    if sink.last_committed is None:
+        return sink.basis
+    return f"has batches up to {sink.last_committed} ({sink.basis})"
 
 
 def _batch(batch_id: int | None) -> str:
@@ -81,8 +90,13 @@ def _summary(target: Examined, checks: int) -> str:
         return "could not be examined"
     counts = {one: sum(f.severity is one for f in target.findings) for one in Severity}
     found = [_counted(one, count) for one, count in reversed(counts.items()) if count]
-    checked = "Sink checked" if target.sink is not None else "Sink not checked: pass --sink"
-    return f"{checks} checks, {', '.join(found) or 'nothing to report'}. {checked}"
+    return f"{checks} checks, {', '.join(found) or 'nothing to report'}. {_sink_checked(target)}"
+
+
+def _sink_checked(target: Examined) -> str:
+    if target.sink is None:
+        return "Sink not checked: pass --sink"
+    return "Sink checked" if target.sink.readable else "Sink not checked: it could not be read"
 
 
 def _counted(severity: Severity, count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -50,11 +51,21 @@ def draw_run(answer: Answer[RunReport], console: Console) -> None:
         if job.pending is not None:
             words = f"batch {job.pending} is pending (planned, not committed)"
             console.print(f"{job.job}: {words}; the next start runs it again", markup=False)
-    for promise in dict.fromkeys(job.promise for job in answer.result.jobs if job.promise):
-        console.print(f"delivery: {promise}")
+    _draw_promises(answer.result.jobs, console)
     if answer.findings:
         console.print()
         draw_findings(answer.findings, answer.location, console)
+
+
+def _draw_promises(jobs: Sequence[JobReport], console: Console) -> None:
+    """Draw each promise once, with the jobs that it is about where not all have the same."""
+    promises: dict[str, list[str]] = {}
+    for job in jobs:
+        if job.promise:
+            promises.setdefault(job.promise, []).append(job.job)
+    for promise, names in promises.items():
+        whose = "" if len(promises) == 1 else f"{', '.join(names)}: "
+        console.print(f"{whose}delivery: {promise}", markup=False)
 
 
 def _batches(job: JobReport) -> str:

@@ -136,7 +136,7 @@ def on_own_disks(master: str, places: WrittenPlaces, has_state: bool) -> Iterato
     They write the output always and the checkpoint only where the query has state: without it the
     driver alone does, and finds it again as long as it starts on the same machine.
     """
-    if is_one_machine(master) or places == NO_PLACES:
+    if not is_cluster(master) or places == NO_PLACES:
         return
     named = {"the output": places.output, "the checkpoint": places.checkpoint}
     local = [f"{what} {path}" for what, path in named.items() if path is not None]
@@ -148,9 +148,9 @@ def on_own_disks(master: str, places: WrittenPlaces, has_state: bool) -> Iterato
     yield Finding("HF3028", severity, message, Place(""), evidence)
 
 
-def is_one_machine(master: str) -> bool:
-    """Whether all executors run on the machine of the driver: local[…], local-cluster[…]."""
-    return master.startswith("local")
+def is_cluster(master: str) -> bool:
+    """Return whether executors run on other machines; a master that Spark does not know is none."""
+    return "://" in master or master.split("-", maxsplit=1)[0] == "yarn"
 
 
 _OWN_LOG = frozenset({"parquet", "csv", "json", "orc", "text"})

@@ -277,10 +277,12 @@ def _examined(one: _Read, findings: tuple[Finding, ...]) -> Examined:
 
 
 def _sink_seen(subject: Subject) -> SinkSeen | None:
-    if subject.sink is None:
+    sink = subject.sink
+    if sink is None:
         return None
-    last = subject.sink.last_committed(subject.query_id)
-    return SinkSeen(subject.sink.location, subject.sink.kind, last.value, last.basis)
+    last = sink.last_committed(subject.query_id)
+    readable = sink.failure is None
+    return SinkSeen(sink.location, sink.kind, last.value, last.basis, readable)
 
 
 def _location(one: _Read) -> str:

@@ -23,6 +23,8 @@ class SinkSeen:
     """The newest batch that the sink holds of this query."""
     basis: str
     """How that is known, or why not."""
+    readable: bool = True
+    """False where the sink could not be read: nothing in it was checked."""
 
 
 @dataclass(frozen=True)

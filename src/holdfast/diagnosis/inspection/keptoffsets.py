@@ -81,7 +81,10 @@ def look_at_kept(
         names = reader.names("offsets")
         copies = {one: copy for one, copy in copies.items()
                   if one not in planned_since or str(one) not in names}  # fmt: skip
-    present = read_entries(reader, [one for one in copies if one in picture.layout.offsets.files])
+    there = picture.layout.offsets.files.keys() & copies.keys()
+    present = read_entries(reader, there)
+    # An entry that is there and cannot be read may be right: nothing is said of its copy.
+    copies = {one: copy for one, copy in copies.items() if one in present or one not in there}
     verdicts = judge_copies(reader, present, copies, partial(offsets_of, query_id))
     folder = f"{recorded.location}/offsets"
     return KeptOffsets(query_id, folder, copies, present, failures, verdicts)

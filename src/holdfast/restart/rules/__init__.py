@@ -31,6 +31,7 @@ RULES: tuple[Rule, ...] = (
     sinks.sink_ahead,
     sinks.foreign_log,
     sinks.sink_gone,
+    checkpoint.sink_compared,
     checkpoint.records,
     checkpoint.unreadable_records,
     sinks.sink_behind,

@@ -12,6 +12,7 @@ from holdfast.records.recordings import QueryPart
 from holdfast.redaction import redact
 from holdfast.restart.rules.rule import on_checkpoint
 from holdfast.restart.start import StartFacts
+from holdfast.restart.verdict import Change, Verdict
 
 _HERE = Place("")
 _COMPARED = frozenset({"HF2363", "HF2364"})
@@ -77,6 +78,15 @@ def records(start: StartFacts) -> Iterator[Finding]:
     message = f"the checkpoint {has}, but a recorded run delivered batch {recorded} from it"
     evidence = {"planned": planned, "recorded": recorded, "sink": sight.place}
     yield Finding("HF3025", Severity.ERROR, message, _HERE, evidence)
+
+
+@on_checkpoint("HF5009")
+def sink_compared(start: StartFacts) -> Iterator[Change]:
+    """Leave the verdict open where the sink could not be asked: it may lack rows, or hold more."""
+    found = start.unasked
+    if found is not None:
+        condition = "the sink has the batches that the checkpoint committed, and no newer one"
+        yield Change(found.code, Verdict.UNKNOWN, found.message, None, None, found.why, condition)
 
 
 @on_checkpoint("HF3026")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.diagnosis.checks.state.operators import lost_state
 from holdfast.findings import Finding, Place, Severity
 from holdfast.plurals import counted
@@ -17,7 +18,8 @@ _HERE = Place("")
 def planned_sources(start: StartFacts) -> Iterator[Finding]:
     """Refuse another number of sources, or a source of another kind at its place."""
     before, now = start.inspection.sources, start.plan.sources
-    if start.is_fresh:
+    if start.is_fresh or (start.inspection.next_start.action is Action.UNKNOWN and not before):
+        # Without offsets that can be read there is nothing to compare with.
         return
     if len(before) != len(now):
         message = f"the job has {_sources(len(now))}, its checkpoint {_sources(len(before))}"

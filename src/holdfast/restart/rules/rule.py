@@ -66,10 +66,10 @@ Compare = Callable[[QueryPair], Iterator[Change]]
 
 def on_checkpoint(
     *codes: str,
-) -> Callable[[Callable[[StartFacts], Iterator[Finding]]], Rule]:
+) -> Callable[[Callable[[StartFacts], Looked]], Rule]:
     """Make a rule of a function that compares a start with its checkpoint and its sink."""
 
-    def made(look: Callable[[StartFacts], Iterator[Finding]]) -> Rule:
+    def made(look: Callable[[StartFacts], Looked]) -> Rule:
         return Rule(codes, Needs.CHECKPOINT, look)
 
     return made

@@ -37,6 +37,12 @@ def test_a_healthy_sink_is_quiet(mode: str) -> None:
     assert seen is not None and (seen.kind, seen.last_committed) == ("files", 3)
 
 
+def test_a_deleted_checkpoint_is_said_to_have_no_query_id() -> None:
+    """There is no id that could be named."""
+    message = found(*with_sink({}, file_sink()))["HF2443"].message
+    assert message.endswith(", but this checkpoint has no query id")
+
+
 def test_the_output_is_listed_only_when_all_is_verified() -> None:
     """It may hold millions of files."""
     sink = file_sink().holding("by-hand.csv", b"").losing("part-0000000000-0.csv")

@@ -508,6 +508,11 @@ LOG_LINES: tuple[tuple[str, str], ...] = (
     ),
     ("jvm-connection-lost", "py4j.protocol.Py4JNetworkError: Answer from Java side is empty"),
     (
+        "jvm-connection-lost",
+        "py4j.protocol.Py4JNetworkError: An error occurred while trying to connect to the Java "
+        "server (127.0.0.1:38771)",
+    ),
+    (
         "delta-log-not-created",
         "org.apache.spark.sql.delta.DeltaIOException: [DELTA_CANNOT_CREATE_LOG_PATH] "
         "Cannot create file:/tmp/x/out/_delta_log",

@@ -33,6 +33,7 @@ from holdfast.storage.options import StorageSettings
 from holdfast.storage.testing import RecordingReader
 from tests.corpus.loading import sample
 from tests.diagnosis.doctor.recording import a_run, dead_holder, records_beside, run_on, write_runs
+from tests.fuzz.children import in_child
 from tests.records.drivers import taken
 from tests.records.test_starts_attempts import some_attempt
 
@@ -333,6 +334,21 @@ def test_a_kept_copy_is_named_where_the_newest_offsets_are_gone(
     assert kept[0].evidence["put_back"] == "unknown"
     assert f"do not put {copy} back as offsets/3 yet" in kept[0].next_steps[0]
     assert "HF2604" not in told(answer)
+
+
+def test_no_copy_replaces_an_entry_that_may_not_be_read(tmp_path: Path) -> None:
+    """It is there, and may be right; the finding about the access is all there is to say."""
+    root = checkpoint(tmp_path)
+    write_runs(root, run := run_on(STATELESS))
+    entry = root / "offsets" / "3"
+    OffsetCopies(records_beside(root)).keep(run.query_id or "", 3, entry.read_bytes())
+    entry.chmod(0)
+
+    def steps() -> str:
+        return "\n".join(told(library.doctor(root))["HF7002"].next_steps)
+
+    said = in_child(steps, without_capabilities=True)
+    assert said == "run as the user that runs the job, or give this user read access"
 
 
 @pytest.mark.parametrize("damage", [b"", None, b"other"], ids=["torn", "lost", "other"])

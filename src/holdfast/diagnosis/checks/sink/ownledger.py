@@ -87,10 +87,12 @@ def check_ledger_knows_query(subject: Subject) -> Iterator[Finding]:
         known = ", ".join(sorted(ledger.newest)[:_MOST_QUERIES]) or "no query at all"
         # A new checkpoint reads everything again, and nothing of it is known under its new id.
         is_new = bool(ledger.newest) and subject.picture.newest_offsets_id is None
+        own = subject.query_id
+        unknown = f"not this checkpoint's {own}" if own else "this checkpoint has no query id"
         yield Finding(
             "HF2443",
             Severity.FATAL if is_new else Severity.WARNING,
-            f"the sink knows {known}, but not this checkpoint's {subject.query_id or 'lost id'}",
+            f"the sink knows {known}, but {unknown}",
             _place(ledger),
             {"query_id": subject.query_id, "known": dict(ledger.newest)},
             next_steps=steps_for_former_id(subject, ledger.newest),

@@ -189,6 +189,7 @@ PAGES: tuple[Page, ...] = (
             'Py4JNetworkError("Answer from Java side is empty")',
             "Answer from Java side is empty",
             "py4j.protocol.Py4JNetworkError: Error while sending or receiving",
+            "An error occurred while trying to connect to the Java server",
         ),
         unseen="it happens to the process, not to the checkpoint",
         general=True,
