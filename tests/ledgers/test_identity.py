@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import pickle
 import subprocess
@@ -91,6 +92,7 @@ def test_it_is_usable_where_holdfast_is_not_installed() -> None:
     """Executors of a cluster run the function that was written for foreachBatch."""
     from pyspark import cloudpickle
 
+    importlib.import_module("holdfast.spark.sinks.custom")  # has identities pickled by value
     given = BatchId(IDENTITY)
     sent = cloudpickle.dumps(  # type: ignore[no-untyped-call]
         lambda: f"{given}: {given + 1}, {given.key}, {given.has_offsets('x')}"
