@@ -20,6 +20,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
+# Loaded at its first use otherwise, and then not patched.
+import holdfast.diagnosis.inspection.runs.recalling  # noqa: F401
 from holdfast.records import documents, processes, run
 from holdfast.records.leases import lease, taking
 from holdfast.records.processes import Process
