@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import doctoring, inspecting, running, sinking, statereading, statusing
+from benchmarks import copying, doctoring, inspecting, running, sinking, statereading, statusing
 from benchmarks.figures import Figure, Subject, Workshop
 
 _END = "Measured with Python"
@@ -24,6 +24,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "statereading": statereading.SUBJECT,
     "running": running.SUBJECT,
     "sinking": sinking.SUBJECT,
+    "copying": copying.SUBJECT,
 }
 """In the order of the page; a new subject is a module with a `SUBJECT`, and a line here."""
 

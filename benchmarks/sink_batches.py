@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.sink_ways import (
+    TUNED,
     Told,
     append_by_jdbc,
     measured,
@@ -26,7 +27,6 @@ from holdfast.ledgers.identity import BatchIdentity
 from holdfast.spark.session import stop_session
 from holdfast.spark.sinks.opening import open_sink
 
-TUNED = {"batchsize": "10000", "reWriteBatchedInserts": "true"}
 SMALL_BATCHES, WARMING_BATCHES = 30, 10
 Write = Callable[[int], object]
 """Writes the batch of a number."""

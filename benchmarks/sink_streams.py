@@ -11,6 +11,7 @@ from typing import Any
 import holdfast
 from benchmarks.sink_ways import (
     SCHEMA,
+    TUNED,
     Told,
     append_by_jdbc,
     measured,
@@ -29,28 +30,34 @@ Stream = Callable[[Any, str], None]
 def main(folder: Path, rows: int, rounds: int, server: str) -> None:
     """Print what every way took, one list a way."""
     session = session_of_sinks()
-    spread = rows_of(session, rows).repartitionByRange(BATCHES, "id")
-    spread.write.parquet(str(folder / "in"))
+    write_rows(session, folder, rows)
     told: Told = {}
-    ways = list(_ways(server).items())
+    ways = list(ways_to_stream(server).items())
     for turn in range(WARMING + rounds):
         # What runs after a heavy neighbour is slower: everybody gets every neighbour.
         first = turn % len(ways)
         for name, stream in ways[first:] + ways[:first]:
-            frame = (
-                session.readStream.schema(SCHEMA)
-                .option("maxFilesPerTrigger", 1)
-                .parquet(str(folder / "in"))
-            )
             with measured() as passed:
-                stream(frame, str(folder / f"{name}-{turn}"))
+                stream(stream_of(session, folder), str(folder / f"{name}-{turn}"))
             if turn >= WARMING:
                 told.setdefault(name, []).append((passed.seconds, passed.processor))
     stop_session(session)
     sys.stdout.write(json.dumps(told) + "\n")
 
 
-def _ways(server: str) -> dict[str, Stream]:
+def write_rows(session: Any, folder: Path, rows: int) -> None:
+    """Write the rows, one file for each batch."""
+    spread = rows_of(session, rows).repartitionByRange(BATCHES, "id")
+    spread.write.parquet(str(folder / "in"))
+
+
+def stream_of(session: Any, folder: Path) -> Any:
+    """Return the stream that all ways read."""
+    reader = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    return reader.parquet(str(folder / "in"))
+
+
+def ways_to_stream(server: str) -> dict[str, Stream]:
     """Name every way to stream; Spark's own sinks twice, for the noise."""
     return {
         "parquet-ours": _held(lambda place: {"format": "parquet", "path": place}),
@@ -88,10 +95,15 @@ def _native(kind: str) -> Stream:
     return stream
 
 
-def _jdbc_stream(server: str) -> Stream:
+def tuned_jdbc(server: str) -> Stream:
+    """Return Spark's JDBC append, tuned."""
+    return _jdbc_stream(server, TUNED)
+
+
+def _jdbc_stream(server: str, options: dict[str, str] | None = None) -> Stream:
     def stream(frame: Any, place: str) -> None:
         def deliver(batch: Any, _batch_id: int) -> None:
-            append_by_jdbc(batch, server, _table(place))
+            append_by_jdbc(batch, server, _table(place), options)
 
         (
             frame.writeStream.foreachBatch(deliver)

@@ -13,6 +13,8 @@ from holdfast.running.settings import SessionOptions
 from holdfast.spark.session import open_session
 
 SCHEMA = "id long, device string, at timestamp, reading double, note string"
+TUNED = {"batchsize": "10000", "reWriteBatchedInserts": "true"}
+"""How Spark's JDBC append is tuned by somebody who knows the driver."""
 Told = dict[str, list[tuple[float, float]]]
 """Seconds and processor seconds of every way, once a round."""
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, Subject, Workshop, say
 from benchmarks.measuring import run_cold
+from benchmarks.sink_cold import COLD_WAYS
 from tests.parts.postgres import server_on_a_port
 
-ROWS, ROUNDS, BATCHES = 1_000_000, 5, 10
+ROWS, ROUNDS, BATCHES, COLD_ROUNDS = 1_000_000, 5, 10, 3
 LEDGER_SECONDS = 0.1
 _LEDGERS = {
     "parquet": "Spark's append",
@@ -29,6 +30,7 @@ def measure(workshop: Workshop) -> list[Figure]:
     measured = _told("sink_streams", workshop.folder / "streams")
     say("writing them at once four ways, and batches of one row eight ways")
     measured |= _told("sink_batches", workshop.folder / "batches")
+    cold = cold_streams(workshop.folder / "cold")
     return [
         _stream(measured, "parquet", "Spark's own file sink", 0.95),
         _stream(measured, "delta", "Delta's own sink", 0.95),
@@ -38,7 +40,44 @@ def measure(workshop: Workshop) -> list[Figure]:
         _ratio(measured, "alone-ours", "alone-tuned", None,
                "the same against JDBC append tuned (batchsize 10,000, rewritten inserts)", 0.8),
         *(_ledger(measured, kind, other) for kind, other in _LEDGERS.items()),
+        *_cold_figures(cold),
     ]  # fmt: skip
+
+
+def cold_streams(folder: Path) -> Measured:
+    """Run every way in processes of their own, in turns."""
+    command = [sys.executable, "-m", "benchmarks.sink_cold", str(folder)]
+    took: Measured = {}
+    with server_on_a_port() as server:
+        run_cold([*command, server, "rows"])
+        for turn in range(COLD_ROUNDS):
+            say(f"streaming in a process each, {len(COLD_WAYS)} ways, round {turn + 1}")
+            for way in COLD_WAYS:
+                seconds, processor = json.loads(
+                    run_cold([*command, server, way]).output.splitlines()[-1]
+                )
+                took.setdefault(way, []).append((seconds, processor))
+    return took
+
+
+def _cold_figures(took: Measured) -> list[Figure]:
+    compared = [
+        ("parquet", "parquet-spark", "Spark's own file sink", 0.95),
+        ("delta", "delta-spark", "Delta's own sink", 0.95),
+        ("postgres", "postgres-spark", "Spark's JDBC append at its defaults", 1.15),
+        ("postgres", "postgres-tuned", "JDBC append tuned", 1.0),
+    ]
+    return [
+        _ratio(
+            took,
+            f"{kind}-ours",
+            theirs,
+            None,
+            f"{kind} append, a stream in a process of its own, against {words}",
+            promised,
+        )
+        for kind, theirs, words, promised in compared
+    ]
 
 
 def _told(script: str, folder: Path) -> Measured:
@@ -93,6 +132,7 @@ SUBJECT = Subject(
     f"{ROWS:,} rows of five columns. Streams read the same files in {BATCHES} batches; every way "
     "in turns in one session, medians of five after two that warm up. Processor seconds are those "
     "of the whole machine, with the database server. Batches of one row are written 30 times in "
-    "turns, after ten that warm up.",
+    "turns, after ten that warm up. A stream in a process of its own counts from its first planned "
+    "batch to its last committed one, medians of three.",
     measure,
 )

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 Steps = tuple[str, ...]
 
 _PLACEHOLDER = re.compile(r"(?<![\w./])(TARGET|JOB)(?![\w/]|\.\w)")
-_COMMAND = re.compile(
+# `re` compiles these and keeps them: most answers need none of them.
+_COMMAND = (
     r"(?<!`)\bholdfast "
     r"(?:backups?|check|diff|doctor|evidence|inspect|restore|run|state|status)\b(?= )(?! --pro)"
 )
@@ -42,7 +43,7 @@ def repeated_options(steps: Steps, options: tuple[str, ...]) -> Steps:
     if not options:
         return steps
     words = shlex.join(options)
-    return tuple(_COMMAND.sub(lambda found: f"{found[0]} {words}", step) for step in steps)
+    return tuple(re.sub(_COMMAND, lambda found: f"{found[0]} {words}", step) for step in steps)
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ _STARTS = frozenset({"check", "run", "start"})
 _UNNAMED = "JOB"
 _WORD = r"(?:'[^']*'|\S+)"
 _COMMON = rf"(?:--pro\w+ {_WORD} )*(?P<job>{_WORD}) (?=--)"
-_RUN = re.compile(rf"holdfast (?P<command>run|check) {_COMMON}")
-_TRACE = re.compile(rf"holdfast run {_COMMON}--trace\b")
+_RUN = rf"holdfast (?P<command>run|check) {_COMMON}"
+_TRACE = rf"holdfast run {_COMMON}--trace\b"
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*\b(?![\w.])")
 _OTHER_PROGRAM = re.compile(r"(?:\bpip |(?<!`)\bholdfast [a-z]+\b)[^,;]*$")
 
@@ -109,9 +110,9 @@ def steps_in_python(steps: Steps, called: str) -> Steps:
 def _in_python(step: str, called: str) -> str:
     step = step.replace("holdfast --help", f"help(holdfast.{called})")
     again = ", or holdfast.run(…, verbose=True)" if called == "run" else ""
-    step = _TRACE.sub(f"error.trace{again}", step)
+    step = re.sub(_TRACE, f"error.trace{again}", step)
     step = re.sub(r"--to another place", "to another place with --to", step)
-    found = _RUN.search(step) if called in _STARTS else None
+    found = re.search(_RUN, step) if called in _STARTS else None
     option = None if found is None else _written(step, found.end(), called)
     if found is not None and option is not None:
         shown, end = option

@@ -20,6 +20,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
+# Loaded at its first use otherwise, and then not patched.
+import holdfast.diagnosis.inspection.runs.recalling  # noqa: F401
 from holdfast.records import documents, processes, run
 from holdfast.records.leases import lease, taking
 from holdfast.records.processes import Process
@@ -194,7 +196,7 @@ def simulated() -> Iterator[None]:
     # Secrets are looked for elsewhere; here it would be half of the time.
     put(run, "redact_value", _unchanged)
     put(run, "redact", _unchanged)
-    put(documents, "_plain", _plain)
+    put(documents, "plain", _plain)
     # Functions themselves, not their names: they are the defaults of arguments.
     vars(opening)["_simulated_writer"] = _writer
     put(opening.open_writer, "__code__", _opened_by_the_world.__code__)
@@ -228,7 +230,7 @@ def _asks_for_pid(module: types.ModuleType) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Do what `documents._plain` does, with the names of a record's fields looked up once."""
+    """Do what `plain` does, with the names of a record's fields looked up once."""
     kind = type(value)
     if kind in (str, int, float, bool, type(None)):
         return value

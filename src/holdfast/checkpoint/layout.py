@@ -144,21 +144,32 @@ class _Sorter:
         default_factory=lambda: {name: PartSize() for name in (*_PARTS, _OTHER)}
     )
 
-    def take(self, item: Listed) -> None:
-        """Sort one listed name."""
-        path, kind, size = item[:3]
-        head, _, rest = path.partition("/")
-        if kind is _FILE:
-            part = self.parts.get(head) or self.parts[_OTHER if rest else _part_of(head)]
-            part.files += 1
-            part.size_bytes += size
-        log = self.logs.get(head)
-        if log is not None and kind is _FILE and self._take_plain(item, log, rest):
-            return
+    def take(self, items: Mapping[str, Listed]) -> None:
+        """Sort the listed names; nearly all of a long history are taken at a glance."""
+        logs, parts, checksums = self.logs, self.parts, self.checksums
+        for path, item in items.items():
+            head, _, name = path.partition("/")
+            if item[1] is _FILE:
+                part = parts.get(head) or parts[_OTHER if name else _part_of(head)]
+                part.files += 1
+                part.size_bytes += item[2]
+                log = logs.get(head)
+                if log is not None and name.isascii() and len(name) < 19:
+                    if name.isdecimal() and (name[0] != "0" or name == "0"):
+                        log[int(name)] = item
+                        continue
+                    if name[:1] == "." and name[-4:] == ".crc" and name[1:-4].isdecimal():
+                        checksums.append((path, f"{head}/{name[1:-4]}"))
+                        continue
+            self._take_other(item, head, name)
+
+    def _take_other(self, item: Listed, head: str, rest: str) -> None:
+        """Sort a name that is neither a plain entry of a log nor the checksum of one."""
+        path, kind = item.path, item.kind
         name = rest.rpartition("/")[2] or head
         if name[:1] == "." and self._take_side_file(item, name):
             return
-        if kind is _FILE and log is None:
+        if kind is _FILE and head not in self.logs:
             self.besides.append(path)
         if kind is not _FILE and kind is not _FOLDER:
             self.special.append(item)
@@ -169,19 +180,7 @@ class _Sorter:
         elif head == "state":
             self.state.take(item, rest)
         elif head not in _PARTS and not rest:
-            self.foreign.append(item.path)
-
-    def _take_plain(self, item: Listed, log: dict[int, Listed], name: str) -> bool:
-        """Take an entry or its checksum as nearly all of a long history are named, at a glance."""
-        if name.isascii() and len(name) < 19:
-            if name.isdecimal() and (name[0] != "0" or name == "0"):
-                log[int(name)] = item
-                return True
-            if name[:1] == "." and name[-4:] == ".crc" and name[1:-4].isdecimal():
-                folder = item.path[: -len(name)]
-                self.checksums.append((item.path, folder + name[1:-4]))
-                return True
-        return False
+            self.foreign.append(path)
 
     def _take_side_file(self, item: Listed, name: str) -> bool:
         if name.endswith(_TEMPORARY):
@@ -223,8 +222,7 @@ def lay_out(listed: Iterable[Listed]) -> Layout:
     """Sort a listing into the parts of a checkpoint."""
     items = {item.path: item for item in listed}
     sorter = _Sorter()
-    for item in items.values():
-        sorter.take(item)
+    sorter.take(items)
     return Layout(
         items=items,
         offsets=_log_files("offsets", sorter, items),

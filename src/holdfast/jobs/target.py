@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import ProjectError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.jobs.projectfile.substitution import has_reference
 from holdfast.nearest import nearest
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.options import (
@@ -189,6 +188,8 @@ class DeclaredSink:
 
 def declared_sink(project: Project, job: str) -> DeclaredSink:
     """Return what the project file says of a job's sink."""
+    from holdfast.jobs.projectfile.substitution import has_reference
+
     declared = project.shown_job(job)
     sink = declared.sink
     return DeclaredSink(

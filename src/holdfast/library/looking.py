@@ -19,7 +19,6 @@ from holdfast.library.answering import named, names_target, repeats_project
 from holdfast.nearest import nearest
 from holdfast.steps import repeated_options
 from holdfast.storage.options import StorageOptions
-from holdfast.targets.examinees import each_once, examinees_of
 from holdfast.targets.jobs import jobs_of
 from holdfast.targets.opening import local_folder, open_recorded, open_target
 from holdfast.targets.sinks import declared_job_of, declared_sink_of, ledger_place, sink_place
@@ -210,6 +209,7 @@ def doctor(
     ('ok', ['HF2302', 'HF2335'])
     """
     from holdfast.diagnosis.doctor.doctor import Choice, examine
+    from holdfast.targets.examinees import each_once, examinees_of
 
     if spark is not None:
         require_release(spark)

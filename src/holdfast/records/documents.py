@@ -15,6 +15,8 @@ from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from holdfast.answers import plain
+
 Record = TypeVar("Record")
 
 
@@ -29,10 +31,10 @@ def encode_document(document: Mapping[str, object]) -> bytes:
 
 def document_of(record: object) -> dict[str, Any]:
     """Return a dataclass as plain data."""
-    plain = _plain(record)
-    if not isinstance(plain, dict):
+    document = plain(record)
+    if not isinstance(document, dict):
         raise TypeError(f"{type(record).__name__} is not a record")
-    return plain
+    return document
 
 
 def decode_document(kind: type[Record], content: bytes) -> Record:
@@ -54,16 +56,6 @@ def _finite(digits: str) -> float:
     if not math.isfinite(value):
         raise UnreadableError("a number is too large")
     return value
-
-
-def _plain(value: object) -> object:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value.value if isinstance(value, Enum) else value
 
 
 def _decoded(kind: Any, value: object, name: str) -> Any:

@@ -9,7 +9,6 @@ from functools import cached_property
 from holdfast.errors import StorageError
 from holdfast.storage.beside import beside, part_of
 from holdfast.storage.location import Location
-from holdfast.storage.machine import is_abandoned, is_temporary
 from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
@@ -140,6 +139,9 @@ def prune(
 
 
 def _left_behind(names: frozenset[str], place: Callable[[], Reader] | None) -> Iterable[str]:
+    # Who only reads records does not load what knows machines and processes.
+    from holdfast.storage.machine import is_abandoned, is_temporary
+
     temporary = {name for name in names if is_temporary(name)}
     abandoned = {name for name in temporary if is_abandoned(name)}
     if temporary == abandoned or place is None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.findings import Finding, Place, Severity
 from holdfast.plurals import counted
-from holdfast.records.journal import interrupted
-from holdfast.records.run import Run
+
+if TYPE_CHECKING:
+    from holdfast.records.run import Run
 
 RecordsCheck = Callable[[Picture, Recorded], Iterator[Finding]]
 
@@ -72,6 +74,8 @@ def interrupted_act(recorded: Recorded, target: str) -> Iterator[Finding]:
     if recorded.act is None:
         return
     if not recorded.act_at_work:
+        from holdfast.records.journal import interrupted
+
         yield interrupted(recorded.act, target)
         return
     message = f"the {recorded.act.kind} {recorded.act.id} is running here now"

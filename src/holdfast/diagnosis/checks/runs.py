@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator
 
 from holdfast.codes import code_of
-from holdfast.diagnosis.inspection.runs.recorded import Recorded, RunState, last_run_state
+from holdfast.diagnosis.inspection.runs.laststate import RunState, last_run_state
+from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.leases.state import Standing

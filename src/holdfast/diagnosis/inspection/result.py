@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from holdfast.answers import OneLine
 from holdfast.checkpoint.layout import LogFiles
@@ -19,7 +19,9 @@ from holdfast.checkpoint.sourcefolders import in_order, matching_position
 from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.errors import DecodeError
 from holdfast.format.sources import Amount, ExplainedOffset
-from holdfast.records.run import Run
+
+if TYPE_CHECKING:
+    from holdfast.records.run import Run
 
 
 @dataclass(frozen=True)

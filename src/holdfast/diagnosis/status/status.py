@@ -22,14 +22,8 @@ from holdfast.diagnosis.checks.records import (
 )
 from holdfast.diagnosis.checks.runs import failed_attempt, failed_attempts, failed_run, killed_run
 from holdfast.diagnosis.checks.sink.sparkfiles import output_of_spark
-from holdfast.diagnosis.inspection.runs.recorded import (
-    NOTHING_RECORDED,
-    Recall,
-    Recorded,
-    RunState,
-    last_run_state,
-    nothing,
-)
+from holdfast.diagnosis.inspection.runs.laststate import RunState, last_run_state
+from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.runs.shown import attempt_shown, newest_batch_shown, run_shown
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.status.result import JobState, JobStatus, LeaseShown, RestartShown, Status

@@ -25,7 +25,8 @@ _COMPACT = ".compact"
 _LOG_OFFSET_NOT_SET = -1
 _NUMBER = r"(-?(?:0|[1-9][0-9]{0,17}))"
 _USUAL_SOURCE_FILE = re.compile(
-    r'\{"path":"([^"\\\x00-\x1f]*)","timestamp":' + _NUMBER + ',"batchId":' + _NUMBER + r"\}"
+    r'^\{"path":"([^"\\\x00-\x1f]*)","timestamp":' + _NUMBER + ',"batchId":' + _NUMBER + r"\}$",
+    re.MULTILINE,
 )
 """A line as every Spark writes it, with a path that needs no escape and numbers that fit."""
 
@@ -72,12 +73,12 @@ class FileLog(Generic[File]):
 
 def decode_source_log(data: bytes) -> FileLog[SourceFile]:
     """Decode one file below `sources/<i>/` of a file source."""
-    return _decode(data, "file source log", _source_file)
+    return _decode(data, "file source log", _source_file, _usual_source_files)
 
 
 def decode_sink_log(data: bytes) -> FileLog[SinkFile]:
     """Decode one file of a file sink's `_spark_metadata/`."""
-    return _decode(data, "file sink log", _sink_file)
+    return _decode(data, "file sink log", _sink_file, _no_usual)
 
 
 def encode_source_log(log: FileLog[SourceFile]) -> bytes:
@@ -125,14 +126,19 @@ def compacted_ids(batch_id: int, interval: int) -> range:
 
 
 def _decode(
-    data: bytes, what: str, decode_file: Callable[[str, str, int, int], File]
+    data: bytes,
+    what: str,
+    decode_file: Callable[[str, str, int, int], File],
+    decode_usual: Callable[[str, int], tuple[File, ...]],
 ) -> FileLog[File]:
     text = decode_text(data, what)
     lines = split_lines(text)
     version = decode_version(lines[0], known=FILE_LOG_VERSIONS, what=what)
-    items = tuple(
-        decode_file(line, what, number, byte) for number, byte, line in located_lines(lines, 1)
-    )
+    items = decode_usual(text, len(lines[0]) + 1)
+    if len(items) != len(lines) - 1:
+        items = tuple(
+            decode_file(line, what, number, byte) for number, byte, line in located_lines(lines, 1)
+        )
     return FileLog(version, items, text.endswith("\n"))
 
 
@@ -141,8 +147,20 @@ def _encode(version: int, items: list[dict[str, object]], final_newline: bool) -
     return ("\n".join(lines) + ("\n" if final_newline else "")).encode("utf-8")
 
 
+def _usual_source_files(text: str, start: int) -> tuple[SourceFile, ...]:
+    """Return the files of the lines that have the usual form, all at a glance.
+
+    A compacted log has a line for every file that was ever read.
+    """
+    found = _USUAL_SOURCE_FILE.findall(text, start)
+    return tuple(SourceFile(path, int(moment), int(log_id)) for path, moment, log_id in found)
+
+
+def _no_usual(_text: str, _start: int) -> tuple[SinkFile, ...]:
+    return ()
+
+
 def _source_file(line: str, what: str, number: int, byte: int) -> SourceFile:
-    # A compacted log has a line for every file ever read: the usual form is taken at a glance.
     usual = _USUAL_SOURCE_FILE.fullmatch(line)
     if usual is not None:
         return SourceFile(usual[1], int(usual[2]), int(usual[3]))

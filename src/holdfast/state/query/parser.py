@@ -7,6 +7,11 @@
     literal     number, 'text' or "text" (a quote inside is doubled), true, false
 
 Nothing is evaluated here, and nothing is ever handed to Python to evaluate.
+
+Not sqlglot's parser: it takes three times as long to import as this takes with all that it needs,
+gives a literal no position for the message, reads `'it''s'` as the text `its` in Spark's dialect
+and refuses a column such as `a$b`. What it accepts is a language (functions, subqueries, comments,
+several statements), every part of which would have to be found and refused here.
 """
 
 from __future__ import annotations

@@ -3,7 +3,11 @@
 The format is HEADER, rows, TRAILER; a row is the number of its fields in two bytes, and the fields.
 A field is its length in four bytes, -1 for null, and so many bytes: a value in the binary form of
 its type. Neighbouring bytes that every row has are laid out together, in one numpy array; Arrow
-then joins them with those whose number differs from row to row. Runs on executors.
+then joins them with those whose number differs from row to row.
+
+Runs on executors, each of which imports this before its first row: see `format/arrow.py` for what
+takes long to import. ADBC's driver, which copies Arrow batches too, is measured beside this by
+`python -m benchmarks copying`; why it is not used is on docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
+from pyarrow._compute import JoinOptions, call_function
 
+from holdfast.format.arrow import cast, numbers_of, present
 from holdfast.spark.sinks.database.dialects.postgres.copytask import JSON
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -27,6 +32,7 @@ Numbers: TypeAlias = npt.NDArray[Any]
 """One for each row, or a single one for all of them; a row's may itself be an array."""
 
 _BYTES = pa.large_binary()
+_NOTHING = pa.Array.from_buffers(_BYTES, 1, [None, pa.py_buffer(bytes(16)), pa.py_buffer(b"")])[0]
 _LONGEST = 2**31 - 1
 _EPOCH_DAYS = 10_957
 """PostgreSQL counts from 2000-01-01."""
@@ -86,7 +92,7 @@ class CopyField:
     def _lengths(self) -> Numbers:
         lengths: Any = sum(map(_size, self.numbers))
         if self.rest is not None:
-            lengths = lengths + pc.fill_null(pc.binary_length(self.rest), 0).to_numpy()
+            lengths = lengths + np.diff(_ends_in(self.rest))
         # PostgreSQL refuses such a value; wrapped around, its length could mean null.
         lengths = np.minimum(lengths, _LONGEST)
         if self.known is not None:
@@ -109,9 +115,8 @@ def _joined(head: Sequence[Numbers], fields: Sequence[CopyField], rows: int) -> 
             pieces.append(part)
     if together:
         pieces.append(_binary(_laid(together, rows)))
-    nothing = pa.scalar(b"", _BYTES)
-    return pc.binary_join_element_wise(
-        *pieces, nothing, null_handling="replace", null_replacement=""
+    return call_function(
+        "binary_join_element_wise", [*pieces, _NOTHING], JoinOptions("replace", "")
     )
 
 
@@ -157,20 +162,20 @@ def _field_of(column: pa.Array, kind: str) -> CopyField:
     """Return a column's values as those of a type that the dialect names."""
     known = None
     if column.null_count:
-        known = column.is_valid().to_numpy(zero_copy_only=False)
+        known = numbers_of(present(column))
     if kind.endswith("[]"):
         return _array_field(column, kind.removesuffix("[]"), known)
     if kind in ("text", "bytea"):
-        return CopyField((), column.cast(pa.large_binary()), known)
+        return CopyField((), cast(column, _BYTES), known)
     if kind == JSON:
         version = np.array(1, "i1")
-        return CopyField((version,), column.cast(pa.large_binary()), known)
+        return CopyField((version,), cast(column, _BYTES), known)
     return CopyField(_NUMBERS[_plain(kind)](column), None, known)
 
 
 def _array_field(column: pa.Array, kind: str, known: Numbers | None) -> CopyField:
     """Return arrays: dimensions, whether nulls are in it, type, length, first place; elements."""
-    ends = column.offsets.to_numpy()
+    ends = numbers_of(column.offsets)
     elements = column.values.slice(ends[0], ends[-1] - ends[0])
     written = _joined((), [_field_of(elements, kind)], len(elements))
     rest = _cut(_ends_in(written)[ends - ends[0]], written.buffers()[2], known)
@@ -205,7 +210,7 @@ def _floating(column: pa.Array) -> tuple[Numbers, ...]:
 
 
 def _boolean(column: pa.Array) -> tuple[Numbers, ...]:
-    return (_stored(pc.cast(column, pa.uint8()), "u"),)
+    return (_stored(cast(column, pa.uint8()), "u"),)
 
 
 def _date(column: pa.Array) -> tuple[Numbers, ...]:
@@ -237,7 +242,8 @@ def _numeric_parts(column: pa.Array) -> tuple[Numbers, ...]:
     count, weight, shown = (np.array(one, "i2") for one in head)
     negative = _words(column)[:, -1] >> 31
     sign = (negative * _NEGATIVE).astype("i2")
-    digits = _digits(_words(pc.abs(column)), precision, before + after, -scale % _DIGIT)
+    absolute = _words(call_function("abs", [column]))
+    digits = _digits(absolute, precision, before + after, -scale % _DIGIT)
     return count, weight, sign, shown, digits
 
 

@@ -44,18 +44,27 @@ def copy_task(
     """
 
     def load(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        import pyarrow
         from pyspark import TaskContext
 
         context = TaskContext.get()
         attempt = 0 if context is None else context.taskAttemptId()
         copy = TaskCopy(attempt=attempt, conninfo=conninfo, table=table, names=names, kinds=kinds)
-        yield pyarrow.RecordBatch.from_pylist(
-            copy.loaded(batches),
-            pyarrow.schema([("attempt", "int64"), ("rows", "int64"), ("trouble", "string")]),
-        )
+        yield from map(_as_batch, copy.loaded(batches))
 
     return load
+
+
+def _as_batch(result: dict[str, Any]) -> pyarrow.RecordBatch:
+    """Return a result as Arrow. `RecordBatch.from_pylist` would import pandas."""
+    import numpy as np
+    import pyarrow as pa
+
+    from holdfast.format.arrow import arrow_numbers, arrow_text
+
+    trouble = result["trouble"]
+    counts = [arrow_numbers(np.array([result[name]], "i8")) for name in ("attempt", "rows")]
+    text = pa.nulls(1, pa.string()) if trouble is None else arrow_text(trouble)
+    return pa.RecordBatch.from_arrays([*counts, text], names=["attempt", "rows", "trouble"])
 
 
 @dataclass(kw_only=True)
@@ -143,9 +152,10 @@ def count_nul(column: pyarrow.Array, *, is_json: bool) -> int:
     Those of an array count one by one.
     """
     import pyarrow as pa
+    from pyarrow._compute import call_function
 
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        column = column.flatten()
+        column = call_function("list_flatten", [column])
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return 0
     # Most columns never hold these bytes, which is seen quickly.
