@@ -8,16 +8,18 @@ still mean the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from holdfast.errors import DecodeError
 from holdfast.format.state.schema import type_text
 from holdfast.redaction import names_secret
 from holdfast.spark.facts.plan.literals import folds, literal
+from holdfast.spark.facts.plan.structs import unpacked
 from holdfast.spark.facts.plan.tree import Node, unwrapped
-from holdfast.spark.facts.plan.windows import session_window, time_window, window_time
+from holdfast.spark.facts.plan.windows import session_window, span, time_window, window_time
 from holdfast.spark.facts.texts import digest, without_secrets
 
 Lookup = Callable[[int, str], str]
@@ -43,6 +45,12 @@ _OPERATORS = {
 _ADDS_TIME = frozenset(("TimeAdd", "TimestampAddInterval"))
 _EQUALITIES = {"EqualTo": "=", "EqualNullSafe": "<=>"}
 _ORDERS = {"LessThan": "<", "LessThanOrEqual": "<=", "GreaterThan": ">", "GreaterThanOrEqual": ">="}
+_NEGATED = {
+    "LessThan": "GreaterThanOrEqual",
+    "GreaterThanOrEqual": "LessThan",
+    "GreaterThan": "LessThanOrEqual",
+    "LessThanOrEqual": "GreaterThan",
+}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NAMES = {
     "Average": "avg",
@@ -76,6 +84,10 @@ WITHOUT_MEANING = frozenset(
     )
 )
 """Arguments that change nothing, or that stand among the settings."""
+CONSTANTS = "constants"
+"""A field that an `InSet` is given: the texts of what it compares with."""
+_UNITS_OF_TIME = frozenset(("TruncTimestamp", "TruncDate"))
+"""Functions that take the name of a unit in capital or small letters."""
 _RANDOM = {"Rand": "rand", "Randn": "randn"}
 
 
@@ -161,8 +173,22 @@ class Speller:
 
     def _junction(self, node: Node) -> str:
         word = "AND" if node.name == "And" else "OR"
-        parts = sorted({*self._flat(node, node.name)})
+        found = self._flat(node, "And") if node.name == "And" else self._alternatives(node)
+        parts = sorted({*found})
         return parts[0] if len(parts) == 1 else Infix(f" {word} ".join(map(_wrapped, parts)))
+
+    def _alternatives(self, node: Node) -> Iterator[str]:
+        """Yield what a condition joins with OR; `a = 1 OR a = 2` is `a IN (1, 2)`."""
+        known: dict[str, set[str]] = {}
+        for one in _operands(node, "Or"):
+            column, constants = _equals(one)
+            if column is None:
+                yield self.text(one)
+            else:
+                several = known.setdefault(self._operand(column), set())
+                several |= {self._compared(each, column) for each in constants}
+        for column_text, several in known.items():
+            yield _among(column_text, several)
 
     def _commutative(self, node: Node) -> str:
         first, second = sorted(self._operand(child) for child in node.children)
@@ -198,6 +224,10 @@ class Speller:
 
     def _not(self, node: Node) -> str:
         inner = unwrapped(node.children[0])
+        if inner.name == "Not":
+            return self.text(inner.children[0])
+        if inner.name in _NEGATED:
+            return self._comparison(replace(inner, name=_NEGATED[inner.name]))
         if inner.name == "EqualTo":
             return self._comparison(inner, negated=True)
         if inner.name == "IsNull":
@@ -205,36 +235,41 @@ class Speller:
         if inner.name == "IsNotNull":
             return Infix(f"{self._operand(inner.children[0])} IS NULL")
         if inner.name in ("In", "InSet"):
-            return self._in(inner, "NOT IN")
+            return self._in(inner, negated=True)
         return Infix(f"NOT {self._operand(inner)}")
 
     def _null(self, node: Node) -> str:
         word = "IS NULL" if node.name == "IsNull" else "IS NOT NULL"
         return Infix(f"{self._operand(node.children[0])} {word}")
 
-    def _in(self, node: Node, word: str = "IN") -> str:
+    def _in(self, node: Node, *, negated: bool = False) -> str:
         value, *several = node.children
+        texts = {self._compared(one, value) for one in several}
         if node.name == "InSet":
-            self.hidden.add(f"the constants that {self.text(value)} is compared with")
-        return Infix(
-            f"{self._operand(value)} {word} ({', '.join(sorted({*map(self.text, several)}))})"
-        )
+            listed = node.fields.get(CONSTANTS)
+            if not isinstance(listed, tuple):
+                self.hidden.add(f"the constants that {self.text(value)} is compared with")
+            texts = {*listed} if isinstance(listed, tuple) else texts
+        return _among(self._operand(value), texts, negated=negated)
 
-    def _case(self, node: Node) -> str:
-        parts = [self.text(child) for child in node.children]
-        if node.name == "If":
-            return f"CASE WHEN {parts[0]} THEN {parts[1]} ELSE {parts[2]} END"
-        pairs = zip(parts[::2], parts[1::2], strict=False)
-        branches = " ".join(f"WHEN {when} THEN {then}" for when, then in pairs)
-        last = f" ELSE {parts[-1]}" if len(parts) % 2 else ""
-        return f"CASE {branches}{last} END"
+    def _case(self, node: Node, spell: Callable[[Node], str] | None = None) -> str:
+        spell = spell or self.text
+        is_whole = len(node.children) % 2 == 0
+        branches = node.children if is_whole else node.children[:-1]
+        pairs = zip(branches[::2], branches[1::2], strict=True)
+        told = " ".join(f"WHEN {self.text(when)} THEN {spell(then)}" for when, then in pairs)
+        return f"CASE {told}{'' if is_whole else f' ELSE {spell(node.children[-1])}'} END"
 
     def _field(self, node: Node) -> str:
         name = node.fields.get("name")
         if name is None:
             ordinal = node.fields.get("ordinal", node.slots.get("ordinal"))
             name = f"[{ordinal}]"
-        return f"{self._operand(node.children[0])}.{name}"
+        owner = self._operand(node.children[0])
+        found = unpacked(owner, str(name))
+        if found is None:
+            return f"{owner}.{name}"
+        return Infix(found) if " " in found else found
 
     def _struct(self, node: Node) -> str:
         found = time_window([node]) or session_window(node)
@@ -245,8 +280,20 @@ class Speller:
     def window(self, found: tuple[str, Node, tuple[str | Node, ...]]) -> str:
         """Return the text of a window that a pattern found."""
         name, column, rest = found
-        parts = [one if isinstance(one, str) else self.text(one) for one in rest]
+        parts = [one if isinstance(one, str) else self._gap(one) for one in rest]
         return f"{name}({', '.join((self.text(column), *parts))})"
+
+    def _gap(self, node: Node) -> str:
+        """Spell a span of time that rows decide: texts of spans in one spelling."""
+        node = unwrapped(node)
+        value = node.fields.get("value")
+        if node.name == "Literal" and isinstance(value, str):
+            return span(value)
+        if node.name == "Cast" and type_of(node.fields.get("dataType")) == "interval":
+            return self._gap(node.children[0])
+        if node.name in ("If", "CaseWhen"):
+            return self._case(node, self._gap)
+        return self.text(node)
 
     def _conversion(self, node: Node) -> str:
         window = window_time(node)
@@ -322,6 +369,8 @@ class Speller:
     def _function(self, node: Node) -> str:
         name = _NAMES.get(node.name) or snake(node.name)
         arguments = [self.text(child) for child in node.children]
+        if node.name in _UNITS_OF_TIME:
+            arguments = [one.upper() if one.startswith("'") else one for one in arguments]
         for field, value in node.fields.items():
             if field in WITHOUT_MEANING:
                 continue
@@ -357,6 +406,34 @@ class Speller:
 
 
 _COUNTS = frozenset(("ordinal", "scale", "limit", "num", "precision"))
+
+
+def _operands(node: Node, name: str) -> Iterator[Node]:
+    """Yield what a chain of one operator joins."""
+    node = unwrapped(node)
+    if node.name != name:
+        yield node
+        return
+    for child in node.children:
+        yield from _operands(child, name)
+
+
+def _equals(node: Node) -> tuple[Node | None, tuple[Node, ...]]:
+    """Return what is compared with constants alone, and these; None for any other condition."""
+    if node.name == "EqualTo":
+        first, second = sorted(node.children, key=_is_literal)
+        if _is_literal(second) and not _is_literal(first):
+            return first, (second,)
+    if node.name == "In" and all(map(_is_literal, node.children[1:])):
+        return node.children[0], node.children[1:]
+    return None, ()
+
+
+def _among(column: str, constants: Collection[str], *, negated: bool = False) -> str:
+    if len(constants) == 1:
+        return Infix(f"{column} {'!=' if negated else '='} {next(iter(constants))}")
+    word = "NOT IN" if negated else "IN"
+    return Infix(f"{column} {word} ({', '.join(sorted(constants))})")
 
 
 def _wrapped(text: str) -> str:
