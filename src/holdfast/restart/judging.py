@@ -15,6 +15,8 @@ from holdfast.restart.start import StartFacts
 from holdfast.restart.verdict import Change, Verdict, worst_verdict
 
 _UNKNOWN_STATUS = 31
+UNASKED = "unasked"
+"""In the evidence of what could not be asked: what must hold for the start to be right."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,9 @@ def _as_change(finding: Finding) -> Iterator[Change]:
     """Yield what a finding of a rule means for the verdict."""
     verdict = Verdict.SAFE
     if finding.severity.rank >= Severity.ERROR.rank:
-        is_unknown = code_of(finding.code).exit_status == _UNKNOWN_STATUS
+        is_unknown = (
+            UNASKED in finding.evidence or code_of(finding.code).exit_status == _UNKNOWN_STATUS
+        )
         verdict = Verdict.UNKNOWN if is_unknown else Verdict.UNSAFE
-    yield Change(finding.code, verdict, finding.message, None, None, finding.why)
+    condition = finding.evidence.get(UNASKED)
+    yield Change(finding.code, verdict, finding.message, None, None, finding.why, condition)

@@ -18,6 +18,7 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.run import PlanFacts
 from holdfast.restart.bundles import BUNDLE_RULES, BundledRun
+from holdfast.restart.judging import UNASKED
 from holdfast.restart.result import CheckedJob, checked_start
 from holdfast.restart.start import StartFacts, last_run
 from holdfast.running.examining import fatal_before_start
@@ -156,8 +157,9 @@ def _as_finding(error: HoldfastError) -> Finding:
 
 def _unasked(error: HoldfastError) -> Finding:
     message = f"the sink was not compared: {error.message}"
+    evidence = {UNASKED: "the sink holds exactly the batches that the checkpoint committed"}
     return Finding(
-        error.code.number, Severity.WARNING, message, _HERE, {}, error.why, error.next_steps
+        error.code.number, Severity.ERROR, message, _HERE, evidence, error.why, error.next_steps
     )
 
 
