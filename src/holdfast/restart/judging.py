@@ -109,5 +109,6 @@ def _as_change(finding: Finding) -> Iterator[Change]:
             UNASKED in finding.evidence or code_of(finding.code).exit_status == _UNKNOWN_STATUS
         )
         verdict = Verdict.UNKNOWN if is_unknown else Verdict.UNSAFE
-    condition = finding.evidence.get(UNASKED)
+    told = finding.evidence.get(UNASKED)
+    condition = None if told is None else str(told)
     yield Change(finding.code, verdict, finding.message, None, None, finding.why, condition)
