@@ -12,6 +12,7 @@ from pyspark.sql import functions
 from holdfast.format.state.operators import decode_operator
 from holdfast.format.state.schema import columns, decode_state_schema
 from holdfast.spark.facts import MOST_TEXT, plan_facts
+from holdfast.spark.facts.plan.planning import loaded_type, streaming_type
 from holdfast.spark.facts.settings import MEANING, PINNED, settings_of
 from tests.corpus.loading import sample
 from tests.corpus.processors import PandasVariables
@@ -136,6 +137,8 @@ def test_operators_that_can_not_be_told_are_none(
     monkeypatch.setattr(
         "holdfast.spark.facts.plan.planning._STREAMING", "org.apache.spark.elsewhere"
     )
+    for remembered in (streaming_type, loaded_type):
+        remembered.cache_clear()
     told = plan_facts(streams[0].groupBy("key").count(), {})
     assert told.operators is None
     assert told.query is not None and told.query.operators is None
