@@ -23,6 +23,7 @@ from holdfast.restart.rules.rule import Needs, Rule
 from holdfast.restart.start import StartFacts
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of
+from tests.restart.queries import STATEFUL as SUMS
 
 SPARK = "4.2.1"
 NOTHING = LastCommitted.nothing("the sink holds none")
@@ -584,6 +585,14 @@ def test_a_checkpoint_that_cannot_be_read_keeps_its_status(stateful: Inspection)
     assert (error.code.number, error.exit_status) == ("HF2230", 20)
 
 
+def after_a_run_with_state(stateful: Inspection) -> StartFacts:
+    """Return a start on a checkpoint whose state is gone although the last run had some."""
+    kinds = tuple(one.kind for one in stateful.sources)
+    plan = PlanFacts(kinds, ("stateStoreSave",), query=SUMS)
+    gone = replace(stateful, operators=())
+    return starting(gone, stored=SUMS, current=SUMS, plan=plan)
+
+
 def starts_of_each_rule(stateful: Inspection) -> dict[str, StartFacts]:
     """Return a start for each rule on the checkpoint and its sink, in which it finds something."""
     kinds = tuple(source.kind for source in stateful.sources)
@@ -606,6 +615,7 @@ def starts_of_each_rule(stateful: Inspection) -> dict[str, StartFacts]:
             stateful, master="yarn", places=WrittenPlaces(checkpoint="/cp/orders")
         ),
         "lasting_place": starting(stateful, emptied=(found,)),
+        "operators_with_state": after_a_run_with_state(stateful),
         "planned_operators": starting(stateful, plan=PlanFacts(kinds, ("dedupe",))),
         "native_sink": seen(stateful, before=None, native=NativeSinkState(lacks_log=True)),
         "sink_ahead": starting(stateful, sink=LastCommitted(planned + 1, "read")),

@@ -8,7 +8,7 @@ still mean the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -16,6 +16,14 @@ from typing import Any
 from holdfast.errors import DecodeError
 from holdfast.format.state.schema import type_text
 from holdfast.redaction import names_secret
+from holdfast.spark.facts.plan.conditions import (
+    Infix,
+    among,
+    equals_constants,
+    is_literal,
+    operands,
+    wrapped,
+)
 from holdfast.spark.facts.plan.literals import folds, literal
 from holdfast.spark.facts.plan.structs import unpacked
 from holdfast.spark.facts.plan.tree import Node, unwrapped
@@ -91,12 +99,6 @@ _UNITS_OF_TIME = frozenset(("TruncTimestamp", "TruncDate"))
 _RANDOM = {"Rand": "rand", "Randn": "randn"}
 
 
-class Infix(str):
-    """The text of an operator with its operands: in parentheses where it is an operand itself."""
-
-    __slots__ = ()
-
-
 def type_of(kind: object) -> str:
     """Return the spelling of a type's JSON."""
     try:
@@ -147,7 +149,7 @@ class Speller:
         return [self.text(node)]
 
     def _operand(self, node: Node) -> str:
-        return _wrapped(self.text(node))
+        return wrapped(self.text(node))
 
     def _attribute(self, node: Node) -> str:
         number = expression_id(node)
@@ -175,20 +177,20 @@ class Speller:
         word = "AND" if node.name == "And" else "OR"
         found = self._flat(node, "And") if node.name == "And" else self._alternatives(node)
         parts = sorted({*found})
-        return parts[0] if len(parts) == 1 else Infix(f" {word} ".join(map(_wrapped, parts)))
+        return parts[0] if len(parts) == 1 else Infix(f" {word} ".join(map(wrapped, parts)))
 
     def _alternatives(self, node: Node) -> Iterator[str]:
         """Yield what a condition joins with OR; `a = 1 OR a = 2` is `a IN (1, 2)`."""
         known: dict[str, set[str]] = {}
-        for one in _operands(node, "Or"):
-            column, constants = _equals(one)
+        for one in operands(node, "Or"):
+            column, constants = equals_constants(one)
             if column is None:
                 yield self.text(one)
             else:
                 several = known.setdefault(self._operand(column), set())
                 several |= {self._compared(each, column) for each in constants}
         for column_text, several in known.items():
-            yield _among(column_text, several)
+            yield among(column_text, several)
 
     def _commutative(self, node: Node) -> str:
         first, second = sorted(self._operand(child) for child in node.children)
@@ -205,8 +207,8 @@ class Speller:
         sign = _EQUALITIES.get(node.name) or _ORDERS[node.name]
         left, right = node.children
         first, second = self._compared(left, right), self._compared(right, left)
-        if _is_literal(left) != _is_literal(right):
-            turned = _is_literal(left)
+        if is_literal(left) != is_literal(right):
+            turned = is_literal(left)
         else:
             turned = first > second if sign in ("=", "<=>") else sign in (">", ">=")
         if turned:
@@ -216,7 +218,7 @@ class Speller:
     def _compared(self, node: Node, other: Node) -> str:
         """Spell an operand; a constant that a column for secrets is compared with, as a digest."""
         text = self._operand(node)
-        if _is_literal(node) and not _is_literal(other):
+        if is_literal(node) and not is_literal(other):
             name = self.text(other).rpartition(".")[2]
             if names_secret(name) and text.startswith("'"):
                 return f"'{digest(text)}'" if "sha256:" not in text else text
@@ -250,7 +252,7 @@ class Speller:
             if not isinstance(listed, tuple):
                 self.hidden.add(f"the constants that {self.text(value)} is compared with")
             texts = {*listed} if isinstance(listed, tuple) else texts
-        return _among(self._operand(value), texts, negated=negated)
+        return among(self._operand(value), texts, negated=negated)
 
     def _case(self, node: Node, spell: Callable[[Node], str] | None = None) -> str:
         spell = spell or self.text
@@ -406,45 +408,6 @@ class Speller:
 
 
 _COUNTS = frozenset(("ordinal", "scale", "limit", "num", "precision"))
-
-
-def _operands(node: Node, name: str) -> Iterator[Node]:
-    """Yield what a chain of one operator joins."""
-    node = unwrapped(node)
-    if node.name != name:
-        yield node
-        return
-    for child in node.children:
-        yield from _operands(child, name)
-
-
-def _equals(node: Node) -> tuple[Node | None, tuple[Node, ...]]:
-    """Return what is compared with constants alone, and these; None for any other condition."""
-    if node.name == "EqualTo":
-        first, second = sorted(node.children, key=_is_literal)
-        if _is_literal(second) and not _is_literal(first):
-            return first, (second,)
-    if node.name == "In" and all(map(_is_literal, node.children[1:])):
-        return node.children[0], node.children[1:]
-    return None, ()
-
-
-def _among(column: str, constants: Collection[str], *, negated: bool = False) -> str:
-    if len(constants) == 1:
-        return Infix(f"{column} {'!=' if negated else '='} {next(iter(constants))}")
-    word = "NOT IN" if negated else "IN"
-    return Infix(f"{column} {word} ({', '.join(sorted(constants))})")
-
-
-def _wrapped(text: str) -> str:
-    return f"({text})" if isinstance(text, Infix) else text
-
-
-def _is_literal(node: Node) -> bool:
-    node = unwrapped(node)
-    while node.name == "Cast":
-        node = unwrapped(node.children[0])
-    return node.name == "Literal"
 
 
 def _object(value: object) -> str:
