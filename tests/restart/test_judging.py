@@ -17,11 +17,13 @@ from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.sinkstate import Contents, LastCommitted, NativeSinkState, SinkState
 from holdfast.records.run import PlanFacts
 from holdfast.restart.acceptance import ACCEPTABLE, accepted_by_name
-from holdfast.restart.judging import admit_start
+from holdfast.restart.judging import admit_start, judge
 from holdfast.restart.rules import RULES
+from holdfast.restart.rules.rule import Needs, Rule
 from holdfast.restart.start import StartFacts
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of
+from tests.restart.queries import STATEFUL as SUMS
 
 SPARK = "4.2.1"
 NOTHING = LastCommitted.nothing("the sink holds none")
@@ -616,3 +618,69 @@ def test_a_checkpoint_that_cannot_be_read_keeps_its_status(stateful: Inspection)
     unknown = replace(stateful.next_start, action=Action.UNKNOWN, reason="not listed")
     error = refused(starting(replace(stateful, next_start=unknown)))
     assert (error.code.number, error.exit_status) == ("HF2230", 20)
+
+
+def after_a_run_with_state(stateful: Inspection) -> StartFacts:
+    """Return a start on a checkpoint whose state is gone although the last run had some."""
+    kinds = tuple(one.kind for one in stateful.sources)
+    plan = PlanFacts(kinds, ("stateStoreSave",), query=SUMS)
+    gone = replace(stateful, operators=())
+    return starting(gone, stored=SUMS, current=SUMS, plan=plan)
+
+
+def starts_of_each_rule(stateful: Inspection) -> dict[str, StartFacts]:
+    """Return a start for each rule on the checkpoint and its sink, in which it finds something."""
+    kinds = tuple(source.kind for source in stateful.sources)
+    names = tuple(operator.name or "" for operator in stateful.operators)
+    planned = stateful.batches.last_planned or 0
+    none = replace(stateful.batches, last_planned=None, last_committed=None, pending=None)
+    fresh = replace(stateful, batches=none, sources=(), operators=(), query_id=None)
+    failing = replace(stateful.next_start, action=Action.FAIL, reason="torn")
+    found = Finding("HF2372", Severity.ERROR, "found", Place(""))
+    name = next(iter(stateful.settings))
+    held = LastCommitted.batch(planned, "read")
+    older = NativeSinkState(written_ms=(stateful.batch_timestamp_ms or 0) - 3_600_000)
+    unseen = SinkState(LastCommitted.unknown("a function"), shows_rows=False)
+    gone = SinkState(NOTHING, "file:///gone", contents=Contents.ABSENT)
+    no_id = {path: data for path, data in files_of("stateless", SPARK).items()
+             if path not in ("metadata", ".metadata.crc")}  # fmt: skip
+    without_id = inspect_checkpoint(MemoryReader(no_id), spark="4.1").result
+    return {
+        "missing_query_id": starting(without_id, spark="4.1.4"),
+        "sink_compared": starting(stateful, unasked=found),
+        "next_start": starting(replace(stateful, next_start=failing)),
+        "planned_sources": starting(stateful, plan=PlanFacts(("kafka",), names)),
+        "declared_sources": starting(stateful, declared=(found,)),
+        "local_places": starting(
+            stateful, master="yarn", places=WrittenPlaces(checkpoint="/cp/orders")
+        ),
+        "lasting_place": starting(stateful, emptied=(found,)),
+        "operators_with_state": after_a_run_with_state(stateful),
+        "planned_operators": starting(stateful, plan=PlanFacts(kinds, ("dedupe",))),
+        "native_sink": seen(stateful, before=None, native=NativeSinkState(lacks_log=True)),
+        "sink_ahead": starting(stateful, sink=LastCommitted(planned + 1, "read")),
+        "foreign_log": seen(stateful, held, None, native=older, contents=Contents.UNKNOWN),
+        "sink_gone": seen(stateful),
+        "records": starting(fresh, sight=unseen, recorded=2),
+        "unreadable_records": starting(stateful, sight=gone, unread=("a run is torn",)),
+        "sink_behind": starting(stateful, sink=LastCommitted(planned - 2, "read")),
+        "foreign_sink": starting(fresh, sink_queries=frozenset({"another"})),
+        "settings": starting(stateful, settings={name: "another"}),
+        "examined": starting(stateful, fatal=(found,)),
+        "_not_planned": starting(stateful, unplanned="no Spark is installed"),
+    }
+
+
+ON_CHECKPOINT = [
+    rule for rule in RULES if rule.needs is Needs.CHECKPOINT and "HF3135" not in rule.codes
+]
+
+
+@pytest.mark.parametrize("rule", ON_CHECKPOINT, ids=lambda rule: rule.name)
+def test_without_a_rule_on_the_checkpoint_its_case_goes_unnoticed(
+    stateful: Inspection, rule: Rule
+) -> None:
+    """Each is needed; the other rules have cases of their own in `test_rules`."""
+    start = starts_of_each_rule(stateful)[rule.name]
+    rest = tuple(one for one in RULES if one is not rule)
+    assert judge(start).changes != judge(start, rest).changes

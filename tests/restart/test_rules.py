@@ -55,6 +55,7 @@ UNKNOWN, UNSAFE = Verdict.UNKNOWN, Verdict.UNSAFE
 LONG = ColumnFacts("sum", "bigint", nullable=False)
 TWO = changed(STATELESS, sources=(SOURCE, OTHER))
 AGAIN = replace(CLEANED, parts={"cleaned": "9", "LIMIT": "2"})
+BROKERS = "kafka.bootstrap.servers"
 AVRO = {"spark.sql.streaming.stateStore.encodingFormat": "avro"}
 
 
@@ -83,6 +84,12 @@ def sources(*now: Any, before: Any = (SOURCE,), facts: QueryFacts = STATELESS) -
 def option(facts: QueryFacts, **options: str) -> tuple[QueryFacts, QueryFacts]:
     """Return a query whose source gets other options."""
     return sources(replace(SOURCE, options={**SOURCE.options, **options}), facts=facts)
+
+
+def brokers(before: str, now: str) -> tuple[QueryFacts, QueryFacts]:
+    """Return a query that reads a topic by other brokers than before."""
+    then, after = (replace(TOPIC, options={BROKERS: one}) for one in (before, now))
+    return sources(after, before=(then,), facts=STATEFUL)
 
 
 def narrowed(value: str, watermark: str = "at", **changes: Any) -> tuple[Any, Any]:
@@ -136,6 +143,11 @@ CASES = (
     Case("HF3104", CONDITIONAL, *narrowed("count(1)", input=("filter source0.amount > 5",))),
     Case("HF3104", CONDITIONAL, *narrowed("count(1)", settings={"columns": "a… sha256:12"})),
     Case("HF3104", CONDITIONAL, *narrowed("count(1)", watermark="source0.amount")),
+    Case("HF3105", CONDITIONAL, *option(STATELESS, **{BROKERS: "new:9092"})),
+    Case("HF3105", SAFE, *brokers("a:9092", "b:9092,a:9092")),
+    Case("HF3105", CONDITIONAL, *brokers("a:9092", "b:9092")),
+    Case("HF3105", SAFE, *option(STATEFUL, **{"kafka.sasl.jaas.config": "sha256:2"})),
+    Case("HF3105", CONDITIONAL, *option(STATEFUL, **{"kafka.isolation.level": "read_committed"})),
     Case("HF3106", UNSAFE, TWICE, replace(TWICE, sources=(SOURCE, SOURCE)),
          error="java.lang.IllegalStateException: batch … doesn't exist"),
     Case("HF3106", CONDITIONAL, replace(TWICE, sources=(SOURCE, SOURCE)), TWICE),
@@ -158,6 +170,7 @@ CASES = (
     Case("HF3115", UNSAFE, *one(WINDOWS, keys=("window(at, 5 minutes)", "user"))),
     Case("HF3116", UNSAFE, *one(SUMS, values=("max(amount)", "count(1)"))),
     Case("HF3116", UNSAFE, *one(SUMS, values=("sum(amount) FILTER (b)", "count(1)"))),
+    Case("HF3116", UNSAFE, *one(SUMS, values=("avg(amount)",))),
     Case("HF3117", UNSAFE, *one(SUMS, values=("count(1)", "sum(amount)"))),
     Case("HF3118", UNSAFE, *one(JOIN, settings={**JOIN.settings, "join type": "LeftOuter"})),
     Case("HF3118", CONDITIONAL,
@@ -174,6 +187,8 @@ CASES = (
     Case("HF3130", CONDITIONAL, STATEFUL, changed(watermarks=(WatermarkFacts("at", 1_200_000),))),
     Case("HF3131", CONDITIONAL, STATEFUL, changed(watermarks=(WatermarkFacts("at", 1000),))),
     Case("HF3132", CONDITIONAL, STATEFUL, changed(watermarks=(WatermarkFacts("sent", 600_000),))),
+    Case("HF3132", CONDITIONAL, STATEFUL,
+         changed(watermarks=(WatermarkFacts("at", 600_000, ("filter at < 12",)),))),
     Case("HF3133", CONDITIONAL, STATEFUL, changed(watermarks=())),
     Case("HF3133", CONDITIONAL, changed(watermarks=()), STATEFUL),
     Case("HF3134", CONDITIONAL, STATEFUL, changed(output_mode="complete")),
@@ -345,6 +360,13 @@ def test_without_the_rule_a_change_goes_unnoticed(rule: Rule) -> None:
     partly = start_of(STATEFUL, STATEFUL, missing=frozenset({QueryPart.KEYS}))
     starts = [*(case.start for case in CASES), start_of(None, STATEFUL), partly]
     assert any(judge(one).changes != judge(one, rest).changes for one in starts)
+
+
+def test_a_watermark_is_not_asked_about_where_the_rows_of_the_state_changed() -> None:
+    """That is what the rule on the input of an operator asks about."""
+    other = replace(operated(input=("filter: amount > 5",)),
+                    watermarks=(WatermarkFacts("at", 600_000, ("filter at < 12",)),))  # fmt: skip
+    assert "HF3132" not in {one.rule for one in judge(start_of(STATEFUL, other)).changes}
 
 
 def test_every_rule_names_the_codes_that_it_reports() -> None:

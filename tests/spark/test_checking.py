@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from holdfast.diagnosis.inspection.runs.compared import ComparedRun
 from holdfast.errors import SinkError
 from holdfast.findings import Finding, Place, Severity
+from holdfast.records.run import PlanFacts
 from holdfast.restart.result import CheckedJob
 from holdfast.restart.verdict import Verdict
 from holdfast.spark import checking
@@ -67,3 +70,35 @@ def test_a_sink_that_cannot_be_asked_leaves_the_verdict_open(asked: dict[str, An
     assert open_one.verdict is Verdict.UNKNOWN
     assert open_one.condition in found.conditions
     assert found.location == START.inspection.location
+
+
+@pytest.mark.parametrize(
+    ("unknown", "verdict"), [((), Verdict.SAFE), (("its jar",), Verdict.UNKNOWN)]
+)
+def test_a_notebook_has_no_file_that_shows_that_nothing_changed(
+    monkeypatch: pytest.MonkeyPatch, unknown: tuple[str, ...], verdict: Verdict
+) -> None:
+    """What cannot be compared is unknown there, also where the last run is from a notebook."""
+    query = replace(STATEFUL, unknown=unknown)
+    last = ComparedRun("holdfast.last-run/1", "", 0, query, recorded_at="2026-01-01T00:00:00Z")
+
+    def planned(_: object, code: dict[str, str], __: str) -> PlanFacts:
+        return replace(START.plan, query=replace(query, code=code))
+
+    for name, answer in {
+        "require_streaming": lambda *_: None,
+        "open_reader": lambda *_: None,
+        "picture_of": lambda *_, **__: None,
+        "records_of": lambda *_: None,
+        "_inspection": lambda *_: START.inspection,
+        "last_run": lambda *_: last,
+        "program_code": dict,
+        "plan_facts": planned,
+    }.items():
+        monkeypatch.setattr(checking, name, answer)
+    frame: Any = SimpleNamespace(sparkSession=SimpleNamespace(version="4.2.1"))
+    nowhere: Any = None
+    found = checking.check_frame(
+        frame, nowhere, nowhere, output_mode="update", release=None, accepted=()
+    )
+    assert found.verdict is verdict

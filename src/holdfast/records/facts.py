@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.records.documents import document_of, encode_document
 
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 """Raised when the normal form changes: facts of different versions are not compared."""
 CONSTANT = "constant:"
 """How the digest of a global constant begins whose value is in the digest of the code that uses it:
@@ -88,6 +88,9 @@ class WatermarkFacts:
     column: str
     """Normal form of the event time column."""
     delay_ms: int
+    rows: tuple[str, ...] = ()
+    """Which rows it is computed from, as `OperatorFacts.input`, without filters that Spark moves
+    below it."""
 
 
 @dataclass(frozen=True)

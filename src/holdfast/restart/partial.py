@@ -49,8 +49,10 @@ def completed(
     }
     if QueryPart.SETTINGS in missing:
         changes["settings"] = _settings(stored.settings, current.settings)
-    if QueryPart.WATERMARK_COLUMNS in missing and QueryPart.WATERMARKS not in missing:
-        changes["watermarks"] = _paired(stored.watermarks, current.watermarks, _watermark)
+    if QueryPart.WATERMARKS not in missing:
+        changes["watermarks"] = _paired(
+            stored.watermarks, current.watermarks, lambda one, now: _watermark(one, now, missing)
+        )
     changes["sources"] = _paired(
         stored.sources, current.sources, lambda one, now: _source(one, now, missing)
     )
@@ -77,8 +79,12 @@ def _paired(
     return tuple(complete(one, now) for one, now in zip(stored, current, strict=True))
 
 
-def _watermark(stored: WatermarkFacts, current: WatermarkFacts) -> WatermarkFacts:
-    return replace(stored, column=current.column)
+def _watermark(
+    stored: WatermarkFacts, current: WatermarkFacts, missing: Collection[QueryPart]
+) -> WatermarkFacts:
+    column = current.column if QueryPart.WATERMARK_COLUMNS in missing else stored.column
+    rows = current.rows if QueryPart.INPUT in missing else stored.rows
+    return replace(stored, column=column, rows=rows)
 
 
 def _source(

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _HERE = Place("")
+_NOTEBOOK = "<notebook>"
 
 
 def check_jobs(
@@ -176,6 +177,8 @@ def check_frame(
     inspection = _inspection(picture, release, {})
     last = last_run(records_of(checkpoint, settings), picture)
     code = program_code() if last is not None and last.is_recording else {}
+    # Of a notebook there is no file that would show that nothing was changed.
+    code = code or {_NOTEBOOK: ""}
     plan = plan_facts(frame, code, output_mode)
     start = StartFacts.without_sink(inspection, plan, last, spark=release or session.version)
     return checked_start(start, job=None, compared_with=last, accepted=accepted)

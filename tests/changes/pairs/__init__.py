@@ -7,6 +7,7 @@ from tests.changes.pairs import (
     aggregation,
     deduplication,
     functions,
+    hidden,
     joins,
     operators,
     outputmodes,
@@ -37,4 +38,5 @@ PAIRS: tuple[Pair, ...] = (
     *stateless.PAIRS,
     *operators.PAIRS,
     *rewrites.PAIRS,
+    *hidden.PAIRS,
 )

@@ -12,6 +12,8 @@ from pyspark.sql import functions
 from holdfast.format.state.operators import decode_operator
 from holdfast.format.state.schema import columns, decode_state_schema
 from holdfast.spark.facts import MOST_TEXT, plan_facts
+from holdfast.spark.facts.plan.planning import loaded_type, streaming_type
+from holdfast.spark.facts.settings import MEANING, PINNED, settings_of
 from tests.corpus.loading import sample
 from tests.corpus.processors import PandasVariables
 from tests.corpus.python_source import Numbers
@@ -135,7 +137,22 @@ def test_operators_that_can_not_be_told_are_none(
     monkeypatch.setattr(
         "holdfast.spark.facts.plan.planning._STREAMING", "org.apache.spark.elsewhere"
     )
+    for remembered in (streaming_type, loaded_type):
+        remembered.cache_clear()
     told = plan_facts(streams[0].groupBy("key").count(), {})
     assert told.operators is None
     assert told.query is not None and told.query.operators is None
     assert any("stateful operators" in one for one in told.query.unknown)
+
+
+def test_settings_are_those_that_spark_would_use(spark: Any) -> None:
+    """Set ones and defaults, each as Spark itself gives it."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    session.conf.set("spark.sql.legacy.timeParserPolicy", "LEGACY")
+    java = session._jsparkSession
+    found = settings_of(session.sparkContext._jvm, java)
+    shown = {name: java.conf().getOption(name).toString() for name in (*PINNED, *MEANING)}
+    wanted = {name: one[5:-1] for name, one in shown.items() if one != "None"}
+    assert found == wanted | {"spark.sql.legacy.timeParserPolicy": "LEGACY"}
+    assert found["spark.sql.session.timeZone"] == "Asia/Tokyo"

@@ -87,7 +87,7 @@ def window_sizes(pair: QueryPair) -> Iterator[Change]:
 def aggregates(pair: QueryPair) -> Iterator[Change]:
     """Refuse other functions over the same state, and the same functions in another order."""
     for then, after in pair.operators:
-        if _buffers(then) == _buffers(after) or len(then.values) != len(after.values):
+        if _buffers(then) == _buffers(after) or _stores_other_types(then, after):
             continue
         old, new = ", ".join(then.values), ", ".join(after.values)
         if sorted(then.values) == sorted(after.values):
@@ -194,6 +194,17 @@ def operator_input(pair: QueryPair) -> Iterator[Change]:
                 "the state keeps what the old code let through, and lacks what it left out",
                 "state from rows of the old code may stay, and rows that it left out may stay out",
             )
+
+
+def _stores_other_types(then: OperatorFacts, after: OperatorFacts) -> bool:
+    """Tell whether Spark refuses another number of functions by the types of their buffers."""
+    if len(then.values) == len(after.values):
+        return False
+    before, now = (
+        {one.name: [column.type for column in one.values] for one in operator.stores}
+        for operator in (then, after)
+    )
+    return any(before[name] != now[name] for name in before.keys() & now.keys())
 
 
 def _buffers(operator: OperatorFacts) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from holdfast.records.facts import CUT, ColumnFacts, SourceFacts
+from holdfast.redaction import names_secret
 from holdfast.restart.partial import plain_path
 from holdfast.restart.rules.rule import on_history
 from holdfast.restart.start import QueryPair
@@ -27,6 +28,10 @@ _PACE = frozenset(
 """Options that decide how much is read at a time or how, and not what rows are."""
 _SEEN_FILES = frozenset({"filenameonly"})
 """Options by which the file source knows a file again."""
+_BROKERS = "kafka.bootstrap.servers"
+_REACHED_BY = "kafka."
+_ROWS_OF_KAFKA = frozenset({"kafka.isolation.level"})
+"""Of the options that Spark hands on to Kafka, those that decide which records are read."""
 _TOPICS = ("subscribe", "subscribepattern", "assign")
 
 
@@ -157,6 +162,11 @@ def _other_option(
     if low in _PACE:
         why = "it changes how much is read at a time, not what is read"
         return Change("HF3105", Verdict.SAFE, subject, old, new, why)
+    if low == _BROKERS:
+        return _other_brokers(subject, old, new)
+    if names_secret(name) or (low.startswith(_REACHED_BY) and low not in _ROWS_OF_KAFKA):
+        why = "it changes how the source is reached, not what is read"
+        return Change("HF3105", Verdict.SAFE, subject, old, new, why)
     if low in _SEEN_FILES:
         why = "the source recognizes the files that it has read by another part of their path"
         condition = "no two files have the same name, and no file that was read has moved"
@@ -166,6 +176,20 @@ def _other_option(
         return Change("HF3105", Verdict.SAFE, subject, old, new, why)
     why = "the state was made of rows that were read with the old value"
     condition = f"rows that were read with {name}={old or 'its default'} may stay in the state"
+    return Change("HF3105", Verdict.CONDITIONAL, subject, old, new, why, condition)
+
+
+def _other_brokers(subject: str, old: str | None, new: str | None) -> Change:
+    """Ask about other brokers, unless one of them was there before."""
+    then, after = ({one.strip() for one in (each or "").split(",")} for each in (old, new))
+    if then & after - {""}:
+        why = "a broker of before is among them: it is the same cluster"
+        return Change("HF3105", Verdict.SAFE, subject, old, new, why)
+    why = (
+        "the stored offsets are of the cluster that was read: in another one they are of other "
+        "records, or of none, and Spark stops with KAFKA_DATA_LOSS or reads from another place"
+    )
+    condition = f"{new} is another address of the same Kafka cluster as {old}"
     return Change("HF3105", Verdict.CONDITIONAL, subject, old, new, why, condition)
 
 

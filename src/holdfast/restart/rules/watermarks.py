@@ -33,8 +33,11 @@ def watermark_delay(pair: QueryPair) -> Iterator[Change]:
 
 @on_history("HF3132")
 def watermark_column(pair: QueryPair) -> Iterator[Change]:
-    """Ask about a watermark on another column."""
+    """Ask about a watermark on another column, or computed from other rows."""
+    same_input = all(then.input == after.input for then, after in pair.operators)
     for index, (then, after) in enumerate(_matched(pair)):
+        if then.column == after.column and then.rows != after.rows and same_input:
+            yield _other_rows(index, then, after)
         if then.column != after.column:
             yield Change(
                 "HF3132",
@@ -46,6 +49,20 @@ def watermark_column(pair: QueryPair) -> Iterator[Change]:
                 "before it are dropped",
                 "the new column is never before the stored watermark",
             )
+
+
+def _other_rows(index: int, then: WatermarkFacts, after: WatermarkFacts) -> Change:
+    """Ask about a watermark that moved, such as above a filter of old or future times."""
+    return Change(
+        "HF3132",
+        Verdict.CONDITIONAL,
+        f"the rows that watermark {index} is computed from",
+        "; ".join(then.rows) or "none",
+        "; ".join(after.rows) or "none",
+        "rows that reach the state are the same, and the watermark moves on with other ones: it "
+        "closes state and drops late rows at other times",
+        "rows may be dropped as late, or stay counted, that the other order keeps or drops",
+    )
 
 
 @on_history("HF3133")

@@ -132,7 +132,7 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
         statics=tuple(dict.fromkeys(statics[number] for number in sorted(statics))),
         steps=() if normal is None else _steps(normal),
         output=told("the columns of the output", lambda: schema_columns(plan.java.schema()), ()),
-        settings=told("settings", lambda: settings_of(reading.session), {}),
+        settings=told("settings", lambda: settings_of(reading.machine, reading.session), {}),
         unknown=tuple(sorted({*unknown, *(() if normal is None else normal.hidden)})),
     )
 
@@ -232,12 +232,15 @@ def _functions(
     functions: Called, called: Sequence[PlannedFunction], unknown: list[str]
 ) -> tuple[FunctionFacts, ...]:
     """Describe each function once, or, where the plan has several of its name, at every call."""
-    described: dict[tuple[str, int], FunctionFacts] = {}
+    described: dict[tuple[str, int, str | None], FunctionFacts] = {}
     calls: list[FunctionFacts] = []
-    for kind, function in (*functions, *((one.kind, one.function) for one in called)):
-        known = (kind, id(function))
+    given = ((kind, function, None) for kind, function in functions)
+    for kind, function, result in (
+        *given, *((one.kind, one.function, one.result) for one in called)
+    ):  # fmt: skip
+        known = (kind, id(function), result)
         if known not in described:
-            described[known] = _described(kind, function, unknown)
+            described[known] = _described(kind, function, result, unknown)
         calls.append(described[known])
     once: list[FunctionFacts] = []
     once += (one for one in calls if one not in once)
@@ -253,10 +256,12 @@ def _plan_name(function: FunctionFacts) -> str:
     return function.name.rpartition(":")[2].rpartition(".")[2]
 
 
-def _described(kind: str, function: Any, unknown: list[str]) -> FunctionFacts:
+def _described(kind: str, function: Any, result: str | None, unknown: list[str]) -> FunctionFacts:
     name = function_name(function)
     try:
-        return function_facts(function, kind)
+        found = function_facts(function, kind)
+        typed = {} if result is None else {f"{name}: type of the result": f"type:{result}"}
+        return replace(found, parts={**found.parts, **typed})
     except Exception as error:  # noqa: BLE001 - objects of the user may raise anything
         unknown.append(f"the code of {name} ({brief(error)})")
         return FunctionFacts(name, kind)
@@ -268,8 +273,8 @@ def _watermarks(reading: Reading, normal: Normal | None) -> tuple[WatermarkFacts
     kind = "org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark"
     watermark = java_class(reading.machine, kind)
     return tuple(
-        WatermarkFacts(form, watermark.getDelayMs(reading.analysed.java_node(node).delay()))
-        for node, form in normal.watermarks
+        WatermarkFacts(form, watermark.getDelayMs(reading.analysed.java_node(node).delay()), rows)
+        for node, form, rows in normal.watermarks
     )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-from holdfast.spark.facts.plan.reading import REFUSALS, pairs_of
+from holdfast.spark.facts.plan.planning import java_class
+from holdfast.spark.facts.plan.reading import pairs_of
 from holdfast.spark.facts.texts import option_value
 
 _STREAMING = "spark.sql.streaming"
@@ -37,6 +41,9 @@ MEANING = (
     "spark.sql.session.collation.default",
     "spark.sql.decimalOperations.allowPrecisionLoss",
     "spark.sql.execution.pythonUDF.arrow.enabled",
+    "spark.sql.jsonGenerator.ignoreNullFields",
+    "spark.sql.json.enablePartialResults",
+    "spark.sql.icu.caseMappings.enabled",
     f"{_STREAMING}.sessionWindow.stateFormatVersion",
     f"{_STREAMING}.sessionWindow.merge.sessions.in.local.partition",
     f"{_STREAMING}.stateStore.checkpointFormatVersion",
@@ -44,43 +51,38 @@ MEANING = (
     f"{_STREAMING}.offsetLog.formatVersion",
 )
 """What Spark does not pin, and what changes results or files."""
-_LATE = frozenset(
-    (
-        f"{_STREAMING}.stateStore.rocksdb.mergeOperatorVersion",
-        f"{_STREAMING}.stateStore.rowChecksum.enabled",
-        "spark.sql.function.protobufExtensions.enabled",
-        f"{_STREAMING}.queryEvolution.enableSourceEvolution",
-        f"{_STREAMING}.statefulOperator.alwaysNullableOutput.enabled",
-        "spark.sql.dropDuplicates.deterministicKeyOrder.enabled",
-        "spark.sql.session.collation.default",
-        f"{_STREAMING}.offsetLog.formatVersion",
-    )
-)
-"""What not every release has: asked in a way that raises nothing, which takes tens of
-milliseconds."""
 _LEGACY = "spark.sql.legacy."
+_ENTRIES = "org.apache.spark.sql.internal.SQLConf$"
+_ENTRY = re.compile(r"ConfigEntry\(key=([^,]+), defaultValue=(.*?), doc=", re.DOTALL)
+_NO_TEXT = "<"
+"""How a default begins that is no value: `<undefined>`, or `<value of another setting>`."""
 
 
-def settings_of(session: Any) -> dict[str, str]:
-    """Return those of the settings that this Spark knows, and legacy ones that are set."""
-    configuration = session.conf()
-    found = {name: _value(configuration, name) for name in (*PINNED, *MEANING)}
+def settings_of(machine: Any, session: Any) -> dict[str, str]:
+    """Return those of the settings that this Spark knows, and legacy ones that are set.
+
+    All that is set is one question to the JVM, and all defaults are another, asked once.
+    """
     given = pairs_of(session.sessionState().conf().getAllConfs())
-    found |= {name: value for name, value in given.items() if name.startswith(_LEGACY)}
-    return {
-        name: option_value(name, value)
-        for name, value in sorted(found.items())
-        if value is not None
-    }
+    found = {name: value for name, value in given.items() if name.startswith(_LEGACY)}
+    defaults = _defaults(machine)
+    for name in (*PINNED, *MEANING):
+        value = given.get(name, defaults.get(name))
+        if value is not None and value.startswith(_NO_TEXT):
+            value = _asked(session, name)
+        if value is not None:
+            found[name] = value
+    return {name: option_value(name, value) for name, value in sorted(found.items())}
 
 
-def _value(configuration: Any, name: str) -> str | None:
-    if name in _LATE:
-        shown: str = configuration.getOption(name).toString()
-        return None if shown == "None" else shown.removeprefix("Some(").removesuffix(")")
-    try:
-        value: str | None = configuration.get(name)
-    except REFUSALS:
-        # This release has no such setting.
-        return None
-    return value
+@lru_cache(maxsize=4)
+def _defaults(machine: Any) -> Mapping[str, str]:
+    """Return the default of each setting that this Spark knows."""
+    entries = getattr(java_class(machine, _ENTRIES), "MODULE$").getConfigEntries()
+    return dict(_ENTRY.findall(entries.toString()))
+
+
+def _asked(session: Any, name: str) -> str | None:
+    """Return the value of a setting whose default is that of another; None where it has none."""
+    shown: str = session.conf().getOption(name).toString()
+    return None if shown == "None" else shown.removeprefix("Some(").removesuffix(")")

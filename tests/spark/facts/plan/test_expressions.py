@@ -57,6 +57,24 @@ CASES: dict[str, tuple[Node, str]] = {
     "a constant first": (node("LessThanOrEqual", ONE, A), "s.a >= 1"),
     "equal": (node("EqualTo", BB, A), "s.a = s.bb"),
     "not equal": (node("Not", node("EqualTo", BB, A)), "s.a != s.bb"),
+    "not at most": (node("Not", node("LessThanOrEqual", A, ONE)), "s.a > 1"),
+    "not less than a column": (node("Not", node("LessThan", A, BB)), "s.bb <= s.a"),
+    "not not": (node("Not", node("Not", node("EqualTo", BB, A))), "s.a = s.bb"),
+    "one of one": (node("In", A, ONE), "s.a = 1"),
+    "or of constants": (
+        node("Or", node("EqualTo", A, ONE), node("EqualTo", ZERO, A)),
+        "s.a IN (0, 1)",
+    ),
+    "or of two columns": (
+        node("Or", node("EqualTo", A, ONE), node("EqualTo", BB, ZERO)),
+        "(s.a = 1) OR (s.bb = 0)",
+    ),
+    "or with a list": (
+        node("Or", node("In", A, ONE, ZERO), node("EqualTo", number(2), A)),
+        "s.a IN (0, 1, 2)",
+    ),
+    "a whole number as double": (node("Cast", number(2), dataType="double"), "2.0D"),
+    "a unit of time": (node("TruncTimestamp", text("hour"), A), "date_trunc('HOUR', s.a)"),
     "not in": (node("Not", node("In", A, ONE, ZERO)), "s.a NOT IN (0, 1)"),
     "not null": (node("Not", node("IsNull", A)), "s.a IS NOT NULL"),
     "and": (
@@ -108,7 +126,7 @@ def test_what_is_not_shown_is_said() -> None:
 def test_constants() -> None:
     """With their types, where their texts do not show them."""
     assert literal("1", "int") == "1" and literal("1", "bigint") == "1L"
-    assert literal("1", "double") == "1D" and literal("1.5", "decimal(2,1)") == "1.5BD"
+    assert literal("1", "double") == "1.0D" and literal("1.5", "decimal(2,1)") == "1.5BD"
     assert literal(None, "void") == "NULL" and literal(None, "int") == "CAST(NULL AS int)"
     assert literal("60000000", "interval minute") == "INTERVAL '1 minute'"
     assert literal("14", "interval year to month") == "INTERVAL '14 months'"

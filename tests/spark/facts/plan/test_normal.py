@@ -10,7 +10,9 @@ import pytest
 from holdfast.records.facts import OperatorFacts
 from holdfast.spark.facts.operators import PhysicalOperator, kinds_of, operator_facts
 from holdfast.spark.facts.plan.normal import Normal, normal_form, stream_numbers
+from holdfast.spark.facts.plan.structs import unpacked
 from holdfast.spark.facts.plan.tree import Node, parse
+from holdfast.spark.facts.plan.windows import span
 
 RECORDED = Path(__file__).parent / "recorded"
 QUERIES = {
@@ -74,7 +76,45 @@ def test_windows_are_what_the_user_wrote(name: str, key: str) -> None:
     normal, (operator,) = described(name)
     assert operator.keys == (key, "source0.key")
     assert operator.input == ("filter source0.at IS NOT NULL", "source0")
-    assert [form for _, form in normal.watermarks] == ["source0.at"]
+    assert [form for _, form, _ in normal.watermarks] == ["source0.at"]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("120 seconds", "'2 minutes'"),
+        ("INTERVAL 2 Minutes", "'2 minutes'"),
+        ("1 minute 60 second", "'2 minutes'"),
+        ("1.5 seconds", "'1500 milliseconds'"),
+        ("-1.5 seconds", "'-1500 milliseconds'"),
+        ("24 hours", "'24 hours'"),
+        ("1 day", "'1 day'"),
+        ("2 weeks", "'14 days'"),
+        ("1 year 1 hour", "'12 months 1 hour'"),
+        ("0 minutes", "'0 seconds'"),
+        ("1.5 minutes", "'1.5 minutes'"),
+        ("soon", "'soon'"),
+    ],
+)
+def test_a_span_of_time_has_one_spelling(given: str, wanted: str) -> None:
+    """A day is not 24 hours: it may be longer or shorter."""
+    assert span(given) == wanted
+
+
+@pytest.mark.parametrize(
+    ("struct", "wanted"),
+    [
+        ("named_struct('a', s.a, 'b', f(s.b, ', ('))", "f(s.b, ', (')"),
+        ("named_struct('a', s.a, 'b', s.b + s.c)", "s.b + s.c"),
+        ("named_struct('a', s.a)", None),
+        ("named_struct('b', 1, 'b', 2)", None),
+        ("named_struct('b', 1) + named_struct('b', 2)", None),
+        ("other('b', s.b)", None),
+    ],
+)
+def test_a_field_of_a_struct_is_what_it_was_made_of(struct: str, wanted: str | None) -> None:
+    """Where its text shows that."""
+    assert unpacked(struct, "b") == wanted
 
 
 def test_a_session_is_the_last_key() -> None:

@@ -10,14 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from holdfast.errors import DecodeError
 from holdfast.format.state.schema import type_text
 from holdfast.redaction import names_secret
+from holdfast.spark.facts.plan.conditions import (
+    Infix,
+    among,
+    equals_constants,
+    is_literal,
+    operands,
+    wrapped,
+)
 from holdfast.spark.facts.plan.literals import folds, literal
+from holdfast.spark.facts.plan.structs import unpacked
 from holdfast.spark.facts.plan.tree import Node, unwrapped
-from holdfast.spark.facts.plan.windows import session_window, time_window, window_time
+from holdfast.spark.facts.plan.windows import session_window, span, time_window, window_time
 from holdfast.spark.facts.texts import digest, without_secrets
 
 Lookup = Callable[[int, str], str]
@@ -43,6 +53,12 @@ _OPERATORS = {
 _ADDS_TIME = frozenset(("TimeAdd", "TimestampAddInterval"))
 _EQUALITIES = {"EqualTo": "=", "EqualNullSafe": "<=>"}
 _ORDERS = {"LessThan": "<", "LessThanOrEqual": "<=", "GreaterThan": ">", "GreaterThanOrEqual": ">="}
+_NEGATED = {
+    "LessThan": "GreaterThanOrEqual",
+    "GreaterThanOrEqual": "LessThan",
+    "GreaterThan": "LessThanOrEqual",
+    "LessThanOrEqual": "GreaterThan",
+}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NAMES = {
     "Average": "avg",
@@ -76,13 +92,11 @@ WITHOUT_MEANING = frozenset(
     )
 )
 """Arguments that change nothing, or that stand among the settings."""
+CONSTANTS = "constants"
+"""A field that an `InSet` is given: the texts of what it compares with."""
+_UNITS_OF_TIME = frozenset(("TruncTimestamp", "TruncDate"))
+"""Functions that take the name of a unit in capital or small letters."""
 _RANDOM = {"Rand": "rand", "Randn": "randn"}
-
-
-class Infix(str):
-    """The text of an operator with its operands: in parentheses where it is an operand itself."""
-
-    __slots__ = ()
 
 
 def type_of(kind: object) -> str:
@@ -135,7 +149,7 @@ class Speller:
         return [self.text(node)]
 
     def _operand(self, node: Node) -> str:
-        return _wrapped(self.text(node))
+        return wrapped(self.text(node))
 
     def _attribute(self, node: Node) -> str:
         number = expression_id(node)
@@ -161,8 +175,22 @@ class Speller:
 
     def _junction(self, node: Node) -> str:
         word = "AND" if node.name == "And" else "OR"
-        parts = sorted({*self._flat(node, node.name)})
-        return parts[0] if len(parts) == 1 else Infix(f" {word} ".join(map(_wrapped, parts)))
+        found = self._flat(node, "And") if node.name == "And" else self._alternatives(node)
+        parts = sorted({*found})
+        return parts[0] if len(parts) == 1 else Infix(f" {word} ".join(map(wrapped, parts)))
+
+    def _alternatives(self, node: Node) -> Iterator[str]:
+        """Yield what a condition joins with OR; `a = 1 OR a = 2` is `a IN (1, 2)`."""
+        known: dict[str, set[str]] = {}
+        for one in operands(node, "Or"):
+            column, constants = equals_constants(one)
+            if column is None:
+                yield self.text(one)
+            else:
+                several = known.setdefault(self._operand(column), set())
+                several |= {self._compared(each, column) for each in constants}
+        for column_text, several in known.items():
+            yield among(column_text, several)
 
     def _commutative(self, node: Node) -> str:
         first, second = sorted(self._operand(child) for child in node.children)
@@ -179,8 +207,8 @@ class Speller:
         sign = _EQUALITIES.get(node.name) or _ORDERS[node.name]
         left, right = node.children
         first, second = self._compared(left, right), self._compared(right, left)
-        if _is_literal(left) != _is_literal(right):
-            turned = _is_literal(left)
+        if is_literal(left) != is_literal(right):
+            turned = is_literal(left)
         else:
             turned = first > second if sign in ("=", "<=>") else sign in (">", ">=")
         if turned:
@@ -190,7 +218,7 @@ class Speller:
     def _compared(self, node: Node, other: Node) -> str:
         """Spell an operand; a constant that a column for secrets is compared with, as a digest."""
         text = self._operand(node)
-        if _is_literal(node) and not _is_literal(other):
+        if is_literal(node) and not is_literal(other):
             name = self.text(other).rpartition(".")[2]
             if names_secret(name) and text.startswith("'"):
                 return f"'{digest(text)}'" if "sha256:" not in text else text
@@ -198,6 +226,10 @@ class Speller:
 
     def _not(self, node: Node) -> str:
         inner = unwrapped(node.children[0])
+        if inner.name == "Not":
+            return self.text(inner.children[0])
+        if inner.name in _NEGATED:
+            return self._comparison(replace(inner, name=_NEGATED[inner.name]))
         if inner.name == "EqualTo":
             return self._comparison(inner, negated=True)
         if inner.name == "IsNull":
@@ -205,36 +237,41 @@ class Speller:
         if inner.name == "IsNotNull":
             return Infix(f"{self._operand(inner.children[0])} IS NULL")
         if inner.name in ("In", "InSet"):
-            return self._in(inner, "NOT IN")
+            return self._in(inner, negated=True)
         return Infix(f"NOT {self._operand(inner)}")
 
     def _null(self, node: Node) -> str:
         word = "IS NULL" if node.name == "IsNull" else "IS NOT NULL"
         return Infix(f"{self._operand(node.children[0])} {word}")
 
-    def _in(self, node: Node, word: str = "IN") -> str:
+    def _in(self, node: Node, *, negated: bool = False) -> str:
         value, *several = node.children
+        texts = {self._compared(one, value) for one in several}
         if node.name == "InSet":
-            self.hidden.add(f"the constants that {self.text(value)} is compared with")
-        return Infix(
-            f"{self._operand(value)} {word} ({', '.join(sorted({*map(self.text, several)}))})"
-        )
+            listed = node.fields.get(CONSTANTS)
+            if not isinstance(listed, tuple):
+                self.hidden.add(f"the constants that {self.text(value)} is compared with")
+            texts = {*listed} if isinstance(listed, tuple) else texts
+        return among(self._operand(value), texts, negated=negated)
 
-    def _case(self, node: Node) -> str:
-        parts = [self.text(child) for child in node.children]
-        if node.name == "If":
-            return f"CASE WHEN {parts[0]} THEN {parts[1]} ELSE {parts[2]} END"
-        pairs = zip(parts[::2], parts[1::2], strict=False)
-        branches = " ".join(f"WHEN {when} THEN {then}" for when, then in pairs)
-        last = f" ELSE {parts[-1]}" if len(parts) % 2 else ""
-        return f"CASE {branches}{last} END"
+    def _case(self, node: Node, spell: Callable[[Node], str] | None = None) -> str:
+        spell = spell or self.text
+        is_whole = len(node.children) % 2 == 0
+        branches = node.children if is_whole else node.children[:-1]
+        pairs = zip(branches[::2], branches[1::2], strict=True)
+        told = " ".join(f"WHEN {self.text(when)} THEN {spell(then)}" for when, then in pairs)
+        return f"CASE {told}{'' if is_whole else f' ELSE {spell(node.children[-1])}'} END"
 
     def _field(self, node: Node) -> str:
         name = node.fields.get("name")
         if name is None:
             ordinal = node.fields.get("ordinal", node.slots.get("ordinal"))
             name = f"[{ordinal}]"
-        return f"{self._operand(node.children[0])}.{name}"
+        owner = self._operand(node.children[0])
+        found = unpacked(owner, str(name))
+        if found is None:
+            return f"{owner}.{name}"
+        return Infix(found) if " " in found else found
 
     def _struct(self, node: Node) -> str:
         found = time_window([node]) or session_window(node)
@@ -245,8 +282,20 @@ class Speller:
     def window(self, found: tuple[str, Node, tuple[str | Node, ...]]) -> str:
         """Return the text of a window that a pattern found."""
         name, column, rest = found
-        parts = [one if isinstance(one, str) else self.text(one) for one in rest]
+        parts = [one if isinstance(one, str) else self._gap(one) for one in rest]
         return f"{name}({', '.join((self.text(column), *parts))})"
+
+    def _gap(self, node: Node) -> str:
+        """Spell a span of time that rows decide: texts of spans in one spelling."""
+        node = unwrapped(node)
+        value = node.fields.get("value")
+        if node.name == "Literal" and isinstance(value, str):
+            return span(value)
+        if node.name == "Cast" and type_of(node.fields.get("dataType")) == "interval":
+            return self._gap(node.children[0])
+        if node.name in ("If", "CaseWhen"):
+            return self._case(node, self._gap)
+        return self.text(node)
 
     def _conversion(self, node: Node) -> str:
         window = window_time(node)
@@ -322,6 +371,8 @@ class Speller:
     def _function(self, node: Node) -> str:
         name = _NAMES.get(node.name) or snake(node.name)
         arguments = [self.text(child) for child in node.children]
+        if node.name in _UNITS_OF_TIME:
+            arguments = [one.upper() if one.startswith("'") else one for one in arguments]
         for field, value in node.fields.items():
             if field in WITHOUT_MEANING:
                 continue
@@ -357,17 +408,6 @@ class Speller:
 
 
 _COUNTS = frozenset(("ordinal", "scale", "limit", "num", "precision"))
-
-
-def _wrapped(text: str) -> str:
-    return f"({text})" if isinstance(text, Infix) else text
-
-
-def _is_literal(node: Node) -> bool:
-    node = unwrapped(node)
-    while node.name == "Cast":
-        node = unwrapped(node.children[0])
-    return node.name == "Literal"
 
 
 def _object(value: object) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from holdfast.spark.facts.plan.expressions import Speller, expression_id, snake
 from holdfast.spark.facts.plan.tree import Node, unwrapped
 from holdfast.spark.facts.plan.windows import time_window
-from holdfast.spark.facts.texts import bounded
+from holdfast.spark.facts.texts import bounded, without_secrets
 
 RELATIONS = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation")
 """The leaves of an analysed plan that are streams."""
@@ -86,8 +86,9 @@ class Normal:
     rows: Rows
     operators: tuple[Stateful, ...]
     """Each after those below it."""
-    watermarks: tuple[tuple[Node, str], ...]
-    """The nodes of watermarks with the normal forms of their columns, from the top down."""
+    watermarks: tuple[tuple[Node, str, tuple[str, ...]], ...]
+    """The nodes of watermarks with the normal forms of their columns and the rows that they are
+    computed from, from the top down."""
     hidden: set[str] = field(default_factory=set)
     """What the normal forms do not show, in words."""
 
@@ -108,7 +109,7 @@ def normal_form(
     return Normal(
         rows,
         tuple(describer.operators),
-        tuple((node, form) for _, (node, form) in watermarks),
+        tuple(one for _, one in watermarks),
         describer.hidden,
     )
 
@@ -142,7 +143,7 @@ class _Describer:
             node.fields.get("id"): node for node in plan.walk() if node.name == "CTERelationDef"
         }
         self.operators: list[Stateful] = []
-        self.watermarks: dict[int, tuple[Node, str]] = {}
+        self.watermarks: dict[int, tuple[Node, str, tuple[str, ...]]] = {}
         self.hidden: set[str] = set()
 
     def rows(self, node: Node) -> Rows:
@@ -324,7 +325,10 @@ class _Describer:
     def _watermark(self, node: Node, inputs: tuple[Rows, ...]) -> Rows:
         column = node.tree("eventTime")
         if column is not None:
-            self.watermarks[node.number] = (node, self.speller(inputs[0]).text(column))
+            form = self.speller(inputs[0]).text(column)
+            # Spark moves a filter below the watermark unless it is on the column of time.
+            rows = (one for one in inputs[0].lines if not one.startswith(_FILTER) or form in one)
+            self.watermarks[node.number] = (node, form, (*rows,))
         return inputs[0]
 
     def _other(self, node: Node, inputs: tuple[Rows, ...]) -> Rows:
@@ -338,6 +342,8 @@ class _Describer:
             for (name, _), one in node.expressions()
             if name not in ("output", "outputAttrs")
         ]
+        script = node.fields.get("script")
+        texts += [without_secrets(script)] if isinstance(script, str) else []
         function = node.tree("functionExpr")
         name = snake(node.name)
         forms = {number: form for rows in inputs for number, form in rows.forms.items()}

@@ -6,6 +6,7 @@ Nothing is started, read or written.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from py4j.java_gateway import JavaClass
@@ -38,6 +39,7 @@ def plan_first_batch(frame: DataFrame, output_mode: str) -> Any:
     return execution(*arguments).executedPlan()
 
 
+@lru_cache(maxsize=64)
 def streaming_type(machine: Any, package: str, name: str) -> Any:
     """Return a type of the streaming engine: in a package of its own since 4.1, not before."""
     places = (f"{_STREAMING}.{package}", _STREAMING, f"{_STREAMING}.state")
@@ -51,6 +53,7 @@ def streaming_type(machine: Any, package: str, name: str) -> Any:
     return java_class(machine, f"{places[-1]}.{name}")
 
 
+@lru_cache(maxsize=8)
 def loaded_type(machine: Any, package: str, name: str) -> Any:
     """Give the class object of a type of the streaming engine, to ask about instances."""
     return _loaded(machine, streaming_type(machine, package, name)._fqn)

@@ -15,7 +15,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from holdfast.redaction import excerpt
-from holdfast.spark.facts.plan.expressions import WITHOUT_MEANING
+from holdfast.spark.facts.plan.expressions import CONSTANTS, WITHOUT_MEANING
+from holdfast.spark.facts.plan.literals import BYTES, literal
 from holdfast.spark.facts.plan.planning import java_class, loaded_type, plan_first_batch
 from holdfast.spark.facts.plan.tree import Node, parse
 
@@ -79,6 +80,7 @@ def read_plans(frame: DataFrame, output_mode: str) -> Reading:
         planned = plan_first_batch(frame, output_mode)
         reading.planned = Plan(_tree(planned, "the planned first batch", unknown), planned)
         reading.operators = tuple(_operators(machine, reading.planned))
+        _complete_constants(reading.planned)
     except REFUSALS as error:
         # A query that Spark refuses is told when it starts; a Spark that can't be asked is told
         # by None, which no guard may take for "has no state".
@@ -191,8 +193,26 @@ _TRYING = frozenset(
 )
 
 
+def _complete_constants(plan: Plan) -> None:
+    """Ask for constants that the JSON does not show: bytes, and long lists."""
+    for _, one, java in expressions_of(plan, _hides_constants):
+        if one.name == "Literal":
+            one.fields["value"] = f"{BYTES}{bytes(java.value()).hex()}"
+        else:
+            kind = java.child().dataType().catalogString()
+            texts = texts_of(java.hset())
+            one.fields[CONSTANTS] = tuple(literal(each, kind) for each in texts)
+
+
+def _hides_constants(node: Node) -> bool:
+    if node.name == "Literal":
+        return node.fields.get("dataType") == "binary" and node.fields.get("value") is not None
+    return node.name == "InSet"
+
+
 def _complete(plan: Plan) -> None:
     """Ask for what changes the meaning of an expression and is not in the JSON."""
+    _complete_constants(plan)
     for _, one, java in expressions_of(plan, _lacks):
         for name in _lacking(one):
             one.fields[name] = _asked(getattr(java, name)())

@@ -6,6 +6,7 @@ analyses a query.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from holdfast.spark.facts.plan.tree import Node, unwrapped
@@ -30,6 +31,44 @@ def duration(micros: int) -> str:
             count = micros // size
             return f"'{count} {unit}{'' if count == 1 else 's'}'"
     return "'0 seconds'"
+
+
+_SPAN = re.compile(r"([+-]?\d+)(?:\.(\d{1,9}))?\s*(" + "|".join(
+    ("year", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond")
+) + r")s?\b\s*", re.IGNORECASE)  # fmt: skip
+_MONTHS = {"year": 12, "month": 1}
+_DAYS = {"week": 7, "day": 1}
+
+
+def span(text: str) -> str:
+    """Return a text that Spark reads as a span of time in one spelling; any other as it is.
+
+    Months, days and the rest are apart: a day has not always 24 hours.
+    """
+    rest = re.sub(r"^\s*interval\s+", "", text, flags=re.IGNORECASE).strip()
+    months = days = micros = 0
+    while rest:
+        found = _SPAN.match(rest)
+        unit = "" if found is None else found[3].lower()
+        if found is None or (found[2] is not None and unit != "second"):
+            return f"'{text}'"
+        number, rest = int(found[1]), rest[found.end() :]
+        months += number * _MONTHS.get(unit, 0)
+        days += number * _DAYS.get(unit, 0)
+        fraction = int((found[2] or "").ljust(6, "0")[:6])
+        sign = -1 if found[1].startswith("-") else 1
+        micros += number * _MICROS.get(unit, 0) + sign * fraction
+    return f"'{_spelled(months, days, micros)}'"
+
+
+_MICROS = dict(_UNITS[1:])
+
+
+def _spelled(months: int, days: int, micros: int) -> str:
+    unit, size = next((one for one in _UNITS[1:] if micros % one[1] == 0), _UNITS[-1])
+    several = ((months, "month"), (days, "day"), (micros // size, unit))
+    told = [f"{count} {name}{'' if count == 1 else 's'}" for count, name in several if count]
+    return " ".join(told) or "0 seconds"
 
 
 def time_window(structs: Sequence[Node]) -> Found | None:
@@ -82,8 +121,7 @@ def session_window(struct: Node) -> Found | None:
     if sum_.name not in ("TimeAdd", "TimestampAddInterval", "Add") or len(sum_.children) != 2:
         return None
     gap = _uncast(sum_.children[1])
-    given = gap.fields.get("value")
-    return "session_window", column, (f"'{given}'" if isinstance(given, str) else gap,)
+    return "session_window", column, (gap,)
 
 
 def window_time(conversion: Node) -> Node | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark import cloudpickle
 
+from holdfast.spark.facts.plan.expressions import type_of
 from holdfast.spark.facts.plan.reading import REFUSALS, Plan, brief, expressions_of
 from holdfast.spark.facts.plan.tree import Node
 
@@ -18,6 +19,7 @@ _WITH_STATE = frozenset(
         "TransformWithStateInPandas",
     )
 )
+_STATE = "state"
 _FIRST_OF_PANDAS = 200
 """From this number on, pyspark's kinds of evaluation take pandas or Arrow."""
 
@@ -32,6 +34,8 @@ class PlannedFunction:
     function: Any
     owner: Node
     """The node of the plan that calls it."""
+    result: str | None = None
+    """The type that Spark makes of its results; None where the plan shows it elsewhere."""
 
 
 def python_functions(plan: Plan, unknown: list[str]) -> Iterator[PlannedFunction]:
@@ -54,11 +58,13 @@ def python_functions(plan: Plan, unknown: list[str]) -> Iterator[PlannedFunction
         if not callable(function):
             unknown.append(f"the code of the Python function {name}: it is sent as a broadcast")
             continue
-        yield PlannedFunction(_kind(owner, node), str(name), function, owner)
+        kind = _kind(owner, node)
+        result = None if kind == _STATE else type_of(node.fields.get("dataType"))
+        yield PlannedFunction(kind, str(name), function, owner, result)
 
 
 def _kind(owner: Node, node: Node) -> str:
     if owner.name in _WITH_STATE:
-        return "state"
+        return _STATE
     number = node.fields.get("evalType")
     return "pandas" if isinstance(number, int) and number >= _FIRST_OF_PANDAS else "udf"

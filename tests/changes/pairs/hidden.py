@@ -1,0 +1,150 @@
+"""Changes that a plan shows badly: in constants, types, settings and places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from tests.changes.inputs import Inputs, order
+from tests.changes.pair import Build, Pair, Query, grouped, updating
+from tests.changes.pairs.aggregation import SMALL, by
+
+TYPED = """
+from pyspark.sql.functions import udf
+
+@udf("{type}")
+def third_of(price):
+    return price / 3
+"""
+NULL_FIRST: Inputs = {
+    "in": ((order(None, "x", 1, 1, 0.5, "10:00"), order("a", None, 1, 1, 0.5, "10:01")),)
+}
+NULL_SECOND: Inputs = {
+    "in": ((order(None, "x", 1, 1, 0.5, "10:02"), order("a", None, 1, 1, 0.5, "10:03")),)
+}
+FUTURE: Inputs = {
+    "in": (
+        (order("a", "x", 1, 1, 0.5, "10:00"), order("b", "x", 2, 1, 0.5, "10:01")),
+        (order("a", "x", 1, 1, 0.5, "23:00"), order("b", "x", 2, 1, 0.5, "10:02")),
+    )
+}
+LATE: Inputs = {
+    "in": (
+        (order("a", "x", 5, 1, 0.5, "10:03"), order("a", "x", 1, 1, 0.5, "23:30")),
+        (order("b", "x", 7, 1, 0.5, "10:04"), order("b", "x", 1, 1, 0.5, "10:30")),
+        (order("b", "x", 7, 1, 0.5, "11:30"), order("b", "x", 1, 1, 0.5, "11:31")),
+    )
+}
+CITIES = [f"c{number}" for number in range(12)]
+NULLS_IN_JSON = "spark.sql.jsonGenerator.ignoreNullFields"
+
+
+def typed(kind: str) -> Query:
+    """Return a query that sums what a Python function of a type returns."""
+    code = {"rules": TYPED.format(type=kind)}
+    return updating(
+        lambda b: (
+            b.orders().groupBy("user").agg(F.sum(b.code["rules"].third_of("price")).alias("n"))
+        ),
+        code=code,
+    )
+
+
+def as_json(without_nulls: str) -> Query:
+    """Return a query that groups by a JSON text."""
+    key = "to_json(struct(user, city))"
+    return updating(
+        lambda b: b.orders().groupBy(F.expr(key).alias("k")).count(),
+        settings={NULLS_IN_JSON: without_nulls},
+    )
+
+
+def among(cities: Sequence[str]) -> Query:
+    """Return a query that groups by whether a city is one of many."""
+    return updating(lambda b: b.orders().groupBy(F.col("city").isin(*cities).alias("k")).count())
+
+
+def piped(command: str) -> Build:
+    """Return a query whose rows go through another program."""
+    text = f"select transform(user) using '{command}' as (u string) from orders"
+    return lambda b: b.view().sql(text).groupBy("u").count()
+
+
+def late(*, filtered_first: bool) -> Query:
+    """Return windows whose watermark counts rows of the future, or does not."""
+
+    def build(bench: Any) -> Any:
+        orders = bench.orders()
+        if filtered_first:
+            orders = orders.where("hour(t) < 12").withWatermark("t", "10 minutes")
+        else:
+            orders = orders.withWatermark("t", "10 minutes").where("hour(t) < 12")
+        return orders.groupBy(F.window("t", "1 minute"), "user").agg(F.expr("sum(amount)"))
+
+    return Query(build)
+
+
+def sessions(gap: str) -> Query:
+    """Return sessions whose gap depends on the user."""
+    text = f"case when city = 'x' then '{gap}' else '5 minutes' end"
+    return Query(
+        lambda b: (
+            b.orders()
+            .withWatermark("t", "10 minutes")
+            .groupBy(F.session_window("t", F.expr(text)), "user")
+            .count()
+        )
+    )
+
+
+def when(condition: str) -> Query:
+    """Return a query that sums amounts under a condition."""
+    return by("user", n=f"sum(case when {condition} then amount else 0 end)")
+
+
+NULLS: dict[str, Any] = {"first": NULL_FIRST, "second": NULL_SECOND}
+MOVED: dict[str, Any] = {"first": FUTURE, "second": LATE}
+
+PAIRS = grouped(
+    "hidden",
+    [
+        Pair(
+            "maxima-to-average",
+            "two maxima become one average, whose buffers are of the same types",
+            by("user", n="max(price)", m="max(amount)"),
+            by("user", n="avg(price)"),
+            second=SMALL,
+        ),
+        Pair("udf-result-narrower", "a Python function gives float, not double",
+             typed("double"), typed("float")),
+        Pair("nulls-in-json", "the keys are JSON, which has fields of nulls from now on",
+             as_json("true"), as_json("false"), **NULLS),
+        Pair("one-of-many-constants", "the last of thirteen constants is another one",
+             among([*CITIES, "x"]), among([*CITIES, "y"])),
+        Pair("many-constants-reordered", "the same thirteen constants in another order",
+             among([*CITIES, "x"]), among(["x", *CITIES]), harmless=True),
+        Pair("bytes-constant", "a key is compared with other bytes",
+             by("cast(user as binary) = X'61'", n="count(1)"),
+             by("cast(user as binary) = X'62'", n="count(1)")),
+        Pair("script-changed", "rows go through another program",
+             updating(piped("cat")), updating(piped("sed -e y/abc/xyz/"))),
+        Pair("watermark-above-filter", "the watermark counts rows of the future, left out before",
+             late(filtered_first=True), late(filtered_first=False), **MOVED),
+        Pair("watermark-below-filter", "the watermark no longer counts rows of the future",
+             late(filtered_first=False), late(filtered_first=True), **MOVED),
+        Pair("dynamic-gap-spelled-otherwise", "2 minutes are written as 120 seconds",
+             sessions("2 minutes"), sessions("interval 120 seconds"), harmless=True),
+        Pair("dynamic-gap", "2 minutes become 3", sessions("2 minutes"), sessions("3 minutes")),
+        Pair("or-to-in", "an OR of two values is written as IN",
+             when("city = 'x' or city = 'z'"), when("city in ('z', 'x')"), harmless=True),
+        Pair("not-greater", "NOT greater is written as at most",
+             when("not (amount > 3)"), when("amount <= 3"), harmless=True),
+        Pair("unit-in-capitals", "the unit of date_trunc is written in capitals",
+             by("date_trunc('hour', t)", n="count(1)"), by("date_trunc('HOUR', t)", n="count(1)"),
+             harmless=True),
+        Pair("whole-number-as-decimal", "a price is multiplied by 2.0, not by 2",
+             by("user", n="sum(price * 2)"), by("user", n="sum(price * 2.0)"), harmless=True),
+    ],
+)  # fmt: skip
