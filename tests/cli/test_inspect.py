@@ -68,6 +68,48 @@ def test_the_forecast_says_which_state_files_were_not_read(tmp_path: Path) -> No
     assert "HF2111" in [one["code"] for one in verified["findings"]]
 
 
+@pytest.mark.parametrize(
+    "shape,file",
+    [
+        ("aggregation-hdfs-lz4", "state/0/0/6.delta"),
+        ("aggregation-hdfs-purged", "state/0/0/6.delta"),
+        ("aggregation-hdfs-purged", "state/0/0/9.delta"),
+        ("aggregation-rocksdb", "state/0/0/6.zip"),
+        ("aggregation-rocksdb", "state/0/0/SSTs/000008-*.sst"),
+        ("aggregation-rocksdb", "state/0/0/SSTs/000013-*.sst"),
+    ],
+)
+def test_verified_the_forecast_and_the_doctor_agree(tmp_path: Path, shape: str, file: str) -> None:
+    """It fails where the next start loads the truncated file, and only there."""
+    root = sample(shape, "4.3.0").extract(tmp_path)
+    (damaged,) = root.glob(file)
+    damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
+    inspected = holdfast("inspect", str(root), "--json", "--verify").document
+    doctored = holdfast("doctor", str(root), "--json", "--verify").document
+    start = inspected["result"]["next_start"]
+    is_fatal = "fatal" in [one["severity"] for one in doctored["findings"]]
+    assert (start["action"] == "fail") == is_fatal
+    if is_fatal:
+        assert start["reason"].startswith(f"{damaged.relative_to(root)}") and start["sink_touched"]
+    told = [[(one["code"], one["severity"]) for one in document["findings"]
+             if one["severity"] != "info"] for document in (inspected, doctored)]  # fmt: skip
+    assert told[0] == told[1] and "HF2221" not in dict(told[0])
+
+
+def test_state_without_a_checksum_stays_unverified(tmp_path: Path) -> None:
+    """Only the doctor decodes it."""
+    root = sample("aggregation-hdfs-lz4", "4.3.0").extract(tmp_path)
+    damaged = root / "state/0/1/6.delta"
+    damaged.write_bytes(damaged.read_bytes()[:40])
+    for side in (root / "state/0/1/.6.delta.crc", root / "state/0/1/6.delta.crc"):
+        side.unlink(missing_ok=True)
+    result = holdfast("inspect", str(root), "--json", "--verify").document["result"]
+    assert result["unverified"] == {"files": 1, "size_bytes": 40} and result["verified"]
+    shown = " ".join(holdfast("inspect", str(root), "--verify").out.split())
+    assert "Not verified: 1 state file, 40 B, no checksum beside" in shown
+    assert "(holdfast doctor --verify decodes them)" in shown
+
+
 def test_a_query_without_state_has_nothing_to_verify(tmp_path: Path) -> None:
     root = sample("stateless", "4.3.0").extract(tmp_path)
     assert "Not verified" not in holdfast("inspect", str(root)).out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,11 @@ from holdfast.format.state.schema import StateSchema
 
 StoreKey = tuple[int, str]
 """Operator id and store name."""
+
+
+_CHANGED = "HF2111"
+_STATE = re.compile(r"state/.*/[^./][^/]*\.(?:delta|snapshot|zip|changelog|sst)")
+"""Spark compares these with their checksum when it loads them; a log it reads as it is."""
 
 
 def passed_over(committed: int | None, planned: int | None) -> int | None:
@@ -50,6 +56,11 @@ class Damage:
     @property
     def overlooked(self) -> bool:
         """Spark does not notice this damage: it reads on, with whatever the bytes now say."""
+        return self.readable and not (self.error.code == _CHANGED and _STATE.fullmatch(self.file))
+
+    @property
+    def readable(self) -> bool:
+        """The content can be decoded all the same."""
         return isinstance(self.error, DecodeError) and self.error.overlooked
 
 

@@ -186,12 +186,15 @@ class _Fault:
     unique_id: str = ""
     damaged: str = ""
     """The file, where there is one."""
+    told: str = ""
+    """What is wrong, where that lies in another file."""
 
     def located(self, files: PartitionFiles, folder: str, wanted: int) -> StateFailure:
         """Name the file at fault, and the version that can't be loaded without it."""
         path = self.damaged or files.missing_path(folder, self.version, self.unique_id)
         fault = "is empty or damaged" if self.damaged else "is missing"
-        return StateFailure(f"{path} {fault}, so state version {wanted} cannot be loaded", path)
+        reason = self.told or f"{path} {fault}"
+        return StateFailure(f"{reason}, so state version {wanted} cannot be loaded", path)
 
 
 def _lost_snapshot(
@@ -242,7 +245,7 @@ def _unloadable_by_id(
     if item is None:
         return _Fault(*wanted)
     if _is_damaged(picture, item):
-        return _Fault(*wanted, damaged=item.path)
+        return _Fault(*wanted, damaged=item.path, told=_told(picture, item))
     return None
 
 
@@ -279,8 +282,14 @@ def _broken_link(picture: Picture, links: Iterator[tuple[int, Listed | None]]) -
         if item is None:
             return _Fault(version)
         if _is_damaged(picture, item):
-            return _Fault(version, damaged=item.path)
+            return _Fault(version, damaged=item.path, told=_told(picture, item))
     return None
+
+
+def _told(picture: Picture, item: Listed) -> str:
+    """Name the table of a RocksDB snapshot that is at fault; the snapshot itself may be whole."""
+    damage = picture.refused(item.path)
+    return damage.error.message if damage is not None and damage.error.code == "HF2314" else ""
 
 
 def _unique_id(

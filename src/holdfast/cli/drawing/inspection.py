@@ -9,7 +9,7 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.operators import Operator, Store
-from holdfast.checkpoint.recovery.outcome import Action, NextStart
+from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.cli.drawing.findings import draw_findings
 from holdfast.cli.drawing.quantities import amount_text, size_text, time_text
 from holdfast.diagnosis.inspection.result import RECORDED, Inspection, Source, Unverified
@@ -29,7 +29,7 @@ def draw_inspection(answer: Answer[Inspection], console: Console) -> None:
     found = answer.result
     console.print(Text(found.location, "bold"))
     console.print(_indented(_identity(found)))
-    _draw_next_start(found.next_start, found.unverified, console)
+    _draw_next_start(found, console)
     if found.timeline:
         _section(console, _batches_title(found), _batches(found))
     if found.sources:
@@ -95,7 +95,8 @@ def _written_by(found: Inspection) -> str:
     return f"Spark {version.low} to {version.high} ({version.basis})"
 
 
-def _draw_next_start(start: NextStart, unverified: Unverified | None, console: Console) -> None:
+def _draw_next_start(found: Inspection, console: Console) -> None:
+    start = found.next_start
     text, style = _HEADLINES[start.action]
     console.print()
     headline = text.format(batch_id=start.batch_id)
@@ -106,15 +107,17 @@ def _draw_next_start(start: NextStart, unverified: Unverified | None, console: C
         grid.add_row("", f"Batch {start.batch_id} is written to the sink before that.")
     if start.action is not Action.UNKNOWN:
         grid.add_row("", f"Valid for Spark {start.assumes_spark} and an unchanged query.")
-    if unverified is not None and start.action in (Action.PLAN, Action.RERUN):
-        grid.add_row("", f"Not verified: {_unverified_text(unverified)}")
+    if found.unverified is not None and start.action in (Action.PLAN, Action.RERUN):
+        grid.add_row("", f"Not verified: {_unverified_text(found.unverified, found.verified)}")
     for other in start.differs:
         grid.add_row("", f"Spark {other.spark}: {other.action.value}, {other.reason}")
     console.print(grid)
 
 
-def _unverified_text(one: Unverified) -> str:
+def _unverified_text(one: Unverified, verified: bool) -> str:
     files = f"{counted(one.files, 'state file')}, {size_text(one.size_bytes)}"
+    if verified:
+        return f"{files}, no checksum beside (holdfast doctor --verify decodes them)"
     return f"{files} (--verify reads them)"
 
 

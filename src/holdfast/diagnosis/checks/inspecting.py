@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,19 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.verification import Progress, verify
-from holdfast.diagnosis.checks.picture import check_picture
+from holdfast.diagnosis.checks.picture import check_picture, without_unseen
 from holdfast.diagnosis.checks.records import check_records
+from holdfast.diagnosis.checks.state.rocksdb import (
+    all_snapshots,
+    check_snapshot_tables,
+    judged_by_snapshots,
+    snapshot_damages,
+)
 from holdfast.diagnosis.inspection.result import Inspection, Sink, inspection_of
 from holdfast.diagnosis.inspection.runs.recorded import Recall, nothing
+from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import NotFoundError
-from holdfast.findings import worst_first
+from holdfast.findings import Finding, worst_first
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 
@@ -48,10 +56,13 @@ def inspect_checkpoint(
     recorded = recall()
     picture = picture_of(reader, history=history, may_be_missing=may_be_missing)
     picture = replace(picture, starting_spark=spark)
+    snapshots: Mapping[str, bytes] = {}
     if verified:
         picture = verify(reader, picture, progress)
+        read = reader.read_many(all_snapshots(picture))
+        snapshots = {path: data for path, data in read.items() if isinstance(data, bytes)}
     result = inspection_of(
-        picture,
+        picture.with_damages(snapshot_damages(picture, snapshots)),
         formats=formats or {},
         shown=shown,
         spark=spark,
@@ -62,8 +73,16 @@ def inspect_checkpoint(
         command="inspect",
         location=picture.location,
         result=result if sink is None else replace(result, sink=_asked(result, sink)),
-        findings=worst_first((*check_picture(picture), *check_records(picture, recorded))),
+        findings=worst_first((*_found(picture, snapshots), *check_records(picture, recorded))),
     )
+
+
+def _found(picture: Picture, snapshots: Mapping[str, bytes]) -> Iterator[Finding]:
+    """Yield what the files tell, and the snapshots that were read of the tables that they name."""
+    subject = Subject(picture, picture.location, snapshots=snapshots)
+    for finding in check_picture(picture):
+        yield judged_by_snapshots(finding, subject)
+    yield from without_unseen(check_snapshot_tables(subject), picture)
 
 
 def _asked(found: Inspection, place: SinkPlace) -> Sink:

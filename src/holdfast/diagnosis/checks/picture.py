@@ -107,18 +107,27 @@ def without_unseen(findings: Iterable[Finding], picture: Picture) -> Iterator[Fi
 
 
 _NEEDED, _MISSING_TOO = "HF2221", frozenset({"HF2211", "HF2238"})
+_DAMAGED = "HF2111"
 
 
 def without_consequences(findings: Iterable[Finding]) -> list[Finding]:
-    """Leave out what only says once more that a file is missing which the next start needs."""
+    """Leave out what only says once more that the next start cannot load a file."""
     given = list(findings)
     needed = {one.place.file for one in given if one.code == _NEEDED}
+    damaged = {one.place.file for one in given if _is_fatal_damage(one)}
     return [
         one
         for one in given
-        if one.code not in _MISSING_TOO
-        or (checked_name(one.place.file) or one.place.file) not in needed
+        if (one.code != _NEEDED or one.place.file not in damaged)
+        and (
+            one.code not in _MISSING_TOO
+            or (checked_name(one.place.file) or one.place.file) not in needed
+        )
     ]
+
+
+def _is_fatal_damage(finding: Finding) -> bool:
+    return finding.code == _DAMAGED and finding.severity is Severity.FATAL
 
 
 def check_next_start(picture: Picture) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from holdfast.answers import OneLine
+from holdfast.checkpoint.files import checksum_names
 from holdfast.checkpoint.layout import LogFiles
 from holdfast.checkpoint.operators import Operator, operators_of
 from holdfast.checkpoint.picture import Picture, entry_before, passed_over
@@ -164,7 +165,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Unverified:
-    """State files that were not read: the forecast takes them for undamaged."""
+    """State files that were not compared: the forecast takes them for undamaged."""
 
     files: int
     """How many there are."""
@@ -215,8 +216,8 @@ class Inspection(OneLine):
     verified: bool
     """Every file was read and compared with its checksums, not only those that were needed."""
     unverified: Unverified | None = None
-    """State files that `next_start` assumes to be undamaged; null where all were verified, or the
-    query has none."""
+    """State files that `next_start` assumes to be undamaged: with `verified` those without a
+    checksum. Null where all were compared, or the query has none."""
 
 
 def inspection_of(
@@ -259,17 +260,20 @@ def inspection_of(
         parts=_parts(picture),
         additions=additions_of(picture),
         verified=verified,
-        unverified=None if verified else _unverified(picture),
+        unverified=_unverified(picture, verified),
     )
 
 
-def _unverified(picture: Picture) -> Unverified | None:
+def _unverified(picture: Picture, verified: bool) -> Unverified | None:
+    """Count the state files that nothing was compared with: where all is verified, those without
+    a checksum, whose rows are not decoded here."""
     sizes = [
         item.size
         for operator in picture.layout.state.operators.values()
         for store in operator.stores.values()
         for partition in store.partitions.values()
         for item in partition.items()
+        if not (verified and any(map(picture.layout.has_file, checksum_names(item.path))))
     ]
     return Unverified(len(sizes), sum(sizes)) if sizes else None
 

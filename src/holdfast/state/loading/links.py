@@ -76,7 +76,7 @@ class LinkReader:
         if isinstance(look, StorageError):
             raise look
         for damage in look.damages:
-            if not damage.overlooked:
+            if not damage.readable:
                 raise damage.error
             self.overlooked.append(_finding(damage.error, link))
         return look.data

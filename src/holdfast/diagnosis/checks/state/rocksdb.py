@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.recovery.outcome import unhindered_start
 from holdfast.checkpoint.recovery.state import is_passed_over
 from holdfast.checkpoint.releases import start_releases
@@ -95,6 +95,24 @@ def check_snapshot_tables(subject: Subject) -> Iterator[Finding]:
 def broken_snapshots(picture: Picture, snapshots: Mapping[str, bytes]) -> frozenset[str]:
     """Name the snapshots that can't be loaded, by their own bytes or by the names of tables."""
     return frozenset(path for path, data in snapshots.items() if any(_faults(picture, path, data)))
+
+
+def snapshot_damages(picture: Picture, snapshots: Mapping[str, bytes]) -> tuple[Damage, ...]:
+    """Return the snapshots that can't be loaded, each with its first fault or that of a table."""
+    found: list[Damage] = []
+    for path, data in snapshots.items():
+        reasons = [reason for _, reason, _ in _faults(picture, path, data)]
+        reasons += _refused_tables(picture, path, data) if not reasons else ()
+        if reasons:
+            found.append(Damage(path, DecodeError("HF2314", reasons[0])))
+    return tuple(found)
+
+
+def _refused_tables(picture: Picture, path: str, data: bytes) -> Iterator[str]:
+    folder = path.rpartition("/")[0]
+    for name in tables_of(data):
+        if picture.refused(f"{folder}/SSTs/{name}") is not None:
+            yield f"{folder}/SSTs/{name}, which {path} refers to, is damaged"
 
 
 def _faults(
