@@ -37,6 +37,7 @@ from tests.backup.folders import (
 )
 from tests.backup.writers import killed_in_child
 from tests.diagnosis.doctor.recording import a_run
+from tests.fuzz.children import in_child
 
 LATER = NOW_MS + 60_000
 
@@ -356,6 +357,48 @@ def test_nothing_is_written_when_nobody_confirms(root: Path, records: Records, b
     assert "write 1 file" in told[0]
     assert tree_of(root) == tree
     assert records.store.snapshot_ids() == [backup]
+
+
+@pytest.mark.parametrize("files", [("commits/2",), ()], ids=["file", "whole"])
+def test_a_restore_that_was_denied_before_its_first_change_is_closed(
+    root: Path, records: Records, backup: str, files: tuple[str, ...]
+) -> None:
+    """It need not be finished or undone; once the access is granted, it can be made again."""
+    (root / "commits/2").unlink()
+    (root / "commits").chmod(0o555)
+    tree = tree_of(root)
+
+    def act() -> str:
+        with pytest.raises(HoldfastError) as caught:
+            restore_now(records, backup, files=files, now_ms=LATER)
+        return str(caught.value)
+
+    told = in_child(act, without_capabilities=True)
+    (root / "commits").chmod(0o755)
+    assert told.startswith("HF7002: ") and "nothing was changed, and the restore is closed" in told
+    assert tree_of(root) == tree and records.journal.unfinished() is None
+    assert restore_now(records, backup, now_ms=LATER).result.act is RestoreAct.RESTORED
+
+
+def test_a_restore_that_was_denied_in_its_middle_stays_open(
+    root: Path, records: Records, backup: str
+) -> None:
+    """One file was put back, the other was not: it is to be finished or undone."""
+    (root / "commits/2").unlink()
+    (root / "offsets/2").write_bytes(b"v1")
+    (root / "offsets").chmod(0o555)
+    files = ("commits/2", "offsets/2")
+
+    def act() -> str:
+        with pytest.raises(HoldfastError) as caught:
+            restore_now(records, backup, files=files, now_ms=LATER)
+        return str(caught.value)
+
+    told = in_child(act, without_capabilities=True)
+    (root / "offsets").chmod(0o755)
+    assert told.startswith("HF7002: ") and "closed" not in told
+    assert (root / "offsets/2").read_bytes() == b"v1" and (root / "commits/2").exists()
+    assert records.journal.unfinished() is not None
 
 
 @pytest.mark.parametrize("finish", [True, False], ids=["finish", "undo"])

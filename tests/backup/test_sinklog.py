@@ -36,6 +36,7 @@ from tests.backup.folders import (
 from tests.backup.writers import STRIKES, killed_in_child
 from tests.corpus.loading import sample
 from tests.drawing import DrawnMoments
+from tests.fuzz.children import in_child
 
 LOG = "_spark_metadata"
 
@@ -114,6 +115,19 @@ def test_single_files_come_with_their_checksums_and_can_be_completed(tmp_path: P
     assert tree_of(tmp_path / "look").keys() == {LOG, f"{LOG}/1", f"{LOG}/.1.crc"}
     write_out(records, backup, tmp_path / "look")
     assert tree_of(tmp_path / "look") == real_log()
+
+
+def test_a_place_that_denies_the_first_change_leaves_no_open_act(tmp_path: Path) -> None:
+    records, backup = backed_up(tmp_path)
+    write_out(records, backup, tmp_path / "look", files=(f"{LOG}/1",))
+    (tmp_path / "look" / LOG).chmod(0o555)
+
+    def act() -> str:
+        return refusal(lambda: write_out(records, backup, tmp_path / "look"))
+
+    assert in_child(act, without_capabilities=True) == "HF7002"
+    (tmp_path / "look" / LOG).chmod(0o755)
+    assert records_of(tmp_path / "look").journal.unfinished() is None
 
 
 def test_a_file_that_the_backup_does_not_hold_is_refused(tmp_path: Path) -> None:

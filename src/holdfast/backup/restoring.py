@@ -6,8 +6,8 @@ the job may run. What was asked about is compared again under the lease.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from holdfast.answers import Answer
@@ -39,7 +39,7 @@ from holdfast.backup.snapshot import BEFORE_RESTORE, CHECKPOINT, Root, Snapshot,
 from holdfast.backup.store import BackupStore, read_catalogue
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.verification import Progress
-from holdfast.errors import CheckpointError, UsageError
+from holdfast.errors import CheckpointError, HoldfastError, StorageError, UsageError
 from holdfast.findings import Finding
 from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.plurals import counted
@@ -51,6 +51,7 @@ from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.run import Ended
 
 KIND = "restore"
+_DENIED = "HF7002"
 _ENDS = (Ended.FINISHED, Ended.STOPPED, Ended.FAILED)
 """After these no query of the run writes any more."""
 
@@ -156,10 +157,41 @@ def _restore(
             pass
     safety = _safety_backup(wish, present, now_ms, progress)
     act = _begun(wish, changes, safety, existed=present.exists, now_ms=now_ms)
-    apply_changes(changes, wish.source, target.writer(), wish.root.modes, progress)
+    with closed_where_untouched(target, act, lambda: _is_untouched(wish, plan)):
+        apply_changes(changes, wish.source, target.writer(), wish.root.modes, progress)
     verified = verify_applied(target.checkpoint, changes, None if wish.files else wish.root)
-    target.journal.end(act, "restored")
+    target.journal.end(act, RestoreAct.RESTORED.value)
     return _answer(wish, RestoreAct.RESTORED, changes, safety, verified, findings)
+
+
+def _is_untouched(wish: RestoreOptions, plan: _Plan) -> bool:
+    present = look(wish.target.checkpoint, _wanted(wish), any_folder=plan.present.any_folder)
+    return _Plan(present, _planned(wish, present)).is_about_the_same(plan)
+
+
+@contextmanager
+def closed_where_untouched(
+    target: Records, act: Act, is_untouched: Callable[[], bool]
+) -> Iterator[None]:
+    """Close an act that was denied access before it changed anything.
+
+    After any other failure what was written may still arrive, so that the act stays open.
+    """
+    try:
+        yield
+    except StorageError as failure:
+        if failure.code == _DENIED and _holds(is_untouched):
+            target.journal.end(act, RestoreAct.UNCHANGED.value)
+            failure.message += "; nothing was changed, and the restore is closed"
+        raise
+
+
+def _holds(question: Callable[[], bool]) -> bool:
+    """Return the answer; what cannot be looked at may be changed."""
+    try:
+        return question()
+    except HoldfastError:
+        return False
 
 
 def _mismatched(wish: RestoreOptions) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from holdfast.backup.changes import (
     verify_applied,
 )
 from holdfast.backup.copying import digested
-from holdfast.backup.restoring import KIND, act_id, restoration
+from holdfast.backup.restoring import KIND, act_id, closed_where_untouched, restoration
 from holdfast.backup.results import Restoration, RestoreAct
 from holdfast.backup.safety import side_files
 from holdfast.backup.snapshot import SINK_LOG, Root, Snapshot
@@ -132,7 +132,12 @@ def _write(
         for _ in wish.source.whole_chunks(file):
             pass
     act = _begun(wish, changes, existed=occupation.exists, now_ms=now_ms)
-    apply_changes(changes, wish.source, target.writer(), root.modes, progress)
+
+    def is_untouched() -> bool:
+        return occupied_by(root, target.checkpoint) == occupation
+
+    with closed_where_untouched(target, act, is_untouched):
+        apply_changes(changes, wish.source, target.writer(), root.modes, progress)
     verified = verify_applied(target.checkpoint, changes, None if wish.files else root)
     target.journal.end(act, RestoreAct.RESTORED.value)
     return sink_log_answer(
