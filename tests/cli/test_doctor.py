@@ -21,11 +21,14 @@ from holdfast.diagnosis.doctor.examination import Examination, Examined, Reporte
 from holdfast.diagnosis.inspection import sources as kafkaasking
 from holdfast.errors import UsageError
 from holdfast.findings import Severity
+from holdfast.records.recordings import Recordings
 from tests.cli.running import holdfast
 from tests.cli.test_inspect import digest_tree
 from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus, sample
+from tests.diagnosis.doctor.recording import query_id_of, records_beside
 from tests.parts.ports import free_port
+from tests.records.recordings import some_recording
 
 WITH_OUTPUT = [one for one in corpus() if one.spark in ("4.3.0", "4.2.0")]
 
@@ -347,3 +350,15 @@ def test_an_interval_without_watching_is_refused(tmp_path: Path) -> None:
     said = holdfast("doctor", str(tmp_path), "--interval", "7", "--json")
     assert (said.status, said.document["error"]["code"]) == (2, "HF1001")
     assert "--watch" in said.document["error"]["message"]
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_the_deleted_state_of_a_recorded_program_is_fatal(tmp_path: Path, recorded: bool) -> None:
+    """A recording tells the operators of a query that Holdfast never ran."""
+    root = sample("aggregation-hdfs-lz4", "4.3.0").extract(tmp_path)
+    shutil.rmtree(root / "state")
+    if recorded:
+        known = some_recording(query_id=query_id_of("aggregation-hdfs-lz4"))
+        Recordings(records_beside(root)).write(known)
+    told = {one["code"] for one in holdfast("doctor", str(root), "--json").document["findings"]}
+    assert ("HF2221" in told) == recorded

@@ -162,7 +162,14 @@ def evidence(
 
     chosen = ProjectChoice.of(project, profile)
     found, reader, recall = open_recorded(
-        target, chosen, storage_options, timeout, runs=KEPT_RUNS, lease=True, all_attempts=True
+        target,
+        chosen,
+        storage_options,
+        timeout,
+        runs=KEPT_RUNS,
+        lease=True,
+        all_attempts=True,
+        recordings=True,
     )
     declared = declared_sink_of(found)
     place, folder = sink_place(found, sink, declared, storage_options, timeout)

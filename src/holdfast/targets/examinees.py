@@ -78,7 +78,7 @@ def _examinee(
         _folder_opener(target, opening),
         place,
         declared_job_of(target),
-        recall_of(target, opening, runs=EXAMINED_RUNS, lease=True),
+        recall_of(target, opening, runs=EXAMINED_RUNS, lease=True, recordings=True),
         partial(_exists_at, target, storage_options, opening),
         source_places(target, storage_options, opening),
     )

@@ -51,12 +51,15 @@ def open_recorded(
     runs: int = 1,
     lease: bool = False,
     all_attempts: bool = False,
+    recordings: bool = False,
 ) -> tuple[Target, Reader, Recall]:
     """Find out which checkpoint is meant; open it, and what is recorded beside it."""
     opening = Opening(timeout)
     found = resolved(target, project, storage_options)
     reader = opening.reader(found.location, found.settings)
-    recall = recall_of(found, opening, runs=runs, lease=lease, all_attempts=all_attempts)
+    recall = recall_of(
+        found, opening, runs=runs, lease=lease, all_attempts=all_attempts, recordings=recordings
+    )
     return found, reader, recall
 
 
@@ -67,6 +70,7 @@ def recall_of(
     runs: int = 1,
     lease: bool = False,
     all_attempts: bool = False,
+    recordings: bool = False,
 ) -> Recall:
     """Return what looks at the records of a target; nothing can be recorded beside a root."""
     from holdfast.diagnosis.inspection.runs.recorded import nothing, recall
@@ -87,6 +91,7 @@ def recall_of(
         lease=lease,
         job=(name, project.project) if project is not None and name is not None else None,
         all_attempts=all_attempts,
+        recordings=recordings,
     )
 
 

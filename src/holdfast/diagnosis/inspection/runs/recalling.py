@@ -42,6 +42,7 @@ def read_records(
     lease: bool,
     job: tuple[str, str | None] | None,
     all_attempts: bool,
+    recordings: bool,
 ) -> Recorded:
     """Return what the parts of these names have; the arguments are those of `recall`."""
     look = _RecordsReading(folder)
@@ -57,7 +58,7 @@ def read_records(
         runs=found,
         attempts=tuple(one for one in attempts if job is None or all_attempts or one.is_of(*job)),
         lease=seen,
-        recordings=look.recordings() if all_attempts and RECORDINGS_PART in names else (),
+        recordings=look.recordings() if recordings and RECORDINGS_PART in names else (),
         next_restart=awaited_restart(note, _newest_start(found, attempts, seen)),
         act=(act := look.act() if "journal" in names else None),
         act_at_work=act is not None and look.at(lambda: is_busy(folder.place(BACKUPS_PART)), False),

@@ -113,11 +113,12 @@ def recall(
     lease: bool = False,
     job: tuple[str, str | None] | None = None,
     all_attempts: bool = False,
+    recordings: bool = False,
 ) -> Recorded:
     """Look at the records; nothing is written.
 
     `job` is a job's name and its project: attempts of others, which were refused here, are not its
-    own. With `all_attempts` they are given, those before the newest run as well, and recordings.
+    own. With `all_attempts` they are given, those before the newest run as well.
     """
     where = folder.location.shown
     try:
@@ -138,4 +139,5 @@ def recall(
         lease=lease,
         job=job,
         all_attempts=all_attempts,
+        recordings=recordings,
     )
