@@ -139,3 +139,16 @@ def test_a_folder_that_may_not_be_written(project: Path, words: tuple[str, ...],
     status, text = _bound_by_modes(*words)
     assert status == 2, text
     assert "HF1003" not in text and "  next  " in text
+
+
+@pytest.mark.parametrize("verify", [(), ("--verify",)], ids=["needed", "verified"])
+def test_a_state_file_that_may_not_be_read(project: Path, verify: tuple[str, ...]) -> None:
+    """The next start loads it, and may be denied it too: not healthy, and no word on content."""
+    folder = project / "checkpoints" / "orders" / "state" / "0" / "0"
+    loaded = folder / "5.delta"
+    loaded.chmod(0)
+    only = ("--only", "HF7002", "--only", "HF2221", "--only", "HF2316", "--only", "HF2320")
+    status, text = _bound_by_modes("doctor", "orders", *only, *verify)
+    assert status == 3, text
+    assert f"state/0/0/{loaded.name}" in text and "HF7002" in text, text
+    assert not [code for code in ("HF2221", "HF2316", "HF2320") if code in text], text

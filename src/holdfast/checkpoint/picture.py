@@ -59,6 +59,11 @@ class Damage:
         return self.readable and not (self.error.code == _CHANGED and _STATE.fullmatch(self.file))
 
     @property
+    def is_unseen(self) -> bool:
+        """The file could not be read, so that its content is unknown; no other kind of file is."""
+        return isinstance(self.error, StorageError) and self.error.code != "HF7013"
+
+    @property
     def readable(self) -> bool:
         """The content can be decoded all the same."""
         return isinstance(self.error, DecodeError) and self.error.overlooked
@@ -138,7 +143,7 @@ class Picture:
         for error in (self.unlisted or {}).values():
             return error
         for damage in self.damages:
-            if isinstance(damage.error, StorageError) and damage.error.code.number != "HF7013":
+            if damage.is_unseen and isinstance(damage.error, StorageError):
                 return damage.error
         return None
 

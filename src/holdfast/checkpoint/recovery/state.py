@@ -263,7 +263,8 @@ def _usable(picture: Picture, snapshots: Mapping[int, Listed], release: str) -> 
 
 
 def _is_damaged(picture: Picture, item: Listed) -> bool:
-    return item.size == 0 or picture.refused(item.path) is not None
+    damage = picture.refused(item.path)
+    return item.size == 0 or (damage is not None and not damage.is_unseen)
 
 
 def _chain(

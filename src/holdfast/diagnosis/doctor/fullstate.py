@@ -13,7 +13,7 @@ from holdfast.checkpoint.recovery.outcome import unhindered_start
 from holdfast.checkpoint.statefiles import OperatorFiles, PartitionFiles, StoreFiles
 from holdfast.checkpoint.verification import Progress
 from holdfast.diagnosis.inspection.state import StateDamage, StateSeen, every_partition, loadable_in
-from holdfast.errors import CheckpointError, HoldfastError, NotFoundError
+from holdfast.errors import CheckpointError, HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding
 from holdfast.format.rocksdb.keys import family_prefix
 from holdfast.format.spans import MERGE, PUT, Changes, Spans
@@ -53,6 +53,7 @@ class _FullReading:
     log: StateLog
     broken: frozenset[str]
     damages: list[StateDamage] = field(default_factory=list)
+    denied: list[StateDamage] = field(default_factory=list)
     misfits: dict[tuple[int, str], StateDamage] = field(default_factory=dict)
     histories: list[PartitionHistory] = field(default_factory=list)
     overlooked: list[Finding] = field(default_factory=list)
@@ -95,9 +96,10 @@ class _FullReading:
             tuple(self.damages),
             tuple(self.misfits.values()),
             tuple(self.overlooked),
-            self._needed(version, damaged),
+            needed=self._needed(version, damaged),
+            denied=tuple(self.denied),
             unread_reason=self.unread,
-            loadable=None if self.unread else loadable,
+            loadable=None if self.unread or self.denied else loadable,
         )
 
     def _needed(self, version: int, damaged: set[str]) -> frozenset[str]:
@@ -148,6 +150,8 @@ class _FullReading:
         except NotFoundError:
             # A query that runs now removed it: nothing needs it any more.
             return
+        except StorageError as error:
+            self.denied.append(StateDamage(link.path, error))
         except HoldfastError as error:
             self.damages.append(StateDamage(link.path, error))
         self.overlooked += links.overlooked

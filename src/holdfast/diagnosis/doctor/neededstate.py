@@ -63,11 +63,12 @@ class _NeededReading:
     budget: Budget
     damaged: set[str]
     damages: list[StateDamage] = field(default_factory=list)
+    denied: list[StateDamage] = field(default_factory=list)
     overlooked: list[Finding] = field(default_factory=list)
     histories: list[tuple[PartitionHistory, Encoding]] = field(default_factory=list)
     needed: dict[str, _Load] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
-    """Files that were removed while we read."""
+    """Files that were removed while we read, or could not be read."""
     reason: str = ""
 
     @property
@@ -91,6 +92,7 @@ class _NeededReading:
         return StateSeen(
             damages=tuple(self.damages),
             overlooked=tuple(self.overlooked),
+            denied=tuple(self.denied),
             needed=frozenset(self.needed),
             unread_files=len(left),
             unread_bytes=sum(one.size for one in left),
@@ -197,12 +199,11 @@ class _NeededReading:
         return None, links.overlooked
 
     def _unread(self, path: str, error: StorageError) -> None:
-        if isinstance(error, NotFoundError):
-            # A query that runs now removed it: nothing needs it any more.
-            del self.needed[path]
-            self.gone.add(path)
-            return
-        self.reason = error.message
+        del self.needed[path]
+        self.gone.add(path)
+        if not isinstance(error, NotFoundError):
+            # What a query that runs now removed, nothing needs any more.
+            self.denied.append(StateDamage(path, error))
 
 
 def _groups(wanted: Iterator[_Wanted]) -> Iterator[list[_Wanted]]:

@@ -33,6 +33,8 @@ class StateSeen:
     """The first one of each store."""
     overlooked: tuple[Finding, ...] = ()
     """Damage that Spark does not notice."""
+    denied: tuple[StateDamage, ...] = ()
+    """Files that could not be read, whatever is in them."""
     needed: frozenset[str] = frozenset()
     """The files that the next load begins with or replays, where they were read."""
     read_files: int = 0

@@ -63,8 +63,15 @@ def check_rows_fit_schema(subject: Subject) -> Iterator[Finding]:
 
 
 def check_state_unread(subject: Subject) -> Iterator[Finding]:
-    """Say how much of the state was not read, and why."""
+    """Say how much of the state was not read, and why; what was denied, Spark may be denied too."""
     seen = subject.state
+    told = {damage.file for damage in subject.picture.damages}
+    for one in seen.denied:
+        if one.path not in told and one.error.at not in told:
+            message = f"{one.path} could not be read: {one.error.message}"
+            number, steps = one.error.code.number, one.error.next_steps
+            yield Finding(number, Severity.ERROR, message, Place(one.path), _evidence(one),
+                          one.error.why, steps)  # fmt: skip
     if not seen.unread_files and not seen.unread_reason:
         return
     files = f"{counted(seen.unread_files, 'state file')} ({seen.unread_bytes:,} bytes)"
