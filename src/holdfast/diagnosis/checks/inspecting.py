@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,15 +12,8 @@ from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.verification import Progress, verify
 from holdfast.diagnosis.checks.picture import check_picture, without_unseen
 from holdfast.diagnosis.checks.records import check_records
-from holdfast.diagnosis.checks.state.rocksdb import (
-    all_snapshots,
-    check_snapshot_tables,
-    judged_by_snapshots,
-    snapshot_damages,
-)
 from holdfast.diagnosis.inspection.result import Inspection, Sink, inspection_of
 from holdfast.diagnosis.inspection.runs.recorded import Recall, nothing
-from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import NotFoundError
 from holdfast.findings import Finding, worst_first
 from holdfast.storage.memory import MemoryReader
@@ -56,13 +48,14 @@ def inspect_checkpoint(
     recorded = recall()
     picture = picture_of(reader, history=history, may_be_missing=may_be_missing)
     picture = replace(picture, starting_spark=spark)
-    snapshots: Mapping[str, bytes] = {}
+    foretold = picture
     if verified:
         picture = verify(reader, picture, progress)
-        read = reader.read_many(all_snapshots(picture))
-        snapshots = {path: data for path, data in read.items() if isinstance(data, bytes)}
+        foretold, found = _with_snapshots(reader, picture)
+    else:
+        found = check_picture(picture)
     result = inspection_of(
-        picture.with_damages(snapshot_damages(picture, snapshots)),
+        foretold,
         formats=formats or {},
         shown=shown,
         spark=spark,
@@ -73,16 +66,28 @@ def inspect_checkpoint(
         command="inspect",
         location=picture.location,
         result=result if sink is None else replace(result, sink=_asked(result, sink)),
-        findings=worst_first((*_found(picture, snapshots), *check_records(picture, recorded))),
+        findings=worst_first((*found, *check_records(picture, recorded))),
     )
 
 
-def _found(picture: Picture, snapshots: Mapping[str, bytes]) -> Iterator[Finding]:
-    """Yield what the files tell, and the snapshots that were read of the tables that they name."""
+def _with_snapshots(reader: Reader, picture: Picture) -> tuple[Picture, tuple[Finding, ...]]:
+    """Look into every RocksDB snapshot; return the picture with those that can't be loaded, and
+    what is found, judged by the tables that they name."""
+    # Only who verifies waits for it.
+    from holdfast.diagnosis.checks.state.rocksdb import (
+        all_snapshots,
+        check_snapshot_tables,
+        judged_by_snapshots,
+        snapshot_damages,
+    )
+    from holdfast.diagnosis.inspection.subject import Subject
+
+    read = reader.read_many(all_snapshots(picture))
+    snapshots = {path: data for path, data in read.items() if isinstance(data, bytes)}
     subject = Subject(picture, picture.location, snapshots=snapshots)
-    for finding in check_picture(picture):
-        yield judged_by_snapshots(finding, subject)
-    yield from without_unseen(check_snapshot_tables(subject), picture)
+    found = [judged_by_snapshots(finding, subject) for finding in check_picture(picture)]
+    found += without_unseen(check_snapshot_tables(subject), picture)
+    return picture.with_damages(snapshot_damages(picture, snapshots)), tuple(found)
 
 
 def _asked(found: Inspection, place: SinkPlace) -> Sink:
