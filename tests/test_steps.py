@@ -161,7 +161,8 @@ def test_a_run_with_an_option_that_is_no_argument_stays_a_command() -> None:
 
 NAME_OPTIONS = {
     "backup/restoring.py", "backup/sinklog.py", "diagnosis/checks/sink/delta.py",
-    "diagnosis/checks/sink/ownledger.py", "diagnosis/evidence/missing.py",
+    "diagnosis/checks/sink/ownledger.py", "diagnosis/doctor/findings.py",
+    "diagnosis/evidence/missing.py",
     "diagnosis/inspection/keptoffsets.py", "diagnosis/inspection/sink/gone.py",
     "jobs/discovery.py", "jobs/projectfile/profiles.py",
     "jobs/target.py", "library/checking.py", "records/leases/taking.py", "spark/sinks/files.py",

@@ -106,7 +106,7 @@ def test_state_without_a_checksum_stays_unverified(tmp_path: Path) -> None:
     result = holdfast("inspect", str(root), "--json", "--verify").document["result"]
     assert result["unverified"] == {"files": 1, "size_bytes": 40} and result["verified"]
     shown = " ".join(holdfast("inspect", str(root), "--verify").out.split())
-    assert "Not verified: 1 state file, 40 B, no checksum beside" in shown
+    assert "Not verified: 1 state file, 40 B, without checksums" in shown
     assert "(holdfast doctor --verify decodes them)" in shown
 
 

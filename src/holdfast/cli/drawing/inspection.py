@@ -117,7 +117,7 @@ def _draw_next_start(found: Inspection, console: Console) -> None:
 def _unverified_text(one: Unverified, verified: bool) -> str:
     files = f"{counted(one.files, 'state file')}, {size_text(one.size_bytes)}"
     if verified:
-        return f"{files}, no checksum beside (holdfast doctor --verify decodes them)"
+        return f"{files}, without checksums (holdfast doctor --verify decodes them)"
     return f"{files} (--verify reads them)"
 
 
