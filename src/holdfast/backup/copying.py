@@ -2,7 +2,7 @@
 
 The listing sees what Spark writes last before what it writes first, so a commit that is listed has
 its offsets and state listed too. The copy counts only if every listed file could be read and none
-was written anew meanwhile; else the folder is listed again. What was copied already is not copied
+was written again meanwhile; else the folder is listed again. What was copied already is not copied
 twice, so that each further pass is shorter than the one before.
 """
 

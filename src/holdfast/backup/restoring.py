@@ -89,7 +89,7 @@ def restore_backup(
     confirm: Callable[[str], bool] | None,
     progress: Progress | None = None,
 ) -> Answer[Restoration]:
-    """Restore; `confirm` is told in a sentence what will be done and says whether it may.
+    """Restore; `confirm` gets a sentence that says what will be done and answers whether it may.
 
     None asks nobody. Raise HF4505 where files changed while somebody was asked.
     """

@@ -80,7 +80,7 @@ def write_sink_log(
     confirm: Callable[[str], bool] | None,
     progress: Progress | None = None,
 ) -> Answer[Restoration]:
-    """Write the log out; `confirm` is told in a sentence what will be done and says yes or no.
+    """Write the log out; `confirm` gets a sentence with what will be done and answers yes or no.
 
     None asks nobody. Who is asked is asked before any lease is taken.
     """

@@ -167,7 +167,7 @@ class Catalogue:
 
 
 def read_catalogue(store: BackupStore) -> Catalogue:
-    """Read every snapshot; a damaged one is told, and hides no other."""
+    """Read every snapshot; a damaged one is reported, and hides no other."""
     snapshots: list[Snapshot] = []
     damaged: list[tuple[str, HoldfastError]] = []
     for snapshot_id in store.snapshot_ids():
@@ -298,7 +298,7 @@ def _farthest(snapshots: Sequence[Snapshot]) -> frozenset[str]:
     """Return the backup, oldest first given, that has the newest batch of the newest known query.
 
     A checkpoint that lost entries is backed up as well, and then only an older backup has what the
-    output needs. A query that was begun anew on purpose takes its place.
+    output needs. A query that was started again on purpose takes its place.
     """
     queries = [one.query_id for one in snapshots if one.query_id is not None]
     own = [one for one in snapshots if queries and one.query_id == queries[-1]]

@@ -69,7 +69,7 @@ def advance(
     position: int,
     formats: Formats,
 ) -> Amount | None:
-    """Measure what a batch took from a source; None where it can't be told at all."""
+    """Measure what a batch took from a source; None where it is unknown."""
     now = explained(picture, after, position, formats)
     evidence = evidence_of(picture, after, position, formats)
     if evidence is None or not isinstance(now, ExplainedOffset):
@@ -149,7 +149,7 @@ class Batch:
     watermark_ms: int | None
     """The watermark that the batch used."""
     advances: tuple[Amount | None, ...]
-    """What the batch took, a source each; None where it can't be told."""
+    """What the batch took, one value per source; None where it is unknown."""
 
 
 def timeline(picture: Picture, formats: Formats, most: int) -> tuple[Batch, ...]:

@@ -197,7 +197,7 @@ def _report(words: list[str], error: HoldfastError) -> int:
         with closed_pipe_ignored(sys.stdout if as_json else sys.stderr):
             report_error(error, command, as_json=as_json)
     except OutputError:
-        # Standard output takes nothing: whoever reads standard error must still be told.
+        # Standard output takes nothing: whoever reads standard error must still see why.
         with suppress(OutputError), closed_pipe_ignored(sys.stderr):
             report_error(error, command, as_json=False)
     return error.exit_status

@@ -18,7 +18,7 @@ class Code:
     why: str
     """Why it matters: what Spark, or the user's data, would suffer."""
     next_steps: tuple[str, ...]
-    """What to do next, the safest first. Never a step that makes Spark plan a known batch anew."""
+    """What to do next, the safest first. Never a step that makes Spark plan a known batch again."""
     exit_status: int = 20
     """The status of a command that this stops."""
 

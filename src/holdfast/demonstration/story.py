@@ -62,7 +62,7 @@ class Demonstration:
     kills: tuple[Kill, ...]
     counts: tuple[Count, ...]
     skipped_batches: int
-    """Batches that a table held already and that were not written again."""
+    """Batches that were in the table already and were not written again."""
     lost: int
     doubled: int
     seconds: float
@@ -124,7 +124,7 @@ def _example() -> Path:
 
 
 def _run(project: Path, say: Say, *jobs: str) -> int:
-    """Run jobs to their end, and give how many batches their sinks held already."""
+    """Run jobs to their end, and give how many batches were in their sinks already."""
     ended = _holdfast(project, "run", *jobs)
     document = _document(ended)
     if ended.returncode != 0 or not document.get("result"):

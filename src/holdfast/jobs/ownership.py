@@ -62,7 +62,7 @@ def check_place(job: ReadyJob, reader: Reader) -> None:
 
 
 def path_problems(jobs: Sequence[JobPlaces]) -> Iterator[PathProblem]:
-    """Find every break of a rule; of two jobs the one that is declared later is told."""
+    """Find every break of a rule; of two jobs the one that is declared later is reported."""
     for job in jobs:
         yield from _reads_what_it_writes(job)
     yield from _shared_tables(jobs)

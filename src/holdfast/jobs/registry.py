@@ -32,7 +32,7 @@ _VERSION_WITH_PROFILES = 2
 """Kept apart: an older Holdfast would drop the lists of profiles when it writes."""
 _LOCAL = "file://"
 _lock = threading.Lock()
-"""Jobs of one session are started side by side, and each reads the list and writes it anew."""
+"""Jobs of one session are started side by side, and each reads the list and writes it again."""
 
 Entries = dict[str, dict[str, str]]
 Lists = dict[str | None, Entries]

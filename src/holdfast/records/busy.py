@@ -35,7 +35,7 @@ class _Mark:
     generation: int | None
     """The lease under which the act works, where it takes one."""
     lasting: str | None
-    """The machine, whenever it was started; None where that can't be told."""
+    """The machine, whenever it was started; None where that is unknown."""
 
 
 def encode_mark(act: str, token: str, generation: int | None = None) -> bytes:

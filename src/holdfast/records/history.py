@@ -46,7 +46,7 @@ class History:
         self._writer.settle()
 
     def runs(self, newest: int | None = None) -> tuple[Run, ...]:
-        """Return the newest runs, newest first; one that cannot be read is told in `damages`."""
+        """Return the newest runs, newest first; one that cannot be read is named in `damages`."""
         damages: list[CheckpointError | StorageError] = []
         found: list[Run] = []
         for run in self._newest_first(damages, newest):

@@ -32,7 +32,7 @@ class OffsetCopies:
     def keep(self, query_id: str, batch_id: int, content: bytes) -> None:
         """Keep an entry; on return it survives a power cut.
 
-        Raise HF2604 where other bytes are kept of this batch: it was planned anew.
+        Raise HF2604 where other bytes are kept of this batch: it was planned again.
         """
         kept = self._batches(query_id)
         digest = hashlib.sha256(content).hexdigest()

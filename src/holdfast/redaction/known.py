@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from holdfast.redaction.names import REDACTED, names_secret
 
-# Shorter values can't be told from ordinary text: "1" would take every batch id with it.
+# Shorter values look like ordinary text: "1" would take every batch id with it.
 _SHORTEST = 4
 _SHORTEST_ANYWHERE = 6
 _SHORTEST_LINE = 16

@@ -1,7 +1,7 @@
 """The border of a run: whatever Spark or the user's code raises becomes one error with a code.
 
-An error of the user's is told by their own line, one of Spark's by its error class and our page;
-the Java below stays in `trace`.
+An error of the user's is reported at their own line, one of Spark's by its error class and our
+page; the Java below stays in `trace`.
 """
 
 from __future__ import annotations

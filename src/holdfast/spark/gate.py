@@ -230,7 +230,7 @@ class Gate:
         self.delivered: int | None = None
         """The newest batch that the sink is done with."""
         self.skipped: set[int] = set()
-        """Batches of this run that the sink held already."""
+        """Batches of this run that were in the sink already."""
         self.raised: BaseException | None = None
         """What a delivery raised, as it was before it travelled through the JVM."""
 

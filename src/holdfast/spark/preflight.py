@@ -295,7 +295,7 @@ def _unfitting(why: str, at: str) -> RefusedError:
 
 
 def remember_place(job: ReadyJob) -> Iterator[Finding]:
-    """Remember where the job's checkpoint is; a project that can't be written is told."""
+    """Remember where the job's checkpoint is; a project that cannot be written is reported."""
     if job.project is None:
         return
     try:

@@ -110,7 +110,7 @@ class PartitionReader:
         return self.history.chain(self.version, self.damaged | wholes).loadable
 
     def _has_family(self, chain: Chain, links: LinkReader, family: str) -> bool:
-        """Ask the snapshot that is read anyway, or any other: numbers are never given anew."""
+        """Ask the snapshot that is read anyway, or any other: numbers are never given again."""
         if not chain.links:
             return False
         first = chain.links[0]

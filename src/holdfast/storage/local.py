@@ -190,7 +190,7 @@ class LocalReader:
         return self._location
 
     def list(self) -> Listing:
-        """List everything below the root once; folders that refuse are told as failures."""
+        """List everything below the root once; folders that refuse are listed as failures."""
         with border(self._location):
             try:
                 mode = self._refuse_file()

@@ -202,7 +202,7 @@ class LiveRun:
             self._leave(f"{job}: … {number}, {rows}")
 
     def _leave(self, line: str) -> None:
-        """Print a line that stays, also where the others are drawn anew."""
+        """Print a line that stays, also where the others are drawn again."""
         if self._live is not None:
             self._live.console.print(line, markup=False)
         else:

@@ -150,7 +150,7 @@ def _flat(row: StateRow) -> dict[str, str]:
     cells = {"partition": str(row.partition)}
     for part in (row.key, row.user_map_key, row.value):
         for name, value in _leaves(part or {}):
-            # Spark repeats columns of the key in some values; the second one is told apart.
+            # Spark repeats columns of the key in some values; the second one gets a number.
             cells[name if name not in cells else f"value.{name}"] = _cell(value)
     if row.expires_at_ms is not None:
         cells["expires_at_ms"] = str(row.expires_at_ms)

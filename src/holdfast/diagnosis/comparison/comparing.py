@@ -183,7 +183,7 @@ def _settings(entry: OffsetsEntry | None) -> Mapping[str, str]:
 
 
 def _damage(*pictures: Picture) -> tuple[Finding, ...]:
-    """Damage on either side makes the comparison incomplete, so it is told with it.
+    """Damage on either side makes the comparison incomplete, so it is reported with it.
 
     The target of the command is the first; what is advised about the second names that one.
     """

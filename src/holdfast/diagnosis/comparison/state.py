@@ -72,7 +72,7 @@ def state_at(reader: Reader, picture: Picture, batch_id: int | None) -> StateAt 
 def compare_stores(
     left: StateAt, right: StateAt, operator: int | None, store: str | None, most: int
 ) -> StateComparison:
-    """Compare every store that is asked for; what can't be read is told, and others go on.
+    """Compare every store that is asked for; what cannot be read is reported.
 
     Of each kind `most` rows are given.
     """

@@ -28,7 +28,7 @@ _HARMLESS = re.compile(r"v[0-9]{1,9}|-|\s*")
 
 
 class UncleanableError(Exception):
-    """Whether the bytes hold a secret can't be told, or it can't be taken out; says why."""
+    """Whether the bytes contain a secret is unknown, or it cannot be removed; says why."""
 
 
 def without_secrets(data: bytes) -> bytes:
@@ -55,7 +55,7 @@ def _text_of(data: bytes) -> str | None:
 def _text_without_secrets(text: str) -> str:
     """Redact line by line; a line that is damaged beside a secret goes whole.
 
-    Where values begin and end can be told in JSON, but not in what is left of it.
+    Where values begin and end is known in JSON, but not in what is left of it.
     """
     suspicious = redact(text) != text
     lines = [_line_without_secrets(line, suspicious) for line in text.split("\n")]

@@ -65,7 +65,7 @@ class Amount:
 
     unit: str
     total: int | None
-    """None when it can't be told; the note says why."""
+    """None where it is unknown; the note says why."""
     parts: Mapping[str, int] = field(default_factory=dict)
     """The same by partition or number; empty where the source has no parts."""
     note: str | None = None

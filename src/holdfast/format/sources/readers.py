@@ -130,7 +130,7 @@ def _by_shape(seen: Seen, evidence: SourceEvidence) -> Identified:
 
 
 def _alike(reader: Reader, basis: str) -> Identified:
-    """Take the reader, and name the connectors whose offsets can't be told from its own."""
+    """Take the reader, and name the connectors whose offsets look like its own."""
     if not reader.lookalikes:
         return Identified(reader, (reader.kind,), basis)
     others = " and ".join(reader.lookalikes)

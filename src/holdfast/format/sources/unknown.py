@@ -188,7 +188,7 @@ class PythonOffsetReader(UnknownOffsetReader):
     formats = frozenset(("python", "pythondatasourcev2"))
 
     def recognises(self, evidence: SourceEvidence) -> Recognition:
-        """Take it for possible when a provider or a format was told at all."""
+        """Return whether a provider or a format is known at all."""
         return POSSIBLE if evidence.provider or evidence.declared_format else NOT_MINE
 
     def summary(self, decoded: object) -> str:

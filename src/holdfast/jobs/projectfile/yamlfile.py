@@ -8,7 +8,7 @@ A value means what it looks like, not what YAML 1.1 makes of it:
 - what stands in quotes is text, always.
 
 Anchors, aliases and merge keys (`<<`) work; an own key counts more than a merged one. A key that
-stands twice, a tag, a second document, and whatever grows beyond a person's file are errors.
+is duplicated, a tag, a second document, and whatever grows beyond a person's file are errors.
 """
 
 from __future__ import annotations

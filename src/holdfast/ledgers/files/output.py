@@ -138,7 +138,7 @@ class FileOutput:
         """Return whether the output folder exists, by one look at it.
 
         Always True on object stores: a folder there exists only while it holds a file, so that one
-        that retention emptied cannot be told from one that was removed.
+        that retention emptied cannot be distinguished from one that was removed.
         """
         if not self.around.is_local:
             return True

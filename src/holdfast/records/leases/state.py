@@ -103,7 +103,7 @@ class LeaseState:
     beat: Beat | None
     """None where there is none, or it can't be read."""
     beat_content: bytes | None
-    """The bytes of the beat; whatever changes in them is a sign of life."""
+    """The bytes of the beat; any change in them shows that the holder is alive."""
 
     @property
     def job(self) -> str | None:

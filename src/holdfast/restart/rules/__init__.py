@@ -1,4 +1,4 @@
-"""Every rule on a start, in the order in which they are told."""
+"""Every rule on a start, in the order in which they are reported."""
 
 from __future__ import annotations
 

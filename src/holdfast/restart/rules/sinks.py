@@ -46,7 +46,7 @@ def native_sink(start: StartFacts) -> Iterator[Finding]:
 
 @on_checkpoint("HF3005")
 def sink_ahead(start: StartFacts) -> Iterator[Finding]:
-    """Refuse where the sink holds a batch that this checkpoint would plan anew."""
+    """Refuse where the sink holds a batch that this checkpoint would plan again."""
     planned = start.inspection.batches.last_planned
     held = start.sink.value
     is_ahead = held is not None and held > (-1 if planned is None else planned)

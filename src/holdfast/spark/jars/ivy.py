@@ -82,7 +82,7 @@ def run_ivy(
     look: Callable[[], None] = lambda: None,
     environment: Mapping[str, str] = os.environ,
 ) -> str:
-    """Fetch below `work` and give what Ivy printed; what came is told by `arrived`.
+    """Fetch below `work` and give what Ivy printed; `arrived` says what came.
 
     `look` is called several times a second while it runs. Ivy reads the libraries' own
     descriptions only where something transitive is wanted.

@@ -1,4 +1,4 @@
-"""Writes lock.json anew: `python -m holdfast.spark.jars.locking`, run by whoever adds a release.
+"""Write lock.json again: `python -m holdfast.spark.jars.locking`, run by whoever adds a release.
 
 What Spark itself ships is left out: Java would load Spark's own copy anyway. S3 is wanted for the
 installed pyspark's release alone, because which jars that ships is seen from its folder.

@@ -19,7 +19,7 @@ class Delivery:
     """What became of a batch."""
 
     skipped: bool
-    """The sink held it already, with the same offsets: nothing was written."""
+    """It was in the sink already, with the same offsets: nothing was written."""
     rows: int | None = None
     """How many rows were written, where the sink tells."""
 

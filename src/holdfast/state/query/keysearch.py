@@ -48,7 +48,7 @@ class KeySearch:
 
     @cached_property
     def stored_bytes(self) -> bytes | None:
-        """The bytes of the whole key behind its column family, where they can be told."""
+        """The bytes of the whole key behind its column family, where they are known."""
         encoding, layout = self.decoder.encoding, self.decoder.layout
         spec = decode_key_encoder(layout.encoder_json)
         plain = not encoding.rocksdb or spec.layout is KeyLayout.NO_PREFIX

@@ -65,7 +65,7 @@ def check_table_knows_query(subject: Subject) -> Iterator[Finding]:
         return
     queries = {one: version for one, version in ledger.transactions.items() if is_query(one)}
     started = subject.picture.newest_commit_id is not None
-    # Application ids of people's own making: their batches are told by `check_fixed_application`.
+    # Application ids that people chose: `check_fixed_application` reports their batches.
     if not queries and (ledger.transactions or not started):
         return
     ours = subject.query_id or "(its id is missing)"

@@ -81,7 +81,7 @@ def check_snapshot_tables(subject: Subject) -> Iterator[Finding]:
     """Report snapshots that are damaged, and tables that are missing or of another size."""
     needed = {*needed_snapshots(subject.picture), *subject.state.needed}
     told: set[str] = set()
-    # Many snapshots name one table: it is told with the one that the next start needs, if any.
+    # Many snapshots name one table: it is reported with the one that the next start needs, if any.
     for path in sorted(subject.snapshots, key=lambda path: path not in needed):
         if subject.picture.refused(path):
             continue
@@ -190,7 +190,7 @@ def snapshot_bytes(data: bytes | None) -> int | None:
     try:
         return sum(tables_of(data).values())
     except DecodeError:
-        # That it is damaged is told by its own check.
+        # That it is damaged is reported by its own check.
         return None
 
 

@@ -91,7 +91,7 @@ def missing_state(failure: StateFailure) -> Finding:
 
 
 def check_state_not_ahead(picture: Picture) -> Iterator[Finding]:
-    """Report state of a batch whose offsets are gone: the batch ran, and would be planned anew."""
+    """Report state of a batch whose offsets are gone: the batch ran, and would be planned again."""
     planned = picture.newest_offsets_id
     if planned is None:
         return

@@ -18,7 +18,7 @@ class Page:
     avoid: tuple[str, ...]
     """Advice that is often given and is wrong here, each with its reason."""
     steps: tuple[str, ...]
-    """What to do, the safest first. Never a step that makes Spark plan a known batch anew."""
+    """What to do, the safest first. Never a step that makes Spark plan a known batch again."""
     conditions: tuple[str, ...] = ()
     """Spark's error classes that lead here; one without its sub-class stands for all of them."""
     fragments: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 Some signs are certain, because nothing can change them while a query runs: another set of pinned
 settings (another Spark release), another log version, other sources, another active sink, operator
-metadata written anew. Others only make a restart likely: a changed value of a pinned setting (the
+metadata written again. Others only make a restart likely: a changed value of a pinned setting (the
 query's own code may set one between two batches), a pause far beyond the rhythm (a source may have
 been silent), a clock that went back.
 """

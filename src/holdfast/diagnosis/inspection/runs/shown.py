@@ -33,7 +33,7 @@ class RunShown:
     rows: int
     """How many rows these had."""
     skipped_batches: int
-    """How many of them the sink held already."""
+    """How many of them were in the sink already."""
     seconds: float
     """How long it ran."""
     spark: str

@@ -82,8 +82,8 @@ def read_plans(frame: DataFrame, output_mode: str) -> Reading:
         reading.operators = tuple(_operators(machine, reading.planned))
         _complete_constants(reading.planned)
     except REFUSALS as error:
-        # A query that Spark refuses is told when it starts; a Spark that can't be asked is told
-        # by None, which no guard may take for "has no state".
+        # A query that Spark refuses is reported when it starts; where Spark cannot be asked, None
+        # says so, which no guard may take for "has no state".
         reading.unknown.append(f"the stateful operators: Spark did not plan them ({brief(error)})")
         reading.planned = reading.operators = None
     return reading

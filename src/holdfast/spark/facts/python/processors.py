@@ -33,7 +33,7 @@ _TIMERS = {"ProcessingTime": "$procTimers", "EventTime": "$eventTimers"}
 
 
 class UnclearError(ValueError):
-    """What `init` declares can't be told from its source."""
+    """What `init` declares is not visible in its source."""
 
 
 @dataclass(frozen=True)

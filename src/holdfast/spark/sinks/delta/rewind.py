@@ -63,7 +63,7 @@ class TableCommands:
         self._path = path
 
     def commit_nothing(self, app_id: str, version: int, note: Note) -> None:
-        """Commit an identifier and no row; Delta skips it if the table holds it already."""
+        """Commit an identifier and no row; Delta skips it if it is in the table already."""
         columns = self._session.read.format("delta").load(self._path).schema
         nothing = self._session.createDataFrame([], columns)
         writer = nothing.write.format("delta").mode("append").option("userMetadata", _text(note))
