@@ -220,6 +220,26 @@ LOG_LINES: tuple[tuple[str, str], ...] = (
         'port 1433 has failed. Error: "Connection refused. Verify the connection properties.',
     ),
     (
+        "host-unknown",
+        "java.lang.IllegalArgumentException: java.net.UnknownHostException: nameservice1",
+    ),
+    ("host-unknown", "java.net.UnknownHostException: kafka-0.kafka: Name or service not known"),
+    (
+        "too-many-open-files",
+        "java.io.FileNotFoundException: /data/state/0/7/3.delta (Too many open files)",
+    ),
+    (
+        "kafka-record-too-large",
+        "org.apache.kafka.common.errors.RecordTooLargeException: The message is 1048762 bytes when "
+        "serialized which is larger than 1048576, which is the value of the max.request.size "
+        "configuration.",
+    ),
+    (
+        "batches-fall-behind",
+        "26/11/18 03:12:44 WARN ProcessingTimeExecutor: Current batch is falling behind. The "
+        "trigger interval is {10000} milliseconds, but spent {23754} milliseconds",
+    ),
+    (
         "heap-out-of-memory",
         "26/11/17 03:12:44 ERROR Executor: Exception in task 3.0 in stage 88.0 (TID 1207)\n"
         "java.lang.OutOfMemoryError: Java heap space",

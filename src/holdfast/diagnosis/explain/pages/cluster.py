@@ -263,7 +263,7 @@ PAGES: tuple[Page, ...] = (
             "Raise the limit (`ulimit -n`, `LimitNOFILE` of systemd) on every machine.",
             "Set `spark.sql.streaming.stateStore.rocksdb.maxOpenFiles` where RocksDB holds most.",
         ),
-        fragments=("java.io.IOException: Too many open files", "Too many open files in system"),
+        fragments=("Too many open files",),
         unseen="limits belong to the machine",
         general=True,
     ),

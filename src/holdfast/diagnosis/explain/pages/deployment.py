@@ -73,6 +73,26 @@ ACCESS_PAGES: tuple[Page, ...] = (
         codes=("HF3028",),
         general=True,
     ),
+    Page(
+        "host-unknown",
+        "a host name cannot be resolved",
+        "The machine that reports this found no address for the name: a misspelled host, DNS that "
+        "does not know it from inside this container or network, or, with HDFS, a name service "
+        "whose configuration (`hdfs-site.xml`) is not on the class path. Nothing was read or "
+        "written there; a batch in progress is run again by the next start.",
+        (
+            "An address in place of the name in a checkpoint's path: Spark compares recorded paths "
+            "as they are written.",
+        ),
+        (
+            "Resolve the name on the machine that failed, driver or executor: `getent hosts NAME`.",
+            "For an HDFS name service, give Spark the cluster's configuration with "
+            "`HADOOP_CONF_DIR`. Then start again.",
+        ),
+        fragments=("java.net.UnknownHostException:",),
+        unseen="names are resolved when Spark runs",
+        general=True,
+    ),
 )
 
 

@@ -369,4 +369,19 @@ PAGES: tuple[Page, ...] = (
         ),
         unseen="it is a matter of the deployment",
     ),
+    Page(
+        "kafka-record-too-large",
+        "a record is larger than the producer or the topic accepts",
+        "Spark's Kafka sink could not send one row: it exceeds `max.request.size` of the producer "
+        "or `max.message.bytes` of the topic. Rows before it may be in the topic already; the "
+        "batch is run again with the same offsets and sends them a second time.",
+        ("Dropping the batch from the checkpoint: its other rows are lost.",),
+        (
+            "Raise both limits: the option `kafka.max.request.size` of the sink, and "
+            "`max.message.bytes` of the topic. Then start again.",
+            "Or write large values elsewhere, and only their address to the topic.",
+        ),
+        fragments=("RecordTooLargeException",),
+        unseen="rows are measured when they are sent",
+    ),
 )

@@ -288,7 +288,7 @@ FUNCTION_PAGES: tuple[Page, ...] = (
         ),
         (
             "Let the reader understand every form of offset that it ever returned.",
-            "Start again after mending it: recorded ranges are asked for again.",
+            "Start again after fixing it: recorded ranges are asked for again.",
         ),
         conditions=("PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR", "PYTHON_DATA_SOURCE_ERROR"),
         codes=("HF2241",),
@@ -318,5 +318,24 @@ FUNCTION_PAGES: tuple[Page, ...] = (
         conditions=("_LEGACY_ERROR_TEMP_2131",),
         fragments=("Exception when registering StreamingQueryListener",),
         unseen="it is a matter of the deployment",
+    ),
+    Page(
+        "batches-fall-behind",
+        "a batch took longer than the interval of its trigger",
+        "A warning, not an error: the next batch starts as soon as this one has ended. Nothing is "
+        "lost; the query lags if batches stay longer than the interval, or if the source gets rows "
+        "faster than they are processed.",
+        (
+            'A new checkpoint "to catch up": the backlog is skipped or read again from the '
+            "beginning.",
+        ),
+        (
+            "Compare the phases of a batch (`durationMs` of its progress): `addBatch` is the "
+            "query, `walCommit` and `commitOffsets` are the checkpoint's storage.",
+            "Bound what a batch reads (`maxOffsetsPerTrigger`, `maxFilesPerTrigger`), add cores, "
+            "or take a longer interval.",
+        ),
+        fragments=("Current batch is falling behind",),
+        unseen="it is known when batches run",
     ),
 )
