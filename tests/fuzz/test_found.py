@@ -112,7 +112,7 @@ CASES = (
     Case("HF2237", "commits/3", WARNING, STATELESS, put("commits/3", b"v1")),
     Case("HF2237", "commits/1", WARNING, STATELESS, edit("commits/1", b"v1", b"v2")),
     Case("HF2237", "sources/0/2", ERROR, STATELESS, put("sources/0/2", b"v1")),
-    Case("HF2238", "state/0/1/2.delta", WARNING, STATE, drop("state/0/1/2.delta")),
+    Case("HF2221", "state/0/1/2.delta", FATAL, STATE, drop("state/0/1/2.delta")),
     Case("HF2239", "state/0/0/1.delta", FATAL, STATE, put("state/0/0/1.delta", b"")),
     Case("HF2240", OPERATOR, WARNING, STATE, drop(OPERATOR)),
     Case("HF2240", SCHEMA, WARNING, STATE, drop(SCHEMA)),

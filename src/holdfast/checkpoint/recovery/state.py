@@ -205,7 +205,7 @@ def _lost_snapshot(
     Which one it was tells only a checksum that was left of it.
     """
     kept = min((*files.deltas, *(one for one, _ in files.changelogs)), default=0)
-    if fault.damaged or fault.unique_id or not fault.version < kept <= wanted:
+    if fault.damaged or fault.unique_id or not fault.version + 1 < kept <= wanted:
         return None
     suffix = "snapshot" if files.deltas else "zip"
     names = {version: f"{folder}/{version}.{suffix}" for version in range(kept - 1, wanted + 1)}
