@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from holdfast.errors import JvmDiedError as JvmDiedError
     from holdfast.errors import LeaseError as LeaseError
     from holdfast.errors import NotFoundError as NotFoundError
+    from holdfast.errors import PlanError as PlanError
     from holdfast.errors import ProjectError as ProjectError
     from holdfast.errors import RefusedError as RefusedError
     from holdfast.errors import RunError as RunError
@@ -69,10 +70,19 @@ if TYPE_CHECKING:
     from holdfast.library.recording import record as record
     from holdfast.library.recording import record_event_log as record_event_log
     from holdfast.library.recording import record_jobs as record_jobs
+    from holdfast.library.remedies import apply as apply
+    from holdfast.library.remedies import finish_plan as finish_plan
+    from holdfast.library.remedies import journal as journal
+    from holdfast.library.remedies import plan as plan
+    from holdfast.library.remedies import undo as undo
     from holdfast.library.running import run as run
     from holdfast.library.state import open_checkpoint as open_checkpoint
     from holdfast.library.state import read_state as read_state
     from holdfast.records.run import Ended as Ended
+    from holdfast.remedy.plan import Plan as Plan
+    from holdfast.remedy.plan import Remedy as Remedy
+    from holdfast.remedy.results import Applied as Applied
+    from holdfast.remedy.results import JournalReport as JournalReport
     from holdfast.restart.recorded import RecordReport as RecordReport
     from holdfast.restart.result import Check as Check
     from holdfast.restart.verdict import Verdict as Verdict
@@ -115,6 +125,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "JvmDiedError",
         "LeaseError",
         "NotFoundError",
+        "PlanError",
         "ProjectError",
         "RefusedError",
         "RunError",
@@ -143,9 +154,12 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "record_event_log",
         "record_jobs",
     ),
+    "holdfast.library.remedies": ("apply", "finish_plan", "journal", "plan", "undo"),
     "holdfast.library.running": ("run",),
     "holdfast.library.state": ("open_checkpoint", "read_state"),
     "holdfast.records.run": ("Ended",),
+    "holdfast.remedy.plan": ("Plan", "Remedy"),
+    "holdfast.remedy.results": ("Applied", "JournalReport"),
     "holdfast.restart.recorded": ("RecordReport",),
     "holdfast.restart.result": ("Check",),
     "holdfast.restart.verdict": ("Verdict",),

@@ -44,6 +44,17 @@ POINTS: dict[str, str] = {
     "jdbc.moved": "in the transaction: the rows are written, their count is not yet",
     "jdbc.tidied": "the batch is committed and its staging table dropped",
     "batch.left": "the sink is done; Spark is about to commit",
+    "plan.begun": "the journal has the plan that is applied; no step is begun",
+    "plan.step-begun": "the journal says that a step begins; nothing of it is done yet",
+    "plan.step-applied": "a step is done; the journal does not say so yet",
+    "plan.step-done": "the journal says that a step is done; the next is not begun",
+    "plan.applied": "every step is done; the act is still open in the journal",
+    "plan.start-blocked": "metadata is replaced, so that no Spark starts; nothing else is changed",
+    "plan.file-removed": "one more file of the checkpoint is removed; others of the step are not",
+    "plan.start-allowed": "metadata is back: a query can start; the act is still open",
+    "plan.step-undoing": "the journal says that a step is being undone; nothing of it is yet",
+    "plan.step-undone": "a step is undone; the journal does not say so yet",
+    "plan.undone": "every step is undone; the act is still open in the journal",
 }
 """Every point, with what is true there."""
 

@@ -7,6 +7,7 @@ HoldfastError
 │   │                     HF25xx  evidence cannot be bundled
 │   │                     HF45xx  a backup or restore that cannot or must not be done
 │   └── DecodeError       HF21xx  bytes that are not what Spark writes; knows line and byte
+├── PlanError             HF46xx  a remedy that is refused, a plan that is stale or interrupted
 ├── LeaseError            HF26xx  another process holds the checkpoint, or took it over
 ├── RefusedError          HF30xx  a start that would lose or duplicate rows
 ├── SinkError             HF50xx  the sink cannot or must not be written
@@ -146,6 +147,10 @@ class RefusedError(HoldfastError):
     def exit_status(self) -> int:
         """The status of the verdict on the start, where it is not the code's own."""
         return self.code.exit_status if self._status is None else self._status
+
+
+class PlanError(HoldfastError):
+    """A remedy that is refused, or a plan that cannot be read, applied or undone."""
 
 
 class SinkError(HoldfastError):

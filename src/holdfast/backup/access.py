@@ -118,6 +118,12 @@ class Records:
                 generation=self.journal.generation or act.generation,
             ),
             writer=lambda: act.guard(self.writer()),
+            folder=replace(
+                self.folder,
+                open_writer=lambda place, settings: act.guard(
+                    self.folder.open_writer(place, settings)
+                ),
+            ),
         )
 
 

@@ -44,13 +44,13 @@ from holdfast.findings import Finding
 from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.plurals import counted
 from holdfast.records.history import History
-from holdfast.records.journal import Act
+from holdfast.records.journal import RESTORE, Act
 from holdfast.records.leases.taking import refuse_held
 from holdfast.records.moments import epoch_seconds
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.run import Ended
 
-KIND = "restore"
+KIND = RESTORE
 _DENIED = "HF7002"
 _ENDS = (Ended.FINISHED, Ended.STOPPED, Ended.FAILED)
 """After these no query of the run writes any more."""
@@ -221,7 +221,7 @@ def _judge(wish: RestoreOptions, present: Present, now_ms: int) -> None:
         refuse_overwriting(wish.root, present, wish.files)
         return
     if not wish.even_if_running:
-        _refuse_running(wish.target, present, now_ms)
+        refuse_running(wish.target, present, now_ms)
     refuse_other_query(wish.snapshot, present)
     if not wish.files:
         known = () if wish.elsewhere else read_catalogue(wish.target.store).snapshots
@@ -246,7 +246,7 @@ def _held(wish: RestoreOptions) -> LastCommitted | None:
     return wish.ask_sink(query_id)
 
 
-def _refuse_running(target: Records, present: Present, now_ms: int) -> None:
+def refuse_running(target: Records, present: Present, now_ms: int) -> None:
     """Raise HF4505 where a query seems to run that Holdfast did not start: it has no lease."""
     at = present.reader.location
     if present.moved:

@@ -83,6 +83,8 @@ def _settle(
     if act is None:
         findings = tuple(_void(one, target.location) for one in void)
         return Answer("restore", target.location, _nothing(target.location), findings)
+    if act.kind != KIND:
+        target.journal.refuse_unfinished()
     found = _read(act, target, open_store)
     late: frozenset[str] = frozenset()
     if found.sink_log:

@@ -20,6 +20,7 @@ CHECKPOINT = "checkpoint"
 SINK_LOG = "sink-log"
 BACKUP = "backup"
 BEFORE_RESTORE = "before-restore"
+BEFORE_PLAN = "before-plan"
 ID = re.compile(r"\d{8}T\d{9}Z-[0-9a-f]{8}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _DAMAGED = (
@@ -93,7 +94,8 @@ class Snapshot:
     running: bool
     """A query seemed to be running while the copy was made."""
     purpose: str
-    """`backup`, or `before-restore` for the copy that a restore makes first."""
+    """`backup`, or `before-restore` or `before-plan` for the copy that a restore or an applied plan
+    makes first."""
     roots: tuple[Root, ...]
     format: int = 1
     mismatched: tuple[str, ...] = ()

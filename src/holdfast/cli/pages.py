@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from holdfast.diagnosis.inspection.result import Inspection
     from holdfast.diagnosis.status.result import Status
     from holdfast.jobs.scaffold import NewProject
+    from holdfast.remedy.plan import Plan
+    from holdfast.remedy.results import Applied, JournalReport
     from holdfast.restart.recorded import RecordReport
     from holdfast.restart.result import Check
     from holdfast.running.report import RunReport
@@ -115,6 +117,24 @@ def restoration(answer: Answer[Restoration], console: Console) -> None:
     from holdfast.cli.drawing.backups import draw_restoration
 
     draw_restoration(answer, console)
+
+
+def plan(answer: Answer[Plan], console: Console) -> None:
+    from holdfast.cli.drawing.remedies import draw_plan
+
+    draw_plan(answer, console)
+
+
+def applied(answer: Answer[Applied], console: Console) -> None:
+    from holdfast.cli.drawing.remedies import draw_applied
+
+    draw_applied(answer, console)
+
+
+def journal(answer: Answer[JournalReport], console: Console) -> None:
+    from holdfast.cli.drawing.remedies import draw_journal
+
+    draw_journal(answer, console)
 
 
 def new_project(answer: Answer[NewProject], console: Console) -> None:

@@ -10,6 +10,7 @@ from holdfast.codes.entries import ENTRY_CODES
 from holdfast.codes.guarding import GUARD_CODES
 from holdfast.codes.leases import EVIDENCE_CODES, LEASE_CODES
 from holdfast.codes.project import EXPLAINING_CODES, METRICS_CODES, PROJECT_CODES
+from holdfast.codes.remedies import REMEDY_CODES
 from holdfast.codes.restarting import RESTART_CODES
 from holdfast.codes.running import RUNNING_CODES, SPARK_START_CODES
 from holdfast.codes.sinkwriting import SINK_WRITING_CODES
@@ -27,6 +28,7 @@ CODES: tuple[Code, ...] = (
     *STATE_ROW_CODES,
     *DOCTOR_CODES,
     *BACKUP_CODES,
+    *REMEDY_CODES,
     *EVIDENCE_CODES,
     *LEASE_CODES,
     *GUARD_CODES,

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from holdfast.library.recording import record as record
     from holdfast.library.recording import record_event_log as record_event_log
     from holdfast.library.recording import record_jobs as record_jobs
+    from holdfast.library.remedies import apply as apply
+    from holdfast.library.remedies import finish_plan as finish_plan
+    from holdfast.library.remedies import journal as journal
+    from holdfast.library.remedies import plan as plan
+    from holdfast.library.remedies import undo as undo
     from holdfast.library.running import run as run
     from holdfast.library.state import open_checkpoint as open_checkpoint
     from holdfast.library.state import read_state as read_state

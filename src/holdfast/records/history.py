@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
 from holdfast.records.documents import UnreadableError
 from holdfast.records.folder import RecordsFolder, prune
+from holdfast.records.rewinds import Rewinds
 from holdfast.records.run import Run, decode_run, encode_run
 
 KEPT_RUNS = 200
@@ -28,6 +29,7 @@ class History:
         self.failure: StorageError | None = None
         """Why old records could not be removed."""
         self._reader = folder.reader("runs")
+        self._rewinds = Rewinds(folder)
         self._folder = folder
         self._begun: set[int] = set()
 
@@ -73,16 +75,21 @@ class History:
     def newest_delivering(self, query_id: str | None) -> Run | None:
         """Return the newest run that knows a delivered batch, None where no record knows one.
 
-        Without a query id any query counts: the checkpoint that it was in may be gone.
+        Without a query id any query counts: the checkpoint that it was in may be gone. Batches that
+        a plan took back since do not count.
         """
         return self.newest_where(
-            lambda one: one.newest_delivered is not None and query_id in (None, one.query_id)
+            lambda one: self.left_of(one) is not None and query_id in (None, one.query_id)
         )
 
     def newest_batch(self, query_id: str | None) -> int | None:
         """Return the newest batch that a recorded run delivered, None where no record knows one."""
         run = self.newest_delivering(query_id)
-        return None if run is None else run.newest_delivered
+        return None if run is None else self.left_of(run)
+
+    def left_of(self, run: Run) -> int | None:
+        """Return the newest batch of a run that no plan took back since."""
+        return self._rewinds.left_of(run.query_id, run.generation, run.newest_delivered)
 
     def _newest_first(
         self, damages: list[CheckpointError | StorageError], at_once: int | None

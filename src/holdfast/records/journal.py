@@ -1,16 +1,20 @@
 """Keeps an intent before each act and an outcome after it, so that a killed act is always found.
 
-Both are files that are created once: `<id>/intent.json` and `<id>/outcome.json`. An act whose
-outcome is missing was interrupted, or is void: its intent came after another one had taken the
-lease and found no open act, and an act changes nothing once it lost the lease.
+All are files that are created once: `<id>/intent.json`, one entry for each step that is begun, done
+or undone (`<id>/entries/000001.json`), and `<id>/outcome.json`. Each names the digest of the one
+before it, so that an edit is seen. An act whose outcome is missing was interrupted, or is void: its
+intent came after another one had taken the lease and found no open act, and an act changes nothing
+once it lost the lease.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from holdfast.codes import code_of
@@ -18,6 +22,8 @@ from holdfast.errors import CheckpointError, NotFoundError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.folder import PartReader
 from holdfast.records.history import generations_of_runs
+from holdfast.records.moments import moment_now
+from holdfast.records.processes import user_here
 from holdfast.storage.reading import Reader
 from holdfast.storage.writing import Writer
 
@@ -31,6 +37,55 @@ class Act:
     intent: Mapping[str, Any]
     generation: int | None = None
     """The lease that it was begun under; None in journals of older releases."""
+    at: str | None = None
+    """When it was begun; None in journals of older releases."""
+    by: str | None = None
+    """Who began it; None in journals of older releases."""
+
+
+class Event(str, Enum):
+    """What became of a step of an act."""
+
+    BEGUN = "begun"
+    DONE = "done"
+    UNDOING = "undoing"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One event of an act, in the order in which they happened."""
+
+    step: int
+    """The number of the step, from 1."""
+    event: Event
+    at: str
+    result: Mapping[str, Any] = field(default_factory=dict)
+    """What the step left to be known by later steps, and by its undoing."""
+
+
+@dataclass(frozen=True)
+class JournalledAct:
+    """An act with everything that the journal has of it."""
+
+    act: Act
+    entries: tuple[Entry, ...]
+    outcome: str | None
+    """How it ended; None where it was interrupted, or is under way."""
+    ended_at: str | None
+    is_intact: bool
+    """Whether each of its files names the digest of the one before it; one of an older release has
+    no digests."""
+    last_digest: str | None
+    """The digest of its newest file: what the next act begins with."""
+
+    def events(self) -> Mapping[int, Entry]:
+        """Return the newest event of each step."""
+        return {entry.step: entry for entry in self.entries}
+
+    def results(self) -> Mapping[int, Mapping[str, Any]]:
+        """Return what each step left when it was done last."""
+        return {one.step: one.result for one in self.entries if one.event is Event.DONE}
 
 
 @dataclass(frozen=True)
@@ -51,6 +106,9 @@ class Journal:
             "kind": act.kind,
             "intent": act.intent,
             "generation": self.generation,
+            "at": moment_now(),
+            "by": user_here(),
+            "previous": self._newest_digest(),
         }
         if not self._write(f"{act.id}/intent.json", document):
             message = f"another operation began with the id {act.id}"
@@ -58,7 +116,31 @@ class Journal:
 
     def end(self, act: Act, outcome: str) -> None:
         """Write down how it ended; doing it twice is no error."""
-        self._write(f"{act.id}/outcome.json", {"id": act.id, "outcome": outcome})
+        previous = self.read(act.id).last_digest
+        document = {"id": act.id, "outcome": outcome, "at": moment_now(), "previous": previous}
+        self._write(f"{act.id}/outcome.json", document)
+
+    def append(self, act_id: str, entry: Entry) -> None:
+        """Write down what became of a step; on return it survives a power cut."""
+        known = self.read(act_id)
+        document = {
+            "step": entry.step,
+            "event": entry.event.value,
+            "at": entry.at,
+            "result": entry.result,
+            "previous": known.last_digest,
+        }
+        if not self._write(f"{act_id}/entries/{len(known.entries) + 1:06d}.json", document):
+            message = f"another process works on {act_id}"
+            raise CheckpointError("HF4507", message, at=self.reader.location)
+
+    def read(self, act_id: str) -> JournalledAct:
+        """Return an act with its entries and its outcome; raise where it is gone, or damaged."""
+        return _journalled(self.reader, act_id)
+
+    def acts(self) -> tuple[JournalledAct, ...]:
+        """Return every act, the newest first; one that cannot be read raises HF4506."""
+        return tuple(self.read(one) for one in reversed(act_ids(self.reader)))
 
     def unfinished(self) -> Act | None:
         """Return the newest act without an outcome that may have changed something."""
@@ -72,17 +154,71 @@ class Journal:
         """Raise HF4506 where an act was interrupted."""
         act = self.unfinished()
         if act is not None:
+            found = interrupted(act, at := f"{self.reader.location}/{act.id}")
             message = f"the {act.kind} {act.id} was interrupted"
-            raise CheckpointError("HF4506", message, at=f"{self.reader.location}/{act.id}")
+            steps = code_of(found.code).next_steps
+            raise CheckpointError(found.code, message, at=at, next_steps=steps)
 
     def _open(self) -> tuple[tuple[Act, bool], ...]:
         return _open_acts(self.reader, self.runs)
+
+    def _newest_digest(self) -> str | None:
+        known = act_ids(self.reader)
+        return _journalled(self.reader, known[-1]).last_digest if known else None
 
     def _write(self, path: str, document: Mapping[str, object]) -> bool:
         content = json.dumps(document, sort_keys=True).encode("ascii")
         created = self.writer.create(path, (content,))
         self.writer.settle()
         return created
+
+
+def act_ids(journal: Reader) -> list[str]:
+    """Name every act of a journal, the oldest first."""
+    return sorted(one for one in journal.names("") if "intent.json" in journal.names(one))
+
+
+def _journalled(journal: Reader, act_id: str) -> JournalledAct:
+    act = _read(journal, act_id)
+    if act is None:
+        raise NotFoundError("HF7001", f"the journal has no act {act_id}", at=journal.location)
+    names = sorted(journal.names(f"{act_id}/entries"))
+    paths = [f"{act_id}/intent.json"]
+    paths += [f"{act_id}/entries/{name}" for name in names if name.endswith(".json")]
+    paths += [f"{act_id}/outcome.json"] * ("outcome.json" in journal.names(act_id))
+    contents = [journal.read(path) for path in paths]
+    try:
+        documents = [json.loads(content) for content in contents]
+        is_ended = paths[-1].endswith("/outcome.json")
+        outcome = documents[-1] if is_ended else {"outcome": None}
+        return JournalledAct(
+            act=act,
+            entries=tuple(map(_entry, documents[1 : -1 if is_ended else None])),
+            outcome=outcome["outcome"],
+            ended_at=outcome.get("at"),
+            is_intact=_is_chained(contents, documents),
+            last_digest=_digest(contents[-1]),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        at = f"{journal.location}/{act_id}"
+        raise CheckpointError("HF4506", "its entries cannot be read", at=at) from error
+
+
+def _entry(document: Mapping[str, Any]) -> Entry:
+    event = Event(document["event"])
+    return Entry(int(document["step"]), event, str(document["at"]), dict(document["result"]))
+
+
+def _is_chained(contents: Sequence[bytes], documents: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether each document names the digest of the one before it, as far as any names one."""
+    return all(
+        document.get("previous") in (None, _digest(content))
+        for content, document in zip(contents, documents[1:], strict=False)
+    )
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def unfinished_act(journal: Reader, runs: PartReader | None = None) -> Act | None:
@@ -140,12 +276,17 @@ def _generations_of_acts(journal: Reader, act_ids: Iterable[str]) -> Iterator[in
             yield act.generation
 
 
+RESTORE = "restore"
+"""The kind of an act that `holdfast restore` finishes or undoes; all others are of plans."""
+
+
 def interrupted(act: Act, location: str) -> Finding:
     """Report an operation that was killed and is neither finished nor undone."""
-    message = f"the {act.kind} {act.id} to {location} was interrupted"
+    code, relation = ("HF4506", "to") if act.kind == RESTORE else ("HF4606", "of")
+    message = f"the {act.kind} {act.id} {relation} {location} was interrupted"
     named = shlex.quote(location)
-    steps = tuple(step.replace("TARGET", named) for step in code_of("HF4506").next_steps)
-    return Finding("HF4506", Severity.FATAL, message, Place(""), {"act": act.id}, "", steps)
+    steps = tuple(step.replace("TARGET", named) for step in code_of(code).next_steps)
+    return Finding(code, Severity.FATAL, message, Place(""), {"act": act.id}, "", steps)
 
 
 def _read(journal: Reader, act_id: str) -> Act | None:
@@ -154,7 +295,8 @@ def _read(journal: Reader, act_id: str) -> Act | None:
         document = json.loads(journal.read(path))
         generation = document.get("generation")
         known = generation if isinstance(generation, int) else None
-        return Act(document["id"], document["kind"], document["intent"], known)
+        at, by = document.get("at"), document.get("by")
+        return Act(document["id"], document["kind"], document["intent"], known, at, by)
     except NotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

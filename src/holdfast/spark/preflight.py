@@ -122,7 +122,7 @@ def start_facts(
     last = history.newest_delivering(known)
     start = StartFacts(
         inspection, plan, sight, others, settings, before, job.sink.mode,
-        recorded=None if last is None else last.newest_delivered,
+        recorded=None if last is None else history.left_of(last),
         recorded_query=None if last is None else last.query_id, unread=unread,
         master=context.session.sparkContext.master or "local", places=written_places(job),
         emptied=emptied(job), declared=tuple(_declared_sources(job, picture, records)),

@@ -134,7 +134,7 @@ def check_records(picture: Picture, recorded: Recorded) -> tuple[Finding, ...]:
 def _newest_delivered(recorded: Recorded) -> int | None:
     started = recorded.started
     query_id = started.query_id if started is not None else None
-    same = (run.last_batch for run in recorded.runs if run.query_id == query_id)
+    same = (recorded.left_of(run) for run in recorded.runs if run.query_id == query_id)
     return max((batch for batch in same if batch is not None), default=None)
 
 

@@ -118,6 +118,18 @@ def examine(
     return Answer("doctor", location, result, ordered, _next_steps(ordered))
 
 
+def examined_subject(examinee: Examinee) -> tuple[Subject, tuple[Finding, ...]]:
+    """Return everything around one checkpoint, and what is wrong with it, the worst first.
+
+    Raise HoldfastError where it cannot be read.
+    """
+    read = _read(examinee, None, False, None)
+    if read.subject is None:
+        assert read.error is not None
+        raise read.error
+    return read.subject, _findings(read, [], Choice())
+
+
 def _read(
     examinee: Examinee | Unopened, spark: str | None, verified: bool, progress: Progress | None
 ) -> _Read:

@@ -14,6 +14,7 @@ from holdfast.records.journal import Act, unfinished_act
 from holdfast.records.leases.state import LeaseState, look_at_lease
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.recordings import RECORDINGS_PART, KeptRecording, Recordings
+from holdfast.records.rewinds import REWINDS_PART, Rewind, Rewinds
 from holdfast.records.run import Run
 from holdfast.records.starts import (
     ATTEMPTS_PART,
@@ -62,6 +63,7 @@ def read_records(
         next_restart=awaited_restart(note, _newest_start(found, attempts, seen)),
         act=(act := look.act() if "journal" in names else None),
         act_at_work=act is not None and look.at(lambda: is_busy(folder.place(BACKUPS_PART)), False),
+        rewinds=look.rewinds() if REWINDS_PART in names else (),
         backups=look.backups() if BACKUPS_PART in names else 0,
         failures=tuple(look.failures),
         copy_of=OffsetCopies(folder).copy_of if "offsets" in names else no_copy,
@@ -121,6 +123,10 @@ class _RecordsReading:
             self.fail(damage)
         # One that cannot be read may be the one that counts.
         return none if recordings.damages else found
+
+    def rewinds(self) -> tuple[Rewind, ...]:
+        none: tuple[Rewind, ...] = ()
+        return self.at(Rewinds(self.folder).all, none)
 
     def backups(self) -> int:
         place = self.folder.place(BACKUPS_PART)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.records.journal import Act
     from holdfast.records.leases.state import LeaseState
     from holdfast.records.recordings import KeptRecording
+    from holdfast.records.rewinds import Rewind
     from holdfast.records.run import Run
     from holdfast.records.starts import Attempt, NextRestart
 
@@ -48,6 +49,8 @@ class Recorded:
     """A restore that was begun and has no outcome."""
     act_at_work: bool = False
     """Somebody is at it right now."""
+    rewinds: tuple[Rewind, ...] = ()
+    """Batches that a plan took back, so that they no longer count."""
     backups: int = 0
     """How many backups of the checkpoint there are."""
     failures: tuple[str, ...] = ()
@@ -74,6 +77,13 @@ class Recorded:
     def started(self) -> Run | None:
         """The newest run that reached Spark, so that it knows its query."""
         return next((run for run in self.runs if run.query_id is not None), None)
+
+    def left_of(self, run: Run) -> int | None:
+        """Return the newest batch that a run delivered and that no plan took back since."""
+        batch = run.last_batch
+        for rewind in self.rewinds:
+            batch = rewind.counts(run.query_id, run.generation, batch)
+        return batch
 
     def contradicts(self, picture: Picture) -> bool:
         """Whether the checkpoint is another query's than the one that was recorded."""

@@ -1,0 +1,26 @@
+"""`holdfast journal [TARGET]`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from holdfast import library
+from holdfast.cli import pages
+from holdfast.cli.completion import complete_target
+from holdfast.cli.options import Output, output_options, place_options
+
+
+@click.command("journal")
+@click.argument("target", required=False, shell_complete=complete_target)
+@place_options
+@output_options
+def command(target: str | None, **given: Any) -> int:
+    """Show what was done to a checkpoint, or to every job of the project: who, when, and how far.
+
+    Each record names the digest of the one before it; a journal that was edited is reported.
+    """
+    output = Output(given.pop("as_json"), given.pop("quiet"), given.pop("no_color"))
+    answer = library.journal(target, **given)
+    return output.give(answer, page=pages.journal)

@@ -1,0 +1,139 @@
+"""HF46xx: plans of remedies, what refuses them, and the journal of what was applied."""
+
+from __future__ import annotations
+
+from holdfast.codes.code import Code
+
+_LOOK = "holdfast doctor TARGET shows what is wrong and which remedy fits"
+
+REMEDY_CODES: tuple[Code, ...] = (
+    Code(
+        "HF4601",
+        "the remedy would lose or duplicate rows here",
+        "a remedy is only offered where its result is known: every batch once, none twice",
+        (_LOOK,),
+        exit_status=40,
+    ),
+    Code(
+        "HF4602",
+        "the sink cannot take batches back",
+        "batches that the sink holds would be planned again under ids that it knows; their rows "
+        "would be skipped or duplicated",
+        (_LOOK,),
+        exit_status=40,
+    ),
+    Code(
+        "HF4603",
+        "something that the remedy depends on cannot be determined",
+        "unknown is never safe: the remedy could lose or duplicate rows",
+        (_LOOK,),
+        exit_status=40,
+    ),
+    Code(
+        "HF4604",
+        "the job is protected",
+        "protect: true in the project file forbids remedies that remove its output or process "
+        "batches again",
+        ("pass --force-protected to plan it despite this; the journal records who did",),
+        exit_status=40,
+    ),
+    Code(
+        "HF4605",
+        "the plan is stale",
+        "something that the plan was made from has changed since; what was safe then may not be "
+        "safe now",
+        ("make the plan again and read it before you apply it",),
+        exit_status=41,
+    ),
+    Code(
+        "HF4606",
+        "an applied plan was interrupted and is neither finished nor undone",
+        "some steps are done and others are not; a job that starts now could lose or duplicate "
+        "rows",
+        (
+            "do not start the query",
+            "holdfast journal TARGET shows which steps are done",
+            "holdfast apply --finish TARGET, or holdfast undo TARGET",
+        ),
+        exit_status=42,
+    ),
+    Code(
+        "HF4607",
+        "this is not a plan",
+        "only a plan that Holdfast wrote can be applied; nothing was changed",
+        ("make one with holdfast plan … -o PLAN.json",),
+        exit_status=2,
+    ),
+    Code(
+        "HF4608",
+        "the change was not confirmed",
+        "applying or undoing a plan changes a checkpoint or a sink; nothing was changed",
+        ("pass --yes to confirm",),
+        exit_status=2,
+    ),
+    Code(
+        "HF4609",
+        "this can no longer be undone",
+        "the job has run, or something else was applied since; undoing would make Spark plan "
+        "batches again that the sink already has",
+        ("holdfast journal TARGET shows what happened since",),
+        exit_status=40,
+    ),
+    Code(
+        "HF4610",
+        "the journal has no such act",
+        "nothing was changed",
+        ("holdfast journal TARGET lists every act with its id",),
+        exit_status=2,
+    ),
+    Code(
+        "HF4611",
+        "nothing has to be done",
+        "the remedy would change nothing here",
+        ("nothing needs to be done",),
+    ),
+    Code(
+        "HF4612",
+        "the source no longer has the data",
+        "what is not in the source any more cannot be processed again; its rows would be missing "
+        "from the sink",
+        (_LOOK,),
+        exit_status=40,
+    ),
+    Code(
+        "HF4613",
+        "the state before the batch cannot be loaded",
+        "a stateful query continues from the state that the batch before it left; without it, "
+        "results would be wrong",
+        (_LOOK,),
+        exit_status=40,
+    ),
+    Code(
+        "HF4614",
+        "the remedy needs a job of the project",
+        "sources, sink and transform of the job decide what is safe; a path alone does not show "
+        "them",
+        ("pass the name of a job, with --project FILE if it is not the nearest holdfast.yaml",),
+        exit_status=2,
+    ),
+    Code(
+        "HF4615",
+        "a part of the plan cannot be undone",
+        "what a step removes for good cannot be put back by undo",
+        ("read which step it is before you apply the plan",),
+    ),
+    Code(
+        "HF4616",
+        "the journal was changed after it was written",
+        "each record names the digest of the one before it, and one does not match: the journal "
+        "no longer proves what was done",
+        ("find out who changed files in .holdfast; the checkpoint itself is not affected",),
+    ),
+    Code(
+        "HF4617",
+        "the plan cannot be written to this file",
+        "a plan is applied from the file that it was read in; nothing was changed",
+        ("pass another path with -o",),
+        exit_status=2,
+    ),
+)

@@ -1,0 +1,288 @@
+"""Plan remedies, apply and undo them, and show what was done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.answers import Answer
+from holdfast.checkpoint.verification import Progress
+from holdfast.errors import PlanError
+from holdfast.findings import Finding
+from holdfast.jobs.discovery import ProjectChoice
+from holdfast.library.answering import names_target, repeats_project
+from holdfast.storage.options import StorageOptions
+from holdfast.targets.opening import resolved
+
+if TYPE_CHECKING:
+    from holdfast.backup.access import Records
+    from holdfast.jobs.ready import ReadyJob
+    from holdfast.jobs.target import Target
+    from holdfast.records.journal import JournalledAct
+    from holdfast.remedy.applying import Applying
+    from holdfast.remedy.facts import Facts
+    from holdfast.remedy.plan import Plan, Request
+    from holdfast.remedy.results import Applied, JournalPlace, JournalReport, StepDone
+    from holdfast.spark.sinks.sink import JobSink
+
+Options = Mapping[str, str | int | bool | None]
+
+
+@names_target
+def plan(
+    target: str | Path,
+    remedy: str,
+    options: Options | None = None,
+    *,
+    output: str | Path | None = None,
+    project: str | Path | None = None,
+    profile: str | None = None,
+    storage_options: StorageOptions = (),
+) -> Answer[Plan]:
+    """Return the plan of a remedy for a checkpoint; nothing is changed.
+
+    `remedy` is resume, replay, backfill, reset, move, repair, retire or clean; `options` are its
+    own. `output` is a file to write the plan to. The same facts give the same plan. Raises
+    PlanError where the remedy is refused.
+    """
+    from holdfast.remedy.plan import Remedy, Request
+
+    request = Request(Remedy(remedy), str(target), _as_text(options or {}))
+    chosen = ProjectChoice.of(project, profile)
+    made, findings = _planned(request, chosen, storage_options)
+    steps: tuple[str, ...] = ()
+    if output is not None:
+        _write(Path(output), made)
+        steps = (f"holdfast rehearse {output}", f"holdfast apply {output}")
+    elif made.steps:
+        steps = ("save the plan with -o PLAN.json, then: holdfast apply PLAN.json",)
+    else:
+        steps = ("holdfast run JOB",) if made.job is not None else ()
+    return Answer("plan", made.target, made, findings, steps)
+
+
+@repeats_project
+def apply(
+    plan: Plan | str | Path,
+    *,
+    confirm: Callable[[Plan], bool] | None = None,
+    even_if_running: bool = False,
+    project: str | Path | None = None,
+    profile: str | None = None,
+    storage_options: StorageOptions = (),
+    watch: Callable[[StepDone], None] | None = None,
+    progress: Progress | None = None,
+    waiting: Callable[[str], None] | None = None,
+) -> Answer[Applied]:
+    """Apply a plan, or the plan in a file; done already, it says so.
+
+    Takes the lease. Raises PlanError (HF4605) if something changed since the plan was made.
+    `confirm` gets the plan and answers whether it may be applied; None asks nobody.
+    """
+    from holdfast.remedy.plan import Plan as PlanType
+
+    given = plan if isinstance(plan, PlanType) else _read(Path(plan))
+    chosen = ProjectChoice.of(project, profile)
+    target = resolved(given.request.target, chosen, storage_options)
+    applying = _applying(target, even_if_running, watch, progress, waiting)
+    if confirm is not None and not confirm(given):
+        raise PlanError("HF4608", "not confirmed", at=given.target)
+    done = applying.apply(given, lambda: _planned(given.request, chosen, storage_options)[0])
+    return _applied("apply", done, target)
+
+
+@names_target
+def finish_plan(
+    target: str | Path,
+    *,
+    project: str | Path | None = None,
+    profile: str | None = None,
+    storage_options: StorageOptions = (),
+    watch: Callable[[StepDone], None] | None = None,
+    progress: Progress | None = None,
+    waiting: Callable[[str], None] | None = None,
+) -> Answer[Applied]:
+    """Finish the plan that was interrupted on a checkpoint."""
+    chosen = ProjectChoice.of(project, profile)
+    found = resolved(target, chosen, storage_options)
+    return _applied("apply", _applying(found, True, watch, progress, waiting).finish(), found)
+
+
+@names_target
+def undo(
+    target: str | Path,
+    act: str | None = None,
+    *,
+    project: str | Path | None = None,
+    profile: str | None = None,
+    storage_options: StorageOptions = (),
+    watch: Callable[[StepDone], None] | None = None,
+    progress: Progress | None = None,
+    waiting: Callable[[str], None] | None = None,
+) -> Answer[Applied]:
+    """Undo the newest plan that was applied to a checkpoint, or the act of this id.
+
+    Raises PlanError (HF4609) once the job has run again.
+    """
+    chosen = ProjectChoice.of(project, profile)
+    found = resolved(target, chosen, storage_options)
+    applying = _applying(found, True, watch, progress, waiting)
+    done = applying.undo(act, lambda one: _newer(found, one))
+    return _applied("undo", done, found)
+
+
+@repeats_project
+def journal(
+    target: str | Path | None = None,
+    *,
+    project: str | Path | None = None,
+    profile: str | None = None,
+    storage_options: StorageOptions = (),
+) -> Answer[JournalReport]:
+    """Return what was done to a checkpoint, or to every job of the project; nothing is written."""
+    from holdfast.remedy.journal import journal_of
+    from holdfast.remedy.results import JournalReport
+    from holdfast.targets.jobs import jobs_of
+
+    chosen = ProjectChoice.of(project, profile)
+    names = [str(target)] if target is not None else jobs_of(chosen)
+    places: list[JournalPlace] = []
+    findings: list[Finding] = []
+    for name in names:
+        found = resolved(name, chosen, storage_options)
+        place, of_place = journal_of(_records(found), found.job)
+        places.append(place)
+        findings += of_place
+    location = places[0].location if len(places) == 1 else ""
+    return Answer("journal", location, JournalReport(tuple(places)), tuple(findings))
+
+
+def _as_text(options: Options) -> dict[str, str]:
+    """Return the options that were given; a flag is `true`."""
+    given = {name: value for name, value in options.items() if value not in (None, False)}
+    return {name: "true" if value is True else str(value) for name, value in given.items()}
+
+
+def _planned(
+    request: Request, project: ProjectChoice, storage_options: StorageOptions
+) -> tuple[Plan, tuple[Finding, ...]]:
+    from holdfast.remedy.remedies import make_plan
+
+    facts = _facts(request.target, project, storage_options)
+    return make_plan(facts, request), ()
+
+
+def _facts(text: str, project: ProjectChoice, storage_options: StorageOptions) -> Facts:
+    from holdfast.checkpoint.reading import SHOWN_BATCHES
+    from holdfast.diagnosis.doctor.doctor import examined_subject
+    from holdfast.diagnosis.inspection.result import inspection_of
+    from holdfast.remedy.facts import Facts
+    from holdfast.targets.examinees import examinee_of
+
+    found = resolved(text, project, storage_options)
+    subject, findings = examined_subject(examinee_of(found, text, storage_options))
+    inspection = inspection_of(
+        subject.picture,
+        formats=found.source_formats,
+        shown=SHOWN_BATCHES,
+        spark=None,
+        verified=False,
+        run=subject.recorded.run_of(subject.picture),
+    )
+    return Facts(subject, inspection, findings, _records(found), _ready(found))
+
+
+def _ready(found: Target) -> ReadyJob | None:
+    if found.project is None or found.job is None:
+        return None
+    from holdfast.jobs.readying import ready_job
+
+    return ready_job(found.project, found.job)
+
+
+def _records(found: Target, waiting: Callable[[str], None] | None = None) -> Records:
+    from holdfast.backup.access import open_records
+
+    heard = None if waiting is None else lambda state: waiting(state.words)
+    return open_records(found.location, found.settings, waiting=heard)
+
+
+def _applying(
+    found: Target,
+    even_if_running: bool,
+    watch: Callable[[StepDone], None] | None,
+    progress: Progress | None,
+    waiting: Callable[[str], None] | None,
+) -> Applying:
+    from holdfast.remedy.applying import Applying
+
+    return Applying(
+        _records(found, waiting),
+        lambda: _opened_sink(found),
+        watch or (lambda _: None),
+        progress,
+        even_if_running,
+    )
+
+
+@contextmanager
+def _opened_sink(found: Target) -> Iterator[JobSink]:
+    """Open the sink of the job in a Spark that is started for it, or in the one that runs."""
+    if found.project is None or found.job is None:
+        message = f"{found.location.shown} is not declared as a job here"
+        raise PlanError("HF4614", message, at=found.location.shown)
+    from holdfast.running.options import jobs_of_project, session_of_project
+    from holdfast.spark.installation import installed_spark
+
+    installed_spark()
+    from holdfast.spark.planning import opened_sink
+
+    (job,) = jobs_of_project(found.project, [found.job])
+    session = session_of_project(found.project, (job,), offline=False, ui=False, verbose=False)
+    with opened_sink(job, session) as sink:
+        yield sink
+
+
+def _newer(found: Target, act: JournalledAct) -> str | None:
+    """Return what came after an applied act, so that it can no longer be undone."""
+    from holdfast.records.history import History
+
+    records = _records(found)
+    since, newest = act.act.generation or 0, History(records.folder).newest_generation()
+    if newest > since:
+        return f"the job ran again since (run of generation {newest})"
+    return None
+
+
+def _applied(command: str, done: Applied, found: Target) -> Answer[Applied]:
+    steps: tuple[str, ...] = ()
+    if done.outcome != "nothing":
+        steps = ("holdfast inspect TARGET", *(("holdfast run JOB",) if found.job else ()))
+    return Answer(command, done.location, done, (), steps)
+
+
+def _read(file: Path) -> Plan:
+    from holdfast.remedy.plan import read_plan
+
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        message = f"the plan cannot be read: {error.strerror or error}"
+        raise PlanError("HF4607", message, at=str(file)) from error
+    return read_plan(content, str(file))
+
+
+def _write(file: Path, made: Plan) -> None:
+    from holdfast.remedy.plan import encode_plan
+
+    text = json.dumps(encode_plan(made), indent=2, sort_keys=True) + "\n"
+    try:
+        temporary = file.with_name(f".{file.name}.tmp")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(file)
+    except OSError as error:
+        message = f"the plan cannot be written: {error.strerror or error}"
+        raise PlanError("HF4617", message, at=str(file)) from error

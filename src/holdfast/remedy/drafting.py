@@ -1,0 +1,56 @@
+"""Builds the steps that several remedies share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.plurals import counted
+from holdfast.remedy.facts import Facts
+from holdfast.remedy.plan import Step
+from holdfast.remedy.steps.checkpoint import change_files_arguments
+
+
+def backup_step(facts: Facts) -> Step:
+    """Return the step that every plan with changes begins with."""
+    detail = "make a verified backup of the whole checkpoint"
+    return Step(0, "backup-checkpoint", facts.location, detail, reversible=True)
+
+
+def block_step(facts: Facts) -> Step:
+    """Return the step that keeps every Spark from starting in between."""
+    detail = "replace metadata, so that no query can start on the checkpoint meanwhile"
+    return Step(0, "block-start", facts.location, detail, reversible=True)
+
+
+def allow_step(facts: Facts, metadata: str | None = None) -> Step:
+    """Return the step that lets queries start again, with other `metadata` if it is given."""
+    detail = "put metadata back, so that a query can start again"
+    arguments = {} if metadata is None else {"metadata": metadata}
+    return Step(0, "allow-start", facts.location, detail, reversible=True, arguments=arguments)
+
+
+def remove_step(facts: Facts, paths: tuple[str, ...], detail: str) -> Step:
+    """Return a step that removes files of the checkpoint, in this order."""
+    arguments = change_files_arguments({}, paths)
+    return Step(0, "change-files", facts.location, detail, reversible=True, arguments=arguments)
+
+
+def change_step(
+    facts: Facts, writes: Mapping[str, bytes], removes: tuple[str, ...], detail: str | None = None
+) -> Step:
+    """Return a step that writes files of the checkpoint, then removes others."""
+    told = detail or (
+        f"write {counted(len(writes), 'file')} and remove {counted(len(removes), 'file')}"
+    )
+    arguments = change_files_arguments(writes, removes)
+    return Step(0, "change-files", facts.location, told, reversible=True, arguments=arguments)
+
+
+def note_step(facts: Facts, through: int | None) -> Step:
+    """Return the step that notes which batches no longer count."""
+    left = "no batch" if through is None else f"batches up to {through}"
+    detail = f"note that of earlier runs {left} of this query still count"
+    arguments = {} if through is None else {"through": str(through)}
+    if facts.query_id is not None:
+        arguments["query_id"] = facts.query_id
+    return Step(0, "note-rewind", facts.location, detail, reversible=True, arguments=arguments)

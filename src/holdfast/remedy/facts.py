@@ -1,0 +1,99 @@
+"""What a planner looks at, and the digests that tell whether it is still so."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from holdfast.answers import plain
+from holdfast.backup.access import Records
+from holdfast.diagnosis.inspection.result import Inspection
+from holdfast.diagnosis.inspection.subject import Subject
+from holdfast.errors import PlanError
+from holdfast.findings import Finding, Severity
+from holdfast.jobs.ready import ReadyJob
+from holdfast.ledgers.sinkstate import LastCommitted
+from holdfast.records.documents import encode_document
+from holdfast.records.journal import act_ids
+from holdfast.storage.reading import FileKind
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One checkpoint with everything around it, as the doctor sees it, and what was declared."""
+
+    subject: Subject
+    inspection: Inspection
+    findings: tuple[Finding, ...]
+    """What the doctor finds."""
+    records: Records
+    job: ReadyJob | None = None
+    """The job that the project declares; None for a target that is a path."""
+
+    @property
+    def location(self) -> str:
+        """The checkpoint, as shown to people."""
+        return self.subject.picture.location
+
+    @property
+    def query_id(self) -> str | None:
+        """The id in `metadata`."""
+        return self.subject.query_id
+
+    @property
+    def held(self) -> LastCommitted:
+        """The newest batch of the query in the sink."""
+        if self.subject.sight is not None:
+            return self.subject.sight.held
+        if self.subject.sink is not None:
+            return self.subject.sink.last_committed(self.query_id)
+        return LastCommitted.unknown("no sink is known")
+
+    @property
+    def fatal(self) -> tuple[Finding, ...]:
+        """What keeps the next start from going well."""
+        return tuple(one for one in self.findings if one.severity is Severity.FATAL)
+
+    def require_job(self) -> ReadyJob:
+        """Return the declared job; raise PlanError (HF4614) where the target is no job."""
+        if self.job is None:
+            message = f"{self.location} is not declared as a job here"
+            raise PlanError("HF4614", message, at=self.location)
+        return self.job
+
+    def looked_at(self) -> Mapping[str, str]:
+        """Return what was looked at, each with what was seen or its digest: equal facts are equal.
+
+        The lease is not part of it: applying a plan takes it.
+        """
+        run = next(iter(self.subject.recorded.runs), None)
+        acts = act_ids(self.records.journal.reader)
+        sight, held = self.subject.sight, self.held
+        seen = {
+            "checkpoint": self._checkpoint(),
+            "query": self.query_id or "none",
+            "sink": f"{held.answer.value} {held.value if held.value is not None else ''}".strip(),
+            "newest run": "none" if run is None else f"{run.generation} {run.ended}",
+            "newest act": acts[-1] if acts else "none",
+        }
+        if sight is not None:
+            place = [sight.place, sight.incarnation, sight.contents.value, sight.generation]
+            seen["sink's place"] = _digest(place)
+        if self.subject.job is not None:
+            declared = self.subject.job.job.model_dump(mode="json")
+            seen["declaration"] = _digest(declared)
+        return seen
+
+    def _checkpoint(self) -> str:
+        items = self.subject.picture.layout.items.values()
+        files = sorted(
+            (one.path, one.size, one.modified_ms, one.tag)
+            for one in items
+            if one.kind is FileKind.FILE
+        )
+        return _digest([list(file) for file in files])
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(encode_document({"value": plain(value)})).hexdigest()

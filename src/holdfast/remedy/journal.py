@@ -1,0 +1,66 @@
+"""Tells what was done to a checkpoint: every act of its journal with its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from holdfast.backup.access import Records
+from holdfast.errors import HoldfastError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.records.journal import JournalledAct, interrupted
+from holdfast.remedy.applying import UNDO, UNDONE, plan_of_act
+from holdfast.remedy.plan import Plan
+from holdfast.remedy.results import JournalEntry, JournalPlace, StepDone
+
+
+def journal_of(records: Records, job: str | None) -> tuple[JournalPlace, tuple[Finding, ...]]:
+    """Return the journal of a checkpoint, and what is wrong with it; nothing is written."""
+    acts = records.journal.acts()
+    void = {one.id for one in records.journal.void()}
+    undone = {str(one.act.intent["undoes"]): one for one in acts
+              if one.act.kind == UNDO and one.outcome == UNDONE}  # fmt: skip
+    entries = tuple(_entry(one, one.act.id in void, one.act.id in undone) for one in acts)
+    return JournalPlace(records.location, job, entries), tuple(_findings(records, acts))
+
+
+def _findings(records: Records, acts: Iterable[JournalledAct]) -> Iterator[Finding]:
+    act = records.journal.unfinished()
+    if act is not None:
+        yield interrupted(act, records.location)
+    for one in acts:
+        if not one.is_intact:
+            place = Place(one.act.id, root=records.journal.reader.location)
+            message = f"the records of {one.act.kind} {one.act.id} do not follow from each other"
+            yield Finding("HF4616", Severity.WARNING, message, place, {"act": one.act.id})
+
+
+def _entry(one: JournalledAct, is_void: bool, is_undone: bool) -> JournalEntry:
+    plan = _plan(one)
+    state = one.outcome or ("void" if is_void else "open")
+    return JournalEntry(
+        id=one.act.id,
+        kind=one.act.kind,
+        state=UNDONE if is_undone else state,
+        at=one.act.at,
+        by=one.act.by,
+        ended_at=one.ended_at,
+        plan=None if plan is None else plan.id,
+        undoes=one.act.intent.get("undoes"),
+        generation=one.act.generation,
+        steps=() if plan is None else tuple(_steps(plan, one)),
+        intact=one.is_intact,
+    )
+
+
+def _plan(one: JournalledAct) -> Plan | None:
+    try:
+        return plan_of_act(one)
+    except HoldfastError:
+        return None
+
+
+def _steps(plan: Plan, one: JournalledAct) -> Iterator[StepDone]:
+    events = one.events()
+    for step in plan.steps:
+        event = events[step.number].event.value if step.number in events else "not begun"
+        yield StepDone(step.number, step.act, step.target, step.detail, event)

@@ -1,0 +1,25 @@
+"""One planner per remedy: a pure function of the facts and the remedy's own options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from holdfast.remedy.facts import Facts
+from holdfast.remedy.plan import Draft, Plan, Remedy, Request, plan_of
+from holdfast.remedy.remedies.clean import plan_clean
+from holdfast.remedy.remedies.resume import plan_resume
+
+Planner = Callable[[Facts, Mapping[str, str]], Draft]
+"""Returns a draft, or raises PlanError where the remedy is refused; writes nothing."""
+
+PLANNERS: Mapping[Remedy, Planner] = {
+    Remedy.RESUME: plan_resume,
+    Remedy.CLEAN: plan_clean,
+}
+
+
+def make_plan(facts: Facts, request: Request) -> Plan:
+    """Return the plan of a remedy; raise PlanError where it is refused."""
+    draft = PLANNERS[request.remedy](facts, request.options)
+    job = None if facts.job is None else facts.job.name
+    return plan_of(draft, request, facts.location, job, facts.looked_at())

@@ -1,0 +1,14 @@
+"""Every kind of step that a plan can have: how it is done, and how it is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.remedy.steps.checkpoint import AllowStart, BackupCheckpoint, BlockStart, ChangeFiles
+from holdfast.remedy.steps.rewinds import NoteRewind
+from holdfast.remedy.steps.work import StepKind
+
+STEP_KINDS: Mapping[str, StepKind] = {
+    kind.name: kind
+    for kind in (BackupCheckpoint(), BlockStart(), ChangeFiles(), AllowStart(), NoteRewind())
+}

@@ -1,0 +1,180 @@
+"""Steps on the files of the checkpoint itself: back up, keep Spark out, change, let Spark in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from holdfast.backup.changes import FileChanges, apply_changes, parents_of, plan_undo
+from holdfast.backup.making import make_backup
+from holdfast.backup.snapshot import BEFORE_PLAN, CopiedFile, Root
+from holdfast.checkpoint.layout import checksum_name
+from holdfast.crashpoints import reach
+from holdfast.errors import CheckpointError, NotFoundError
+from holdfast.remedy.plan import Step
+from holdfast.remedy.steps.work import Result, Work
+
+METADATA = "metadata"
+_SIDE = checksum_name(METADATA)
+
+
+class BackupCheckpoint:
+    """Makes a verified copy of the whole checkpoint."""
+
+    name: ClassVar[str] = "backup-checkpoint"
+
+    def apply(self, step: Step, work: Work) -> Result:
+        """Make the backup, and return its id."""
+        records = work.records
+        made = make_backup(
+            records.checkpoint,
+            records.store,
+            identity=records.identity,
+            now_ms=int(time.time() * 1000),
+            purpose=BEFORE_PLAN,
+            progress=work.progress,
+        )
+        return {"backup": made.snapshot.id}
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Keep it: a copy does no harm, and may be needed."""
+
+
+class BlockStart:
+    """Keeps every Spark from starting on the checkpoint while it is changed.
+
+    With a `metadata` that is no JSON, each release stops in `start()` before it reads a log.
+    """
+
+    name: ClassVar[str] = "block-start"
+
+    def apply(self, step: Step, work: Work) -> Result:
+        """Replace `metadata`; the checkpoint stays as it is otherwise."""
+        writer = work.records.writer()
+        text = f"holdfast is changing this checkpoint ({work.act_id}); do not start a query on it\n"
+        writer.replace(METADATA, (text.encode("ascii"),))
+        writer.remove(_SIDE)
+        writer.settle()
+        reach("plan.start-blocked")
+        return {}
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Put `metadata` back as it was."""
+        put_back(work, (METADATA, _SIDE))
+
+
+class AllowStart:
+    """Gives the checkpoint its `metadata` back: the one of before, or the one of the plan."""
+
+    name: ClassVar[str] = "allow-start"
+
+    def apply(self, step: Step, work: Work) -> Result:
+        """Write `metadata`; from here on a query can start."""
+        given = step.arguments.get("metadata")
+        if given is None:
+            put_back(work, (METADATA, _SIDE))
+        else:
+            writer = work.records.writer()
+            writer.remove(_SIDE)
+            writer.replace(METADATA, (given.encode("utf-8"),))
+            writer.settle()
+        reach("plan.start-allowed")
+        return {}
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Keep Spark out again, until everything is as it was."""
+        BlockStart().apply(step, work)
+
+
+class ChangeFiles:
+    """Writes and removes single files of the checkpoint, each with its checksum file."""
+
+    name: ClassVar[str] = "change-files"
+
+    def apply(self, step: Step, work: Work) -> Result:
+        """Write, then remove; then read again what was written."""
+        writes, removes = _changes_of(step)
+        writer = work.records.writer()
+        for path, content in writes.items():
+            for side in (checksum_name(path), f"{path}.crc"):
+                writer.remove(side)
+            writer.replace(path, (content,))
+        for path in removes:
+            writer.remove(path)
+            reach("plan.file-removed")
+        writer.settle()
+        for path, content in writes.items():
+            if work.records.checkpoint.read(path) != content:
+                raise _changed(work, path)
+        for path in removes:
+            if _is_there(work, path):
+                raise _changed(work, path)
+        return {"written": len(writes), "removed": len(removes)}
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Put every file back as it was in the backup; remove those that were not there."""
+        writes, removes = _changes_of(step)
+        sides = [side for path in writes for side in (checksum_name(path), f"{path}.crc")]
+        put_back(work, (*writes, *removes, *sides))
+
+
+def change_files_arguments(
+    writes: Mapping[str, bytes], removes: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Return the arguments of a `change-files` step; files are changed in the order given."""
+    encoded = {path: base64.b64encode(content).decode("ascii") for path, content in writes.items()}
+    return {"writes": json.dumps(encoded), "removes": json.dumps(list(removes))}
+
+
+def put_back(work: Work, paths: tuple[str, ...]) -> None:
+    """Make files of the checkpoint what they are in the backup, byte for byte."""
+    before = work.backup().checkpoint
+    kept = tuple(before.by_path[path] for path in paths if path in before.by_path)
+    touched = FileChanges(
+        writes=kept,
+        removes=tuple(path for path in paths if path not in before.by_path),
+        made_folders=_folders_around(kept, before),
+        removed_folders=(),
+    )
+    back = plan_undo(touched, before, existed=True)
+    changes = FileChanges(back.writes, back.removes, touched.made_folders, ())
+    apply_changes(changes, work.records.store, work.records.writer(), before.modes)
+    for file in kept:
+        content = work.records.checkpoint.read(file.path)
+        if hashlib.sha256(content).hexdigest() != file.sha256:
+            raise _changed(work, file.path)
+
+
+def _folders_around(files: tuple[CopiedFile, ...], root: Root) -> tuple[str, ...]:
+    known = set(root.folders)
+    around = {folder for file in files for folder in parents_of(file.path) if folder in known}
+    return tuple(sorted(around, key=lambda one: (one.count("/"), one)))
+
+
+def _changes_of(step: Step) -> tuple[dict[str, bytes], list[str]]:
+    writes: dict[str, Any] = json.loads(step.arguments.get("writes", "{}"))
+    removes: list[str] = json.loads(step.arguments.get("removes", "[]"))
+    return {path: base64.b64decode(text) for path, text in writes.items()}, removes
+
+
+def _is_there(work: Work, path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name in work.records.checkpoint.names(folder)
+
+
+def _changed(work: Work, path: str) -> CheckpointError:
+    at = f"{work.records.location}/{path}"
+    message = f"{path} changed again just after it was written: another process is writing there"
+    return CheckpointError("HF4512", message, at=at)
+
+
+def read_or_none(work: Work, path: str) -> bytes | None:
+    """Return the bytes of a file of the checkpoint, None where it is not there."""
+    try:
+        return work.records.checkpoint.read(path)
+    except NotFoundError:
+        return None

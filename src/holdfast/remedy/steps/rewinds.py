@@ -1,0 +1,36 @@
+"""Steps on the records: what earlier runs delivered no longer counts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from holdfast.records.moments import moment_now
+from holdfast.records.rewinds import Rewind, Rewinds
+from holdfast.remedy.plan import Step
+from holdfast.remedy.steps.work import Result, Work
+
+
+class NoteRewind:
+    """Notes next to the checkpoint which batches were taken back, so that a start knows it."""
+
+    name: ClassVar[str] = "note-rewind"
+
+    def apply(self, step: Step, work: Work) -> Result:
+        """Write the record."""
+        through = step.arguments.get("through")
+        rewind = Rewind(
+            generation=work.generation,
+            act=work.act_id,
+            remedy=work.plan.remedy.value,
+            query_id=step.arguments.get("query_id"),
+            through=None if through is None else int(through),
+            at=moment_now(),
+        )
+        Rewinds(work.records.folder).write(rewind)
+        return {"generation": work.generation}
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Remove the record, also where the step was only begun."""
+        for rewind in Rewinds(work.records.folder).all():
+            if rewind.act == work.act_id:
+                Rewinds(work.records.folder).remove(rewind.generation)
