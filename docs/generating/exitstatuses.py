@@ -20,8 +20,9 @@ MEANINGS = {
     30: "start refused: rows would be lost or duplicated",
     31: "start refused: Holdfast cannot determine whether rows would be lost or duplicated",
     32: "start refused: it is right only under conditions that a person must confirm",
-    40: "a restore, or a statement about a pending batch, is refused because it is not safe",
-    42: "a restore was interrupted and must be finished or undone first",
+    40: "a plan, a restore, or a statement about a pending batch, is refused because it is not safe",
+    41: "the plan is stale: something that it was made from has changed",
+    42: "a restore or a plan was interrupted and must be finished or undone first",
     50: "the sink cannot be written, or must not be",
     51: "a source cannot be loaded, or a transform cannot be applied",
     52: "Spark cannot be started",
@@ -35,7 +36,6 @@ MEANINGS = {
 }
 
 RESERVED = {
-    41: "a plan is stale",
     61: "the audit is inconclusive",
 }
 """Statuses that are reserved for commands that do not exist yet."""

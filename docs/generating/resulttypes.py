@@ -20,6 +20,8 @@ from holdfast.diagnosis.inspection.evidence import Evidence
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.diagnosis.status.result import Status
 from holdfast.jobs.scaffold import NewProject
+from holdfast.remedy.plan import Plan
+from holdfast.remedy.results import Applied, JournalReport
 from holdfast.restart.recorded import RecordReport
 from holdfast.restart.result import Check
 from holdfast.running.report import RunReport
@@ -36,6 +38,10 @@ RESULTS: dict[str, type] = {
     "doctor": Examination,
     "state": StateRows,
     "diff": Comparison,
+    "plan": Plan,
+    "apply": Applied,
+    "undo": Applied,
+    "journal": JournalReport,
     "backup": BackupReport,
     "backups": BackupList,
     "restore": Restoration,

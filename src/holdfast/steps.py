@@ -17,7 +17,8 @@ _PLACEHOLDER = re.compile(r"(?<![\w./])(TARGET|JOB)(?![\w/]|\.\w)")
 # `re` compiles these and keeps them: most answers need none of them.
 _COMMAND = (
     r"(?<!`)\bholdfast "
-    r"(?:backups?|check|diff|doctor|evidence|inspect|restore|run|state|status)\b(?= )(?! --pro)"
+    r"(?:apply|backups?|check|diff|doctor|evidence|inspect|journal|plan \w+|restore|run|state|status"
+    r"|undo)\b(?= )(?! --pro)"
 )
 """A command that reads a project; in backticks it is only spoken of."""
 
@@ -69,7 +70,7 @@ def _named(value: str) -> str:
     return f'{{"{name}": "{text}"}}'
 
 
-_FLAGS = ("--even-if-running", "--force", "--offline", "--verify")
+_FLAGS = ("--even-if-running", "--force", "--force-protected", "--offline", "--verify")
 _ARGUMENTS = {
     "--accept": _Argument("accept", _listed, r"HF\d{4}:\w+|[a-z-]+"),
     "--against": _Argument("against", _quoted),

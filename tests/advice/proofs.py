@@ -467,7 +467,7 @@ WRONG_RECORDS: dict[str, tuple[str, ...]] = {
 """Wrong fixes that trials or restarts have executed, by their text."""
 
 _REASONS: tuple[tuple[str, str], ...] = (
-    (r"^holdfast (?:inspect|doctor|evidence|backups|explain|state|status|diff|--help)\b",
+    (r"^holdfast (?:inspect|doctor|evidence|backups|explain|journal|state|status|diff|--help)\b",
      "command"),
     (r"^(?:run|ask) `?holdfast (?:inspect|doctor)\b", "command"),
     (r"^see (?:what is still there|which keys there are): holdfast state", "command"),
@@ -506,6 +506,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"HF51\d\d|HF530[123]|HF5311", "project"),
     (r"HF52\d\d", "environment"),
     (r"HF45(?:0[2-9]|1[0-6]|2[12])", "argument"),
+    (r"HF46\d\d", "argument"),
     (r"HF7\d\d\d|HF2611|HF2613|HF5028", "storage"),
 )
 """Families whose steps are about the project file, options, installation or storage."""

@@ -11,6 +11,7 @@ import click
 import pytest
 
 from holdfast.cli import main as cli_main
+from holdfast.cli.commands import plan
 from holdfast.cli.main import COMMANDS
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
@@ -41,13 +42,18 @@ def test_help_names_every_command() -> None:
         assert summary.split()[0] in shown.out
 
 
+GROUPS = {"plan": [*plan.command.commands]}
+"""Commands with commands of their own."""
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_and_the_common_options(name: str) -> None:
     """--json on every command."""
-    shown = holdfast(name, "--help")
-    assert shown.status == 0
-    for option in ("--json", "--quiet", "--no-color"):
-        assert option in shown.out
+    for words in ([name, one] for one in GROUPS[name]) if name in GROUPS else [[name]]:
+        shown = holdfast(*words, "--help")
+        assert shown.status == 0
+        for option in ("--json", "--quiet", "--no-color"):
+            assert option in shown.out
 
 
 def test_help_loads_nothing_heavy() -> None:

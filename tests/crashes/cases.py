@@ -34,6 +34,9 @@ ELSEWHERE = {
 }
 """Points that a run does not come to by itself, and the tests that pass them."""
 
+OF_PLANS = frozenset(point for point in POINTS if point.startswith("plan."))
+"""Points of applying and undoing a plan: tests/remedy kills at each of them."""
+
 
 @dataclass(frozen=True)
 class Case:

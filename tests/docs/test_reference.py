@@ -75,9 +75,15 @@ def test_every_option_is_described(name: str) -> None:
     command = holdfast.get_command(context, name)
     assert command is not None
     section = text_of("commands.md").partition(f"## holdfast {name}\n")[2].partition("\n## ")[0]
-    names = [text for one in command.params for text in one.opts if text.startswith("-")]
+    params = [one for each in leaves(command) for one in each.params]
+    names = [text for one in params for text in one.opts if text.startswith("-")]
     assert names
     assert [one for one in names if not re.search(rf"{one}(?![\w-])", section)] == []
+
+
+def leaves(command: click.Command) -> list[click.Command]:
+    """Return the command, or those of a group."""
+    return [*command.commands.values()] if isinstance(command, click.Group) else [command]
 
 
 def test_every_code_has_its_page() -> None:

@@ -37,7 +37,7 @@ COMMANDS: dict[str, str] = {
     "plan": "Plan a remedy: resume, clean; change nothing",
     "apply": "Apply a plan, or finish one that was interrupted",
     "undo": "Undo a plan that was applied",
-    "journal": "Show what was done to a checkpoint: plans, restores, and how to take them back",
+    "journal": "Show what was done to a checkpoint: plans, restores, and what was undone",
     "backup": "Make a verified copy of a checkpoint, stored next to it",
     "backups": "List the backups",
     "restore": "Restore a backup: the whole checkpoint, or single files",

@@ -16,7 +16,7 @@ REMEDY_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF4602",
-        "the sink cannot take batches back",
+        "the sink cannot be rewound or cleared",
         "batches that the sink holds would be planned again under ids that it knows; their rows "
         "would be skipped or duplicated",
         (_LOOK,),
@@ -34,7 +34,7 @@ REMEDY_CODES: tuple[Code, ...] = (
         "the job is protected",
         "protect: true in the project file forbids remedies that remove its output or process "
         "batches again",
-        ("pass --force-protected to plan it despite this; the journal records who did",),
+        ("find out why the job is protected before you plan it with --force-protected",),
         exit_status=40,
     ),
     Code(
@@ -119,8 +119,8 @@ REMEDY_CODES: tuple[Code, ...] = (
     Code(
         "HF4615",
         "a part of the plan cannot be undone",
-        "what a step removes for good cannot be put back by undo",
-        ("read which step it is before you apply the plan",),
+        "what a step removes for good is not there any more when the plan is undone",
+        ("look which step it is before you apply the plan",),
     ),
     Code(
         "HF4616",

@@ -47,6 +47,10 @@ def plan(
     `remedy` is resume, replay, backfill, reset, move, repair, retire or clean; `options` are its
     own. `output` is a file to write the plan to. The same facts give the same plan. Raises
     PlanError where the remedy is refused.
+
+    >>> import holdfast
+    >>> holdfast.plan("demo/orders", "resume").result.effects.next_start
+    'runs batch 5 again'
     """
     from holdfast.remedy.plan import Remedy, Request
 
@@ -81,6 +85,11 @@ def apply(
 
     Takes the lease. Raises PlanError (HF4605) if something changed since the plan was made.
     `confirm` gets the plan and answers whether it may be applied; None asks nobody.
+
+    >>> import holdfast
+    >>> made = holdfast.plan("demo/orders", "resume").result
+    >>> holdfast.apply(made).result.outcome
+    'nothing'
     """
     from holdfast.remedy.plan import Plan as PlanType
 
@@ -105,7 +114,12 @@ def finish_plan(
     progress: Progress | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> Answer[Applied]:
-    """Finish the plan that was interrupted on a checkpoint."""
+    """Finish the plan that was interrupted on a checkpoint.
+
+    >>> import holdfast
+    >>> holdfast.finish_plan("demo/orders").result.outcome
+    'nothing'
+    """
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
     return _applied("apply", _applying(found, True, watch, progress, waiting).finish(), found)
@@ -126,6 +140,10 @@ def undo(
     """Undo the newest plan that was applied to a checkpoint, or the act of this id.
 
     Raises PlanError (HF4609) once the job has run again.
+
+    >>> import holdfast
+    >>> holdfast.undo("demo/orders").result.outcome
+    'nothing'
     """
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
@@ -142,7 +160,13 @@ def journal(
     profile: str | None = None,
     storage_options: StorageOptions = (),
 ) -> Answer[JournalReport]:
-    """Return what was done to a checkpoint, or to every job of the project; nothing is written."""
+    """Return what was done to a checkpoint, or to every job of the project; nothing is written.
+
+    >>> import holdfast
+    >>> (place,) = holdfast.journal("demo/orders").result.places
+    >>> len(place.acts)
+    0
+    """
     from holdfast.remedy.journal import journal_of
     from holdfast.remedy.results import JournalReport
     from holdfast.targets.jobs import jobs_of

@@ -53,7 +53,7 @@ class Event(str, Enum):
 
 
 @dataclass(frozen=True)
-class Entry:
+class StepEntry:
     """One event of an act, in the order in which they happened."""
 
     step: int
@@ -69,7 +69,7 @@ class JournalledAct:
     """An act with everything that the journal has of it."""
 
     act: Act
-    entries: tuple[Entry, ...]
+    entries: tuple[StepEntry, ...]
     outcome: str | None
     """How it ended; None where it was interrupted, or is under way."""
     ended_at: str | None
@@ -79,7 +79,7 @@ class JournalledAct:
     last_digest: str | None
     """The digest of its newest file: what the next act begins with."""
 
-    def events(self) -> Mapping[int, Entry]:
+    def events(self) -> Mapping[int, StepEntry]:
         """Return the newest event of each step."""
         return {entry.step: entry for entry in self.entries}
 
@@ -120,7 +120,7 @@ class Journal:
         document = {"id": act.id, "outcome": outcome, "at": moment_now(), "previous": previous}
         self._write(f"{act.id}/outcome.json", document)
 
-    def append(self, act_id: str, entry: Entry) -> None:
+    def append(self, act_id: str, entry: StepEntry) -> None:
         """Write down what became of a step; on return it survives a power cut."""
         known = self.read(act_id)
         document = {
@@ -204,9 +204,9 @@ def _journalled(journal: Reader, act_id: str) -> JournalledAct:
         raise CheckpointError("HF4506", "its entries cannot be read", at=at) from error
 
 
-def _entry(document: Mapping[str, Any]) -> Entry:
+def _entry(document: Mapping[str, Any]) -> StepEntry:
     event = Event(document["event"])
-    return Entry(int(document["step"]), event, str(document["at"]), dict(document["result"]))
+    return StepEntry(int(document["step"]), event, str(document["at"]), dict(document["result"]))
 
 
 def _is_chained(contents: Sequence[bytes], documents: Sequence[Mapping[str, Any]]) -> bool:

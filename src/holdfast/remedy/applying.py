@@ -19,7 +19,7 @@ from holdfast.backup.safety import look
 from holdfast.checkpoint.verification import Progress
 from holdfast.crashpoints import reach
 from holdfast.errors import CheckpointError, PlanError
-from holdfast.records.journal import RESTORE, Act, Entry, Event, JournalledAct
+from holdfast.records.journal import RESTORE, Act, Event, JournalledAct, StepEntry
 from holdfast.records.leases.acting import Acting
 from holdfast.records.moments import moment_now
 from holdfast.remedy.plan import Plan, Step, decode_plan, encode_plan
@@ -50,6 +50,8 @@ class Applying:
         `plan_again` makes the plan once more, under the lease: raise PlanError (HF4605) where that
         is not the same plan.
         """
+        if not plan.steps:
+            return _nothing(self.records.location)
         known = self._known(plan.id)
         if known is not None and known.outcome == APPLIED:
             return self._answer(known, "already-applied", (), None)
@@ -173,7 +175,7 @@ class Applying:
         point: str | None,
         result: Result | None = None,
     ) -> None:
-        entry = Entry(step.number, event, moment_now(), dict(result or {}))
+        entry = StepEntry(step.number, event, moment_now(), dict(result or {}))
         records.journal.append(known.act.id, entry)
         if point is not None:
             reach(point)

@@ -70,7 +70,7 @@ _OUTCOMES = {
     "finished": "Finished the plan that was interrupted",
     "already-applied": "Already applied: nothing was changed",
     "undone": "Undone",
-    "nothing": "Nothing to do: no plan was interrupted, and none is left to undo",
+    "nothing": "Nothing to do",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from holdfast.format.sources.readers import UNKNOWN, reader_named
 from holdfast.records.facts import SourceFacts
 from holdfast.spark.facts.plan.normal import RELATIONS
-from holdfast.spark.facts.plan.reading import REFUSALS, Plan, brief, java_pairs, pairs_of
+from holdfast.spark.facts.plan.reading import REFUSALS, QueryPlan, brief, java_pairs, pairs_of
 from holdfast.spark.facts.plan.tree import Node
 from holdfast.spark.facts.state import attributes
 from holdfast.spark.facts.texts import option_value
@@ -21,7 +21,7 @@ _IDENTITY = (
 """Options that say what is read, in lower case."""
 
 
-def sources_of(machine: Any, plan: Plan, unknown: list[str]) -> tuple[SourceFacts, ...]:
+def sources_of(machine: Any, plan: QueryPlan, unknown: list[str]) -> tuple[SourceFacts, ...]:
     """Return the sources in the order in which Spark numbers them."""
     nodes = [node for node in plan.root.walk() if node.name in RELATIONS]
     readers = [_attribute_ids(node) for node in nodes]

@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.records.facts import StaticFacts
 from holdfast.spark.facts.plan.normal import RELATIONS
-from holdfast.spark.facts.plan.reading import REFUSALS, Plan, brief, pairs_of, texts_of
+from holdfast.spark.facts.plan.reading import REFUSALS, QueryPlan, brief, pairs_of, texts_of
 from holdfast.spark.facts.plan.tree import Node
 from holdfast.spark.facts.state import attributes
 from holdfast.spark.facts.texts import bounded, without_secrets
@@ -20,7 +20,7 @@ _LISTED = re.compile(r"path=([^;]*);.*?length=(\d+);.*?modification_time=(\d+)")
 _PLAIN = frozenset(("CTERelationRef", "OneRowRelation"))
 
 
-def statics_of(plan: Plan, unknown: list[str]) -> Mapping[int, StaticFacts]:
+def statics_of(plan: QueryPlan, unknown: list[str]) -> Mapping[int, StaticFacts]:
     """Return the tables that are no streams, by the numbers of their leaves."""
     leaves = [
         node

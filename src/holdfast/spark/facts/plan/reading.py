@@ -29,7 +29,7 @@ _BETWEEN = "\x01"
 
 
 @dataclass(frozen=True)
-class Plan:
+class QueryPlan:
     """A plan of Spark: its tree, and the Java object to ask for more."""
 
     root: Node
@@ -57,8 +57,8 @@ class Reading:
     session: Any
     """The Java session."""
     machine: Any
-    analysed: Plan
-    planned: Plan | None = None
+    analysed: QueryPlan
+    planned: QueryPlan | None = None
     operators: tuple[PlannedOperator, ...] | None = None
     """In the order of the plan, each after those below it; None where Spark would not plan it."""
     unknown: list[str] = field(default_factory=list)
@@ -70,7 +70,7 @@ def read_plans(frame: DataFrame, output_mode: str) -> Reading:
     java_frame: Any = frame._jdf
     analysed = java_frame.queryExecution().analyzed()
     unknown: list[str] = []
-    plan = Plan(_tree(analysed, "the expressions of the query", unknown), analysed)
+    plan = QueryPlan(_tree(analysed, "the expressions of the query", unknown), analysed)
     reading = Reading(java_frame.sparkSession(), machine, plan, unknown=unknown)
     try:
         _complete(plan)
@@ -78,7 +78,7 @@ def read_plans(frame: DataFrame, output_mode: str) -> Reading:
         unknown.append(f"arguments of expressions ({brief(error)})")
     try:
         planned = plan_first_batch(frame, output_mode)
-        reading.planned = Plan(_tree(planned, "the planned first batch", unknown), planned)
+        reading.planned = QueryPlan(_tree(planned, "the planned first batch", unknown), planned)
         reading.operators = tuple(_operators(machine, reading.planned))
         _complete_constants(reading.planned)
     except REFUSALS as error:
@@ -122,7 +122,9 @@ def numbered(java_root: Any, root: Node, node: Node) -> Any:
     return found
 
 
-def expressions_of(plan: Plan, wanted: Callable[[Node], bool]) -> Iterator[tuple[Node, Node, Any]]:
+def expressions_of(
+    plan: QueryPlan, wanted: Callable[[Node], bool]
+) -> Iterator[tuple[Node, Node, Any]]:
     """Yield the wanted expressions with the node of the plan and the Java object of each."""
     for node in plan.root.walk():
         for (name, place), tree in node.expressions():
@@ -172,7 +174,7 @@ def _path(root: Node, node: Node) -> list[int]:
     return []
 
 
-def _operators(machine: Any, plan: Plan) -> Iterator[PlannedOperator]:
+def _operators(machine: Any, plan: QueryPlan) -> Iterator[PlannedOperator]:
     writer = loaded_type(machine, "operators.stateful", "StateStoreWriter")
     for node in _upwards(plan.root):
         if "stateInfo" not in node.fields:
@@ -193,7 +195,7 @@ _TRYING = frozenset(
 )
 
 
-def _complete_constants(plan: Plan) -> None:
+def _complete_constants(plan: QueryPlan) -> None:
     """Ask for constants that the JSON does not show: bytes, and long lists."""
     for _, one, java in expressions_of(plan, _hides_constants):
         if one.name == "Literal":
@@ -210,7 +212,7 @@ def _hides_constants(node: Node) -> bool:
     return node.name == "InSet"
 
 
-def _complete(plan: Plan) -> None:
+def _complete(plan: QueryPlan) -> None:
     """Ask for what changes the meaning of an expression and is not in the JSON."""
     _complete_constants(plan)
     for _, one, java in expressions_of(plan, _lacks):
@@ -266,7 +268,7 @@ def _asked(value: Any) -> str | None:
     return text if pairs is None else ", ".join(sorted(pairs[1].split(", ")))
 
 
-def _tries(plan: Plan) -> bool:
+def _tries(plan: QueryPlan) -> bool:
     """Tell whether something like `try_cast` stands in the plan; the JSON does not say which."""
     if not any("evalMode" in one.fields for one in _expressions(plan.root)):
         return False

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark import cloudpickle
 
 from holdfast.spark.facts.plan.expressions import type_of
-from holdfast.spark.facts.plan.reading import REFUSALS, Plan, brief, expressions_of
+from holdfast.spark.facts.plan.reading import REFUSALS, QueryPlan, brief, expressions_of
 from holdfast.spark.facts.plan.tree import Node
 
 _PYTHON = frozenset(("PythonUDF", "PythonUDAF", "PythonUDTF"))
@@ -38,7 +38,7 @@ class PlannedFunction:
     """The type that Spark makes of its results; None where the plan shows it elsewhere."""
 
 
-def python_functions(plan: Plan, unknown: list[str]) -> Iterator[PlannedFunction]:
+def python_functions(plan: QueryPlan, unknown: list[str]) -> Iterator[PlannedFunction]:
     """Yield each call of a Python function in a plan; those of one function have one object."""
     seen: dict[bytes, Any] = {}
     for owner, node, java in expressions_of(plan, lambda one: one.name in _PYTHON):
