@@ -24,8 +24,8 @@ PUBLIC = (
     "back_up", "check", "diff", "doctor", "evidence", "inspect", "list_backups", "open_checkpoint",
     "read_state", "restore", "run", "settle_restore", "start", "status",
 )  # fmt: skip
-OF_OTHERS = {"HF1023", "HF5208", "HF4508"}
-"""They name options of the node exporter, of pip, and one of `restore` that nobody is asked for in
+OF_OTHERS = {"HF1023", "HF5208", "HF4508", "HF4608", "HF4617"}
+"""They name options of the node exporter, of pip, and some of commands that nobody is asked for in
 Python."""
 
 

@@ -20,7 +20,7 @@ MEANINGS = {
     30: "start refused: rows would be lost or duplicated",
     31: "start refused: Holdfast cannot determine whether rows would be lost or duplicated",
     32: "start refused: it is right only under conditions that a person must confirm",
-    40: "a plan, a restore, or a statement about a pending batch, is refused because it is not safe",
+    40: "a plan, a restore, or a statement about a pending batch is refused: it is not safe",
     41: "the plan is stale: something that it was made from has changed",
     42: "a restore or a plan was interrupted and must be finished or undone first",
     50: "the sink cannot be written, or must not be",

@@ -17,8 +17,8 @@ _PLACEHOLDER = re.compile(r"(?<![\w./])(TARGET|JOB)(?![\w/]|\.\w)")
 # `re` compiles these and keeps them: most answers need none of them.
 _COMMAND = (
     r"(?<!`)\bholdfast "
-    r"(?:apply|backups?|check|diff|doctor|evidence|inspect|journal|plan \w+|restore|run|state|status"
-    r"|undo)\b(?= )(?! --pro)"
+    r"(?:apply|backups?|check|diff|doctor|evidence|inspect|journal|plan \w+|restore|run|state"
+    r"|status|undo)\b(?= )(?! --pro)"
 )
 """A command that reads a project; in backticks it is only spoken of."""
 

@@ -10,8 +10,8 @@ import pytest
 from holdfast.crashpoints import POINTS
 from tests.crashes.cases import (
     ELSEWHERE,
-    OF_PLANS,
     OCCASIONS,
+    OF_PLANS,
     TASKS,
     case_named,
     drawn_cases,

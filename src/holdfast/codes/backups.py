@@ -45,7 +45,7 @@ BACKUP_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF4505",
-        "a query seems to be running where the restore would write",
+        "a query seems to be running on the checkpoint that would be changed",
         "Spark does not notice files that change under it; its next batch would mix both",
         (
             "stop the query, wait as long as the message says, and try again",

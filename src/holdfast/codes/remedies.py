@@ -34,7 +34,10 @@ REMEDY_CODES: tuple[Code, ...] = (
         "the job is protected",
         "protect: true in the project file forbids remedies that remove its output or process "
         "batches again",
-        ("find out why the job is protected before you plan it with --force-protected",),
+        (
+            "find out why the job is protected; if it is meant all the same: holdfast plan … "
+            "--force-protected, which the journal keeps",
+        ),
         exit_status=40,
     ),
     Code(

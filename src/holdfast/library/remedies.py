@@ -54,8 +54,11 @@ def plan(
     """
     from holdfast.remedy.plan import Remedy, Request
 
-    request = Request(Remedy(remedy), str(target), _as_text(options or {}))
     chosen = ProjectChoice.of(project, profile)
+    found = resolved(target, chosen, storage_options)
+    # A relative path would mean another place where the plan is applied from another directory.
+    named = found.job or (found.location.url if found.location.is_local else str(target))
+    request = Request(Remedy(remedy), named, _as_text(options or {}))
     made, findings = _planned(request, chosen, storage_options)
     steps: tuple[str, ...] = ()
     if output is not None:

@@ -76,7 +76,9 @@ class JournalledAct:
     is_intact: bool
     """Whether each of its files names the digest of the one before it; one of an older release has
     no digests."""
-    last_digest: str | None
+    previous: str | None
+    """The digest of the newest file of the act before it; None in journals of older releases."""
+    last_digest: str
     """The digest of its newest file: what the next act begins with."""
 
     def events(self) -> Mapping[int, StepEntry]:
@@ -197,6 +199,7 @@ def _journalled(journal: Reader, act_id: str) -> JournalledAct:
             outcome=outcome["outcome"],
             ended_at=outcome.get("at"),
             is_intact=_is_chained(contents, documents),
+            previous=documents[0].get("previous"),
             last_digest=_digest(contents[-1]),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

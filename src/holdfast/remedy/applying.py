@@ -189,6 +189,9 @@ class Applying:
         now = plan_again()
         if now.id == plan.id:
             return
+        if now.target != plan.target:
+            message = f"the plan is for {plan.target}; here {plan.request.target} is {now.target}"
+            raise PlanError("HF4605", message, at=plan.target)
         names = {*plan.looked_at, *now.looked_at}
         changed = sorted(one for one in names if plan.looked_at.get(one) != now.looked_at.get(one))
         shown = ", ".join(changed) or "the steps that follow from it"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from holdfast.backup.access import Records
 from holdfast.errors import HoldfastError
@@ -23,12 +24,17 @@ def journal_of(records: Records, job: str | None) -> tuple[JournalPlace, tuple[F
     return JournalPlace(records.location, job, entries), tuple(_findings(records, acts))
 
 
-def _findings(records: Records, acts: Iterable[JournalledAct]) -> Iterator[Finding]:
+def _findings(records: Records, acts: Sequence[JournalledAct]) -> Iterator[Finding]:
     act = records.journal.unfinished()
     if act is not None:
         yield interrupted(act, records.location)
+    edited = {one.act.id for one in acts if not one.is_intact}
+    for later, one in pairwise(acts):
+        # One that was void had no outcome yet when the next one began.
+        if later.previous not in (None, one.last_digest) and one.outcome != "void":
+            edited.add(one.act.id)
     for one in acts:
-        if not one.is_intact:
+        if one.act.id in edited:
             place = Place(one.act.id, root=records.journal.reader.location)
             message = f"the records of {one.act.kind} {one.act.id} do not follow from each other"
             yield Finding("HF4616", Severity.WARNING, message, place, {"act": one.act.id})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from holdfast.backup.access import Records
 from holdfast.backup.snapshot import Snapshot
 from holdfast.checkpoint.verification import Progress
-from holdfast.errors import PlanError
+from holdfast.errors import NotFoundError, PlanError
 from holdfast.remedy.plan import Plan, Step
 
 if TYPE_CHECKING:
@@ -46,7 +46,11 @@ class Work:
         made = self.result_of("backup-checkpoint")
         if made is None:
             raise PlanError("HF4607", "the plan changes files before it backs them up")
-        return self.records.store.snapshot(str(made["backup"]))
+        try:
+            return self.records.store.snapshot(str(made["backup"]))
+        except NotFoundError as error:
+            message = f"its backup {made['backup']} was removed"
+            raise PlanError("HF4609", message, at=self.records.store.location) from error
 
 
 class StepKind(Protocol):
