@@ -141,7 +141,7 @@ class Journal:
         return _journalled(self.reader, act_id)
 
     def acts(self) -> tuple[JournalledAct, ...]:
-        """Return every act, the newest first; one that cannot be read raises HF4506."""
+        """Return every act, the newest first; raise CheckpointError for one that is damaged."""
         return tuple(self.read(one) for one in reversed(act_ids(self.reader)))
 
     def unfinished(self) -> Act | None:
@@ -204,7 +204,7 @@ def _journalled(journal: Reader, act_id: str) -> JournalledAct:
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         at = f"{journal.location}/{act_id}"
-        raise CheckpointError("HF4506", "its entries cannot be read", at=at) from error
+        raise CheckpointError("HF4616", "its entries cannot be read", at=at) from error
 
 
 def _entry(document: Mapping[str, Any]) -> StepEntry:

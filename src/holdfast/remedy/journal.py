@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from holdfast.backup.access import Records
-from holdfast.errors import HoldfastError
+from holdfast.errors import CheckpointError, HoldfastError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.records.journal import JournalledAct, interrupted
+from holdfast.records.journal import JournalledAct, act_ids, interrupted
 from holdfast.remedy.applying import UNDO, UNDONE, plan_of_act
 from holdfast.remedy.plan import Plan
 from holdfast.remedy.results import JournalEntry, JournalPlace, StepDone
@@ -16,12 +16,25 @@ from holdfast.remedy.results import JournalEntry, JournalPlace, StepDone
 
 def journal_of(records: Records, job: str | None) -> tuple[JournalPlace, tuple[Finding, ...]]:
     """Return the journal of a checkpoint, and what is wrong with it; nothing is written."""
-    acts = records.journal.acts()
+    acts, damages = _acts(records)
     void = {one.id for one in records.journal.void()}
     undone = {str(one.act.intent["undoes"]): one for one in acts
               if one.act.kind == UNDO and one.outcome == UNDONE}  # fmt: skip
     entries = tuple(_entry(one, one.act.id in void, one.act.id in undone) for one in acts)
-    return JournalPlace(records.location, job, entries), tuple(_findings(records, acts))
+    return JournalPlace(records.location, job, entries), (*damages, *_findings(records, acts))
+
+
+def _acts(records: Records) -> tuple[list[JournalledAct], list[Finding]]:
+    """Return the acts that can be read, the newest first, and a finding for each other one."""
+    acts, damages = [], []
+    for one in reversed(act_ids(records.journal.reader)):
+        try:
+            acts.append(records.journal.read(one))
+        except CheckpointError as error:
+            place = Place("", root=error.at)
+            message = f"the records of {one} cannot be read: {error.message}"
+            damages.append(Finding("HF4616", Severity.ERROR, message, place, {"act": one}))
+    return acts, damages
 
 
 def _findings(records: Records, acts: Sequence[JournalledAct]) -> Iterator[Finding]:
