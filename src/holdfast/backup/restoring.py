@@ -356,9 +356,11 @@ def _begun(
 
 
 def act_id(target: Records, now_ms: int) -> str:
-    """Name an act by its time and its number in the journal."""
-    number = len(target.journal.reader.names("")) + 1
-    return f"{moment_text(now_ms)}-{number:04d}"
+    """Name an act by its time and its number in the journal; it sorts after every other one, also
+    where the clock was set back."""
+    names = target.journal.reader.names("")
+    newest = max((one.partition("-")[0] for one in names), default="")
+    return f"{max(moment_text(now_ms), newest)}-{len(names) + 1:04d}"
 
 
 def _answer(

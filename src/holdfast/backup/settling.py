@@ -28,7 +28,7 @@ from holdfast.backup.snapshot import CHECKPOINT, SINK_LOG, Root, Snapshot
 from holdfast.backup.store import BackupStore
 from holdfast.checkpoint.verification import Progress
 from holdfast.codes import code_of
-from holdfast.errors import CheckpointError
+from holdfast.errors import CheckpointError, NotFoundError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.journal import Act
 from holdfast.storage.machine import is_temporary
@@ -68,6 +68,45 @@ def settle_restore(
         held.enter_context(alone(target.store, KIND, act.generation))
         guarded = reduce(Records.under, (act, *jobs), target)
         return _settle(guarded, finish, open_store, progress)
+
+
+OpenStore = Callable[[str], BackupStore]
+"""Opens the store that a journal names."""
+
+
+def no_other_store(url: str) -> BackupStore:
+    """Raise HF4509: only backups of the checkpoint itself are known."""
+    raise CheckpointError("HF4509", "its backup is in another place", at=url)
+
+
+def take_back(
+    target: Records, act: Act, open_store: OpenStore, progress: Progress | None
+) -> str | None:
+    """Bring back what was there before a restore that ended; return the backup it comes from.
+
+    May be repeated after a kill.
+    """
+    found = _read(act, target, open_store)
+    sweep_leftovers(target.checkpoint, target.writer())
+    _undo(found, target, frozenset(), progress)
+    safety = act.intent["safety_backup"]
+    return None if safety is None else str(safety)
+
+
+def not_to_take_back(target: Records, act: Act, open_store: OpenStore) -> str | None:
+    """Return why a restore that ended cannot be taken back; None where it can."""
+    if act.intent.get("root") == SINK_LOG:
+        return "it wrote the log of a sink, which may have taken rows since"
+    try:
+        found = _read(act, target, open_store)
+    except NotFoundError:
+        return "the backup that was made before it does not exist any more"
+    whole = found.snapshot.checkpoint if found.whole else None
+    try:
+        verify_applied(target.checkpoint, found.changes, whole)
+    except CheckpointError as error:
+        return f"the checkpoint changed since: {(error.at or target.location)}"
+    return None
 
 
 def _settle(

@@ -139,4 +139,16 @@ REMEDY_CODES: tuple[Code, ...] = (
         ("pass another path with -o",),
         exit_status=2,
     ),
+    Code(
+        "HF4640",
+        "a query ran on the checkpoint while a plan was being applied",
+        "it wrote offsets or commits that are neither in the backup of the plan nor written by the "
+        "plan; going on would mix both, and the batches may be in the sink",
+        (
+            "stop the query; do not start it again before somebody has looked",
+            "holdfast journal TARGET, and holdfast undo TARGET puts back what the plan changed and "
+            "keeps the entries of the query",
+        ),
+        exit_status=40,
+    ),
 )

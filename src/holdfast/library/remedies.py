@@ -19,10 +19,12 @@ from holdfast.targets.opening import resolved
 
 if TYPE_CHECKING:
     from holdfast.backup.access import Records
+    from holdfast.backup.store import BackupStore
     from holdfast.jobs.ready import ReadyJob
     from holdfast.jobs.target import Target
     from holdfast.records.journal import JournalledAct
     from holdfast.remedy.applying import Applying
+    from holdfast.remedy.evidence import AskSink
     from holdfast.remedy.facts import Facts
     from holdfast.remedy.plan import Plan, Request
     from holdfast.remedy.results import Applied, JournalPlace, JournalReport, StepDone
@@ -99,7 +101,7 @@ def apply(
     given = plan if isinstance(plan, PlanType) else _read(Path(plan))
     chosen = ProjectChoice.of(project, profile)
     target = resolved(given.request.target, chosen, storage_options)
-    applying = _applying(target, even_if_running, watch, progress, waiting)
+    applying = _applying(target, even_if_running, watch, progress, waiting, storage_options)
     if confirm is not None and not confirm(given):
         raise PlanError("HF4608", "not confirmed", at=given.target)
     done = applying.apply(given, lambda: _planned(given.request, chosen, storage_options)[0])
@@ -125,7 +127,8 @@ def finish_plan(
     """
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
-    return _applied("apply", _applying(found, True, watch, progress, waiting).finish(), found)
+    applying = _applying(found, True, watch, progress, waiting, storage_options)
+    return _applied("apply", applying.finish(), found)
 
 
 @names_target
@@ -150,8 +153,8 @@ def undo(
     """
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
-    applying = _applying(found, True, watch, progress, waiting)
-    done = applying.undo(act, lambda one: _newer(found, one))
+    applying = _applying(found, True, watch, progress, waiting, storage_options)
+    done = applying.undo(act, lambda one: _newer(found, one, applying.ask_sink))
     return _applied("undo", done, found)
 
 
@@ -243,8 +246,10 @@ def _applying(
     watch: Callable[[StepDone], None] | None,
     progress: Progress | None,
     waiting: Callable[[str], None] | None,
+    storage_options: StorageOptions,
 ) -> Applying:
     from holdfast.remedy.applying import Applying
+    from holdfast.targets.sinks import asking_sink
 
     return Applying(
         _records(found, waiting),
@@ -252,6 +257,8 @@ def _applying(
         watch or (lambda _: None),
         progress,
         even_if_running,
+        asking_sink(found, storage_options),
+        _store_opener(found),
     )
 
 
@@ -273,15 +280,43 @@ def _opened_sink(found: Target) -> Iterator[JobSink]:
         yield sink
 
 
-def _newer(found: Target, act: JournalledAct) -> str | None:
+def _newer(found: Target, act: JournalledAct, ask_sink: AskSink | None) -> str | None:
     """Return what came after an applied act, so that it can no longer be undone."""
+    from holdfast.backup.settling import not_to_take_back
     from holdfast.records.history import History
+    from holdfast.records.journal import RESTORE
+    from holdfast.remedy.evidence import what_came_after
 
     records = _records(found)
     since, newest = act.act.generation or 0, History(records.folder).newest_generation()
     if newest > since:
         return f"the job ran again since (run of generation {newest})"
+    if act.act.kind == RESTORE:
+        return not_to_take_back(records, act.act, _store_opener(found)) or _delivered_since(
+            records, act, ask_sink
+        )
+    return what_came_after(act, records.checkpoint, ask_sink)
+
+
+def _delivered_since(records: Records, act: JournalledAct, ask_sink: AskSink | None) -> str | None:
+    """Return what the sink took after a restore: a batch that neither backup planned."""
+    names = [act.act.intent["backup"], act.act.intent["safety_backup"]]
+    own = set(records.store.snapshot_ids())
+    snapshots = [records.store.snapshot(str(name)) for name in names if name in own]
+    planned = [one.last_planned for one in snapshots if one.last_planned is not None]
+    query = next((one.query_id for one in snapshots if one.query_id is not None), None)
+    if ask_sink is None or query is None:
+        return None
+    held = ask_sink(query).value
+    if held is not None and held > max(planned, default=-1):
+        return f"the sink has batch {held} since"
     return None
+
+
+def _store_opener(found: Target) -> Callable[[str], BackupStore]:
+    from holdfast.backup.access import open_store, reopened
+
+    return lambda url: open_store(reopened(url), found.settings)
 
 
 def _applied(command: str, done: Applied, found: Target) -> Answer[Applied]:

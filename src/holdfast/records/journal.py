@@ -13,8 +13,9 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import pairwise
 from typing import Any
 
 from holdfast.codes import code_of
@@ -50,6 +51,10 @@ class Event(str, Enum):
     DONE = "done"
     UNDOING = "undoing"
     UNDONE = "undone"
+    BEFORE = "before"
+    """What was there before the first step; the number of the step is 0."""
+    AFTER = "after"
+    """What is there after the last step."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class JournalledAct:
 
     def events(self) -> Mapping[int, StepEntry]:
         """Return the newest event of each step."""
-        return {entry.step: entry for entry in self.entries}
+        return {entry.step: entry for entry in self.entries if entry.step}
 
     def results(self) -> Mapping[int, Mapping[str, Any]]:
         """Return what each step left when it was done last."""
@@ -142,7 +147,7 @@ class Journal:
 
     def acts(self) -> tuple[JournalledAct, ...]:
         """Return every act, the newest first; raise CheckpointError for one that is damaged."""
-        return tuple(self.read(one) for one in reversed(act_ids(self.reader)))
+        return chained([self.read(one) for one in reversed(act_ids(self.reader))])
 
     def unfinished(self) -> Act | None:
         """Return the newest act without an outcome that may have changed something."""
@@ -218,6 +223,19 @@ def _is_chained(contents: Sequence[bytes], documents: Sequence[Mapping[str, Any]
         document.get("previous") in (None, _digest(content))
         for content, document in zip(contents, documents[1:], strict=False)
     )
+
+
+def chained(acts: Sequence[JournalledAct]) -> tuple[JournalledAct, ...]:
+    """Return acts, the newest first; one whose end is not what the next began with is not intact.
+
+    One that was void had no outcome yet when the next one began.
+    """
+    edited = {
+        one.act.id
+        for later, one in pairwise(acts)
+        if later.previous not in (None, one.last_digest) and one.outcome != "void"
+    }
+    return tuple(replace(one, is_intact=False) if one.act.id in edited else one for one in acts)
 
 
 def _digest(content: bytes) -> str:

@@ -8,20 +8,23 @@ whoever comes after a kill goes on where the journal ends: forwards with `finish
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from holdfast.backup.access import Records, alone
+from holdfast.backup.changes import sweep_leftovers
 from holdfast.backup.restoring import act_id, refuse_running
 from holdfast.backup.safety import look
+from holdfast.backup.settling import OpenStore, no_other_store, take_back
 from holdfast.checkpoint.verification import Progress
 from holdfast.crashpoints import reach
-from holdfast.errors import CheckpointError, PlanError
+from holdfast.errors import CheckpointError, NotFoundError, PlanError
 from holdfast.records.journal import RESTORE, Act, Event, JournalledAct, StepEntry
 from holdfast.records.leases.acting import Acting
-from holdfast.records.moments import moment_now
+from holdfast.records.moments import epoch_seconds, moment_now
+from holdfast.remedy.evidence import AskSink, evidence_entry, evidence_of
 from holdfast.remedy.plan import Plan, Step, decode_plan, encode_plan
 from holdfast.remedy.results import Applied, StepDone
 from holdfast.remedy.steps import STEP_KINDS
@@ -31,6 +34,9 @@ APPLIED, UNDONE = "applied", "undone"
 """How an act of a plan ends."""
 UNDO = "undo"
 """The kind of the act that takes an applied one back."""
+CHANGED = frozenset({APPLIED, "restored", "finished"})
+"""The outcomes after which something is different: of a plan, of a restore, of one that was killed.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,10 @@ class Applying:
     """Is called when a step is done or undone."""
     progress: Progress | None = None
     even_if_running: bool = False
+    ask_sink: AskSink | None = None
+    """Asks the declared sink; None where none is declared."""
+    open_store: OpenStore = no_other_store
+    """Opens the store that a restore names, where its backup is of another place."""
 
     def apply(self, plan: Plan, plan_again: Callable[[], Plan]) -> Applied:
         """Apply a plan; one that is applied already is left alone, one that is open is finished.
@@ -52,13 +62,17 @@ class Applying:
         """
         if not plan.steps:
             return _nothing(self.records.location)
-        known = self._known(plan.id)
-        if known is not None and known.outcome == APPLIED:
+        known = self._applied(plan.id)
+        if known is not None:
             return self._answer(known, "already-applied", (), None)
         with self._acting(plan.remedy.value) as (acting, records):
-            known = self._known(plan.id)
-            if known is None or known.outcome is not None:
+            known = self._applied(plan.id)
+            if known is not None:
+                return self._answer(known, "already-applied", (), None)
+            known = self._open(records)
+            if known is not None and not _is_of(known, plan.id):
                 records.journal.refuse_unfinished()
+            if known is None:
                 if not self.even_if_running:
                     self._refuse_running()
                 self._refuse_stale(plan, plan_again)
@@ -90,9 +104,9 @@ class Applying:
             found = self._open(records)
             if found is not None and act not in (None, found.act.id):
                 records.journal.refuse_unfinished()
+            if found is not None and found.act.kind == UNDO:
+                return self._take_back(found, acting, records)
             if found is not None:
-                if found.act.kind == UNDO:
-                    return self._take_back(found, acting, records)
                 return self._backwards(found, found, acting, records)
             chosen = self._undoable(records, act)
             if chosen is None:
@@ -101,6 +115,7 @@ class Applying:
             if reason is not None:
                 raise PlanError("HF4609", f"{chosen.act.kind} {chosen.act.id}: {reason}",
                                 at=records.location)  # fmt: skip
+            _refuse_lost_backup(chosen, records)
             began = Act(act_id(records, _now_ms()), UNDO, {"undoes": chosen.act.id})
             records.journal.begin(began)
             return self._take_back(records.journal.read(began.id), acting, records)
@@ -109,6 +124,10 @@ class Applying:
         self, plan: Plan, known: JournalledAct, acting: Acting, records: Records, outcome: str
     ) -> Applied:
         events, results = known.events(), dict(known.results())
+        if events:
+            sweep_leftovers(records.checkpoint, records.writer())
+        elif evidence_of(known, Event.BEFORE) is None:
+            self._keep_evidence(records, known, Event.BEFORE)
         for step in plan.steps:
             event = events.get(step.number)
             if event is not None and event.event is Event.DONE:
@@ -119,6 +138,7 @@ class Applying:
             reach("plan.step-applied")
             self._note(records, known, step, Event.DONE, "plan.step-done", result)
             self.watch(StepDone(step.number, step.act, step.target, step.detail, "done"))
+        self._keep_evidence(records, known, Event.AFTER)
         reach("plan.applied")
         records.journal.end(known.act, APPLIED)
         return self._answer(records.journal.read(known.act.id), outcome, plan.steps, results)
@@ -126,12 +146,21 @@ class Applying:
     def _take_back(self, undo: JournalledAct, acting: Acting, records: Records) -> Applied:
         """Undo the act that an act of undoing names; the steps are noted in the latter."""
         applied = records.journal.read(str(undo.act.intent["undoes"]))
-        return self._backwards(applied, undo, acting, records)
+        if evidence_of(undo, Event.BEFORE) is None:
+            self._keep_evidence(records, undo, Event.BEFORE)
+        if applied.act.kind != RESTORE:
+            return self._backwards(applied, undo, acting, records)
+        backup = take_back(records, applied.act, self.open_store, self.progress)
+        self._keep_evidence(records, undo, Event.AFTER)
+        reach("plan.undone")
+        records.journal.end(undo.act, UNDONE)
+        return Applied(records.location, applied.act.id, RESTORE, None, UNDONE, (), backup)
 
     def _backwards(
         self, of: JournalledAct, noted: JournalledAct, acting: Acting, records: Records
     ) -> Applied:
         plan = plan_of_act(of)
+        sweep_leftovers(records.checkpoint, records.writer())
         results, done = of.results(), of.events()
         undone = {number for number, one in noted.events().items() if one.event is Event.UNDONE}
         for step in reversed(plan.steps):
@@ -143,6 +172,7 @@ class Applying:
             reach("plan.step-undone")
             self._note(records, noted, step, Event.UNDONE, None)
             self.watch(StepDone(step.number, step.act, step.target, step.detail, "undone"))
+        self._keep_evidence(records, noted, Event.AFTER)
         reach("plan.undone")
         records.journal.end(noted.act, UNDONE)
         steps = tuple(step for step in plan.steps if step.number in done)
@@ -180,10 +210,28 @@ class Applying:
         if point is not None:
             reach(point)
 
+    def _keep_evidence(self, records: Records, known: JournalledAct, event: Event) -> None:
+        entry = evidence_entry(event, records.checkpoint, self.ask_sink)
+        records.journal.append(known.act.id, entry)
+
     def _refuse_running(self) -> None:
+        """Raise HF4505 where a query seems to run that holds no lease.
+
+        What was written last by an act of ours, which ended since, was not written by a query.
+        """
         present = look(self.records.checkpoint, lambda _: False)
-        if not present.empty:
-            refuse_running(self.records, present, _now_ms())
+        if present.empty:
+            return
+        now_ms = _now_ms()
+        freshness = present.freshness(now_ms, by_trigger=False)
+        newest = next(iter(self.records.journal.acts()), None)
+        ended = None if newest is None or newest.ended_at is None else newest.ended_at
+        seconds = None if ended is None else epoch_seconds(ended)
+        if freshness is not None and seconds is not None:
+            written_ms = now_ms - freshness.age_ms
+            if written_ms <= seconds * 1000:
+                return
+        refuse_running(self.records, present, now_ms)
 
     def _refuse_stale(self, plan: Plan, plan_again: Callable[[], Plan]) -> None:
         now = plan_again()
@@ -197,40 +245,43 @@ class Applying:
         shown = ", ".join(changed) or "the steps that follow from it"
         raise PlanError("HF4605", f"changed since it was made: {shown}", at=plan.target)
 
-    def _known(self, plan_id: str) -> JournalledAct | None:
-        """Return the newest act of a plan, None where the journal has none."""
-        for one in self.records.journal.acts():
-            if one.act.kind not in (RESTORE, UNDO) and one.act.intent["plan"]["id"] == plan_id:
-                return one
-        return None
+    def _applied(self, plan_id: str) -> JournalledAct | None:
+        """Return the act that applied a plan and is not undone; None where there is none."""
+        acts = self.records.journal.acts()
+        undone = _undone(acts)
+        done = (one for one in acts if one.outcome == APPLIED and one.act.id not in undone)
+        return next((one for one in done if _is_of(one, plan_id)), None)
 
     def _open(self, records: Records) -> JournalledAct | None:
+        """Return the act that was interrupted; raise HF4616 where its records were edited."""
         act = records.journal.unfinished()
         if act is None:
             return None
         if act.kind == RESTORE:
             records.journal.refuse_unfinished()
-        return records.journal.read(act.id)
+        known = next(one for one in records.journal.acts() if one.act.id == act.id)
+        _refuse_edited(known, records)
+        return known
 
     def _undoable(self, records: Records, act: str | None) -> JournalledAct | None:
         """Return the chosen act, or the newest; None where the chosen one is undone already."""
         acts = records.journal.acts()
-        undone = {one.act.intent["undoes"] for one in acts
-                  if one.act.kind == UNDO and one.outcome == UNDONE}  # fmt: skip
-        undone |= {one.act.id for one in acts if one.outcome == UNDONE}
-        if act is None:
-            candidates = [one for one in acts if one.act.kind not in (UNDO, RESTORE)]
-            return next((one for one in candidates if one.act.id not in undone), None)
-        chosen = next((one for one in acts if one.act.id == act), None)
-        if chosen is None or chosen.act.kind == UNDO:
-            raise PlanError("HF4610", f"the journal has no act {act}", at=records.location)
-        if chosen.act.id in undone:
-            return None
-        later = [one.act.id for one in acts if one.act.id > act and one.act.kind != UNDO]
-        later = [one for one in later if one not in undone]
-        if later:
-            message = f"{later[0]} was applied after {act}"
-            raise PlanError("HF4609", message, at=records.location)
+        undone = _undone(acts)
+        left = [one for one in acts if one.act.kind != UNDO and one.act.id not in undone]
+        changed = [one for one in left if one.outcome in CHANGED]
+        chosen = next(iter(changed), None)
+        if act is not None:
+            chosen = next((one for one in acts if one.act.id == act), None)
+            if chosen is None or chosen.act.kind == UNDO:
+                raise PlanError("HF4610", f"the journal has no act {act}", at=records.location)
+            if chosen.act.id in undone or chosen.outcome not in CHANGED:
+                return None
+            later = [one for one in changed if one.act.id > act]
+            if later:
+                message = f"{later[0].act.id} ({later[0].act.kind}) was applied after {act}"
+                raise PlanError("HF4609", message, at=records.location)
+        if chosen is not None:
+            _refuse_edited(chosen, records)
         return chosen
 
     @contextmanager
@@ -247,9 +298,8 @@ class Applying:
         steps: tuple[Step, ...],
         results: Mapping[int, Result] | None,
     ) -> Applied:
-        backups = [
-            one["backup"] for one in (results or known.results()).values() if "backup" in one
-        ]
+        left = (results or known.results()).values()
+        backups = [one["backup"] for one in left if "backup" in one]
         word = UNDONE if outcome == UNDONE else "done"
         plan = plan_of_act(known)
         return Applied(
@@ -272,6 +322,35 @@ def plan_of_act(known: JournalledAct) -> Plan:
     except KeyError as error:
         raise CheckpointError("HF4506", f"{known.act.id} has no plan") from error
     return decode_plan(document, known.act.id)
+
+
+def _is_of(known: JournalledAct, plan_id: str) -> bool:
+    plan = known.act.intent.get("plan")
+    return isinstance(plan, dict) and plan.get("id") == plan_id
+
+
+def _undone(acts: Iterable[JournalledAct]) -> set[str]:
+    """Return the ids of the acts that were taken back."""
+    ended = [one for one in acts if one.outcome == UNDONE]
+    return {str(one.act.intent.get("undoes", one.act.id)) for one in ended}
+
+
+def _refuse_edited(known: JournalledAct, records: Records) -> None:
+    """Raise HF4616 where the records of an act do not follow from each other."""
+    if not known.is_intact:
+        message = f"the records of {known.act.kind} {known.act.id} do not follow from each other"
+        raise PlanError("HF4616", message, at=records.journal.reader.location)
+
+
+def _refuse_lost_backup(known: JournalledAct, records: Records) -> None:
+    """Raise HF4609 where what an act changed cannot be put back from its backup any more."""
+    for result in known.results().values():
+        try:
+            if "backup" in result:
+                records.store.snapshot(str(result["backup"]))
+        except NotFoundError as error:
+            message = f"the backup {result['backup']} that was made before it does not exist"
+            raise PlanError("HF4609", message, at=records.location) from error
 
 
 def _nothing(location: str) -> Applied:

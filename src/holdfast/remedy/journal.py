@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from holdfast.backup.access import Records
 from holdfast.errors import CheckpointError, HoldfastError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.records.journal import JournalledAct, act_ids, interrupted
+from holdfast.records.journal import JournalledAct, act_ids, chained, interrupted
 from holdfast.remedy.applying import UNDO, UNDONE, plan_of_act
 from holdfast.remedy.plan import Plan
 from holdfast.remedy.results import JournalEntry, JournalPlace, StepDone
@@ -24,7 +23,7 @@ def journal_of(records: Records, job: str | None) -> tuple[JournalPlace, tuple[F
     return JournalPlace(records.location, job, entries), (*damages, *_findings(records, acts))
 
 
-def _acts(records: Records) -> tuple[list[JournalledAct], list[Finding]]:
+def _acts(records: Records) -> tuple[tuple[JournalledAct, ...], list[Finding]]:
     """Return the acts that can be read, the newest first, and a finding for each other one."""
     acts, damages = [], []
     for one in reversed(act_ids(records.journal.reader)):
@@ -34,20 +33,15 @@ def _acts(records: Records) -> tuple[list[JournalledAct], list[Finding]]:
             place = Place("", root=error.at)
             message = f"the records of {one} cannot be read: {error.message}"
             damages.append(Finding("HF4616", Severity.ERROR, message, place, {"act": one}))
-    return acts, damages
+    return chained(acts), damages
 
 
 def _findings(records: Records, acts: Sequence[JournalledAct]) -> Iterator[Finding]:
     act = records.journal.unfinished()
     if act is not None:
         yield interrupted(act, records.location)
-    edited = {one.act.id for one in acts if not one.is_intact}
-    for later, one in pairwise(acts):
-        # One that was void had no outcome yet when the next one began.
-        if later.previous not in (None, one.last_digest) and one.outcome != "void":
-            edited.add(one.act.id)
     for one in acts:
-        if one.act.id in edited:
+        if not one.is_intact:
             place = Place(one.act.id, root=records.journal.reader.location)
             message = f"the records of {one.act.kind} {one.act.id} do not follow from each other"
             yield Finding("HF4616", Severity.WARNING, message, place, {"act": one.act.id})

@@ -9,12 +9,19 @@ import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from holdfast.backup.changes import FileChanges, apply_changes, parents_of, plan_undo
+from holdfast.backup.changes import (
+    FileChanges,
+    apply_changes,
+    outer_first,
+    parents_of,
+    plan_undo,
+)
 from holdfast.backup.making import make_backup
 from holdfast.backup.snapshot import BEFORE_PLAN, CopiedFile, Root
 from holdfast.checkpoint.layout import checksum_name
 from holdfast.crashpoints import reach
 from holdfast.errors import CheckpointError, NotFoundError
+from holdfast.remedy.evidence import refuse_late_entries, written_by
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.work import Result, Work
 
@@ -53,13 +60,13 @@ class BlockStart:
     name: ClassVar[str] = "block-start"
 
     def apply(self, step: Step, work: Work) -> Result:
-        """Replace `metadata`; the checkpoint stays as it is otherwise."""
-        writer = work.records.writer()
-        text = f"holdfast is changing this checkpoint ({work.act_id}); do not start a query on it\n"
-        writer.replace(METADATA, (text.encode("ascii"),))
-        writer.remove(_SIDE)
-        writer.settle()
-        reach("plan.start-blocked")
+        """Replace `metadata`; the checkpoint stays as it is otherwise.
+
+        Raise HF4640 where a query went on after the backup was made.
+        """
+        work.backup()
+        _block(work)
+        refuse_late(work)
         return {}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
@@ -73,7 +80,8 @@ class AllowStart:
     name: ClassVar[str] = "allow-start"
 
     def apply(self, step: Step, work: Work) -> Result:
-        """Write `metadata`; from here on a query can start."""
+        """Write `metadata`; from here on a query can start. Raise HF4640 where one went on."""
+        refuse_late(work)
         given = step.arguments.get("metadata")
         if given is None:
             put_back(work, (METADATA, _SIDE))
@@ -87,7 +95,7 @@ class AllowStart:
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Keep Spark out again, until everything is as it was."""
-        BlockStart().apply(step, work)
+        _block(work)
 
 
 class ChangeFiles:
@@ -130,10 +138,29 @@ def change_files_arguments(
     return {"writes": json.dumps(encoded), "removes": json.dumps(list(removes))}
 
 
+def _block(work: Work) -> None:
+    writer = work.records.writer()
+    text = f"holdfast is changing this checkpoint ({work.act_id}); do not start a query on it\n"
+    writer.replace(METADATA, (text.encode("ascii"),))
+    writer.remove(_SIDE)
+    writer.settle()
+    reach("plan.start-blocked")
+
+
+def refuse_late(work: Work) -> None:
+    """Raise HF4640 where offsets or commits have an entry that neither backup nor plan knows."""
+    before = ((one.path, one.sha256) for one in work.backup().checkpoint.files)
+    refuse_late_entries(work.records.checkpoint, before, written_by(work.plan))
+
+
 def put_back(work: Work, paths: tuple[str, ...]) -> None:
-    """Make files of the checkpoint what they are in the backup, byte for byte."""
+    """Make files of the checkpoint what they are in the backup, byte for byte.
+
+    Folders that were not there are removed once they are empty.
+    """
     before = work.backup().checkpoint
     kept = tuple(before.by_path[path] for path in paths if path in before.by_path)
+    new = {folder for path in paths for folder in parents_of(path)} - set(before.folders)
     touched = FileChanges(
         writes=kept,
         removes=tuple(path for path in paths if path not in before.by_path),
@@ -141,7 +168,9 @@ def put_back(work: Work, paths: tuple[str, ...]) -> None:
         removed_folders=(),
     )
     back = plan_undo(touched, before, existed=True)
-    changes = FileChanges(back.writes, back.removes, touched.made_folders, ())
+    changes = FileChanges(
+        back.writes, back.removes, touched.made_folders, tuple(reversed(outer_first(new)))
+    )
     apply_changes(changes, work.records.store, work.records.writer(), before.modes)
     for file in kept:
         content = work.records.checkpoint.read(file.path)

@@ -16,7 +16,11 @@ class NoteRewind:
     name: ClassVar[str] = "note-rewind"
 
     def apply(self, step: Step, work: Work) -> Result:
-        """Write the record."""
+        """Write the record, or leave the one that this act wrote before it was killed."""
+        rewinds = Rewinds(work.records.folder)
+        known = [one.generation for one in rewinds.all() if one.act == work.act_id]
+        if known:
+            return {"generation": known[0]}
         through = step.arguments.get("through")
         rewind = Rewind(
             generation=work.generation,
@@ -26,7 +30,7 @@ class NoteRewind:
             through=None if through is None else int(through),
             at=moment_now(),
         )
-        Rewinds(work.records.folder).write(rewind)
+        rewinds.write(rewind)
         return {"generation": work.generation}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
