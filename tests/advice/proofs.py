@@ -113,6 +113,10 @@ TESTS: dict[tuple[str, str], Test] = {
         "another suffix, no directory, inside a checkpoint, or over a foreign file",
         "the file is written",
     ),
+    ("HF4606", "holdfast apply --finish TARGET, or holdfast undo TARGET"): Test(
+        "tests/remedy/test_applying_kills.py::test_killed_at_a_point_while_applying",
+        "a plan that was killed at every point is finished whole, or undone byte-identical",
+    ),
     ("HF5212", "name what stays as it is in the session: holdfast.run(…, keep_settings=[…])"): Test(
         f"{_SESSION}test_settings_that_differ_have_to_be_named_to_be_kept",
         "the open session has another master, setting or jar than the one declared",

@@ -152,12 +152,12 @@ def test_with_an_edited_journal_nothing_is_finished_or_undone(root: Path, entry:
     assert all_of(root) == before
 
 
-def test_an_edited_outcome_is_seen_by_the_act_after_it(root: Path) -> None:
+def test_an_edited_outcome_is_seen_once_another_act_began(root: Path) -> None:
     apply(root, some_plan(root))
     first = act_folder(root)
     apply(root, some_plan(root, note="another one"))
     edit(first / "outcome.json", outcome="undone")
-    assert [one.is_intact for one in records_of(root).journal.acts()] == [False, True]
+    assert [one.is_intact for one in records_of(root).journal.acts()] == [True, False]
 
 
 @pytest.mark.parametrize("name", ["intent.json", "entries/000002.json"])

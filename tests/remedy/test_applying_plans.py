@@ -106,6 +106,7 @@ project: shop
 jobs:
   orders:
     source: {format: rate}
+    sql: select * from source
     sink: {format: console}
 """
 
