@@ -15,8 +15,8 @@ from rich.console import Console
 
 from holdfast import doctor, inspect
 from holdfast.answers import Answer
+from holdfast.cli.drawing.console import MOST
 from holdfast.cli.drawing.examination import draw_examination
-from holdfast.cli.drawing.findings import MOST
 from holdfast.diagnosis.doctor.examination import Examination, Examined, Reported
 from holdfast.diagnosis.inspection import sources as kafkaasking
 from holdfast.errors import UsageError

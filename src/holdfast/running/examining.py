@@ -8,12 +8,11 @@ from dataclasses import replace
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.releases import RELEASES
-from holdfast.diagnosis.checks.inspecting import picture_of
+from holdfast.diagnosis.checks.picture import picture_of
 from holdfast.diagnosis.doctor.findings import fatal_at_start
-from holdfast.diagnosis.inspection.declaredjob import declared_at_start
 from holdfast.diagnosis.inspection.result import inspection_of
 from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces
-from holdfast.diagnosis.inspection.subject import Subject
+from holdfast.diagnosis.inspection.subject import Subject, declared_at_start
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, named
 from holdfast.jobs.ready import ReadyJob

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES
-from holdfast.diagnosis.checks.inspecting import picture_of
+from holdfast.diagnosis.checks.picture import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
 from holdfast.errors import HoldfastError, RefusedError, SinkError, StorageError
 from holdfast.findings import Finding, Place, Severity

@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import draw_findings
-from holdfast.cli.drawing.quantities import amount_text
+from holdfast.cli.drawing.console import amount_text, draw_findings
 from holdfast.diagnosis.comparison.result import (
     Change,
     Comparison,

@@ -9,10 +9,10 @@ from enum import Enum
 from typing import ClassVar, TypeVar
 
 from holdfast.answers import OneLine
+from holdfast.checkpoint.layout import in_order
 from holdfast.checkpoint.operators import operators_of
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import Formats, advance
-from holdfast.checkpoint.sourcefolders import in_order
 from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.format.logs.commits import CommitEntry
 from holdfast.format.logs.offsets import OffsetsEntry

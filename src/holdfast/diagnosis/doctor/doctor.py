@@ -10,9 +10,8 @@ from holdfast.answers import Answer
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.verification import Progress, verify
-from holdfast.diagnosis.checks.inspecting import VERIFIED_HISTORY
 from holdfast.diagnosis.checks.location import escaped_path
-from holdfast.diagnosis.checks.picture import CHECKS
+from holdfast.diagnosis.checks.picture import CHECKS, VERIFIED_HISTORY
 from holdfast.diagnosis.checks.records import RECORDS_CHECKS
 from holdfast.diagnosis.checks.state.rocksdb import snapshots_to_read
 from holdfast.diagnosis.checks.subject import ACROSS_CHECKS, SUBJECT_CHECKS

@@ -12,8 +12,7 @@ from holdfast.diagnosis.checks.state.operators import judged_by_old_place
 from holdfast.diagnosis.checks.state.rocksdb import judged_by_snapshots
 from holdfast.diagnosis.checks.subject import check_around
 from holdfast.diagnosis.inspection.keptoffsets import with_kept_copy
-from holdfast.diagnosis.inspection.state import with_loadable_batch
-from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
+from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject, with_loadable_batch
 from holdfast.findings import Finding, Severity, worst_first
 
 _BY_PLAN = frozenset({"HF2323", "HF2324", "HF2362"})

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.verification import Progress
 from holdfast.diagnosis.checks.state.rocksdb import all_snapshots, broken_snapshots
-from holdfast.diagnosis.inspection.state import (
+from holdfast.diagnosis.inspection.subject import (
     NOTHING_SEEN,
     StateSeen,
     every_partition,

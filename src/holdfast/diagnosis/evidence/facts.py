@@ -27,8 +27,13 @@ from holdfast.diagnosis.inspection.evidence import (
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of, recorded_version
 from holdfast.diagnosis.inspection.runs.lastquery import newest_of_both
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
-from holdfast.diagnosis.inspection.runs.restarts import NO_RESTARTS, UNRECORDED, restart_history
-from holdfast.diagnosis.inspection.runs.shown import attempt_shown, run_shown
+from holdfast.diagnosis.inspection.runs.restarts import (
+    NO_RESTARTS,
+    UNRECORDED,
+    attempt_shown,
+    restart_history,
+    run_shown,
+)
 from holdfast.diagnosis.inspection.sink.facts import (
     SinkClues,
     identity_from_sink,

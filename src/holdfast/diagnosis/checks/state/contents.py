@@ -14,8 +14,7 @@ from holdfast.diagnosis.checks.log.contents import NotLoaded, damaged_state, sup
 from holdfast.diagnosis.checks.state.operators import lost_state
 from holdfast.diagnosis.checks.state.versions import check_state_present, missing_state
 from holdfast.diagnosis.inspection.runs.lastquery import recorded_operators
-from holdfast.diagnosis.inspection.state import StateDamage, every_partition, place_of
-from holdfast.diagnosis.inspection.subject import Subject
+from holdfast.diagnosis.inspection.subject import StateDamage, Subject, every_partition, place_of
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.plurals import counted
