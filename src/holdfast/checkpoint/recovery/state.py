@@ -121,6 +121,13 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
     if picture.layout.state.present and not present:
         # A stateless query never makes the folder.
         return StateFailure("state/ is empty: the operators' state is missing", "state", True)
+    idle = _batch_without_data(picture) if not present else None
+    if idle is not None:
+        reason = (
+            f"state/ is missing: batch {idle} had no new data, and only a query with state plans "
+            "such a batch"
+        )
+        return StateFailure(reason, "state", folder_missing=True)
     commit = picture.commits.get(version - 1)
     named = set(commit.state_ids or ()) if commit is not None else set()
     # A folder that describes no operator is nobody's: it does not prove that others are missing.
@@ -132,6 +139,23 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
     place = f"state/{missing}"
     reason = f"{place}, the state of operator {missing}, is missing"
     return StateFailure(reason, place, folder_missing=True)
+
+
+def _batch_without_data(picture: Picture) -> int | None:
+    """Return a batch that was planned only because the watermark moved, None if there is none.
+
+    The real-time and the continuous mode plan batches without data for stateless queries as well:
+    the first names in its commits that there is no state, the second knows no watermark.
+    """
+    for batch_id, entry in picture.offsets.items():
+        before, commit = picture.offsets.get(batch_id - 1), picture.commits.get(batch_id)
+        if before is None or entry.metadata is None or before.metadata is None:
+            continue
+        moved = entry.metadata.watermark_ms > before.metadata.watermark_ms
+        stateless = commit is not None and commit.state_ids is not None
+        if moved and not stateless and entry.sources == before.sources:
+            return batch_id
+    return None
 
 
 def _operator_failure(

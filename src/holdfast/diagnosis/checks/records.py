@@ -39,7 +39,7 @@ def check_nothing_lost(picture: Picture, recorded: Recorded) -> Iterator[Finding
 
 def lost_batches(recorded: Recorded, run: Run, planned: int | None) -> Iterator[Finding]:
     """Report that a checkpoint which ends with this batch knows less than its records."""
-    delivered = _newest_delivered(recorded)
+    delivered = newest_delivered(recorded)
     if delivered is None or (planned is not None and planned >= delivered):
         return
     ends = f"ends at batch {planned}" if planned is not None else "holds no batch"
@@ -106,7 +106,7 @@ def check_no_foreign_batches(picture: Picture, recorded: Recorded) -> Iterator[F
     run, committed = recorded.run_of(picture), picture.newest_commit_id
     if run is None or recorded.runs[0].ended is None or recorded.failures or committed is None:
         return
-    delivered = _newest_delivered(recorded)
+    delivered = newest_delivered(recorded)
     # One more may be there: its driver was stopped after the sink's commit, before its note.
     if delivered is None or committed <= delivered + 1:
         return
@@ -131,7 +131,8 @@ def check_records(picture: Picture, recorded: Recorded) -> tuple[Finding, ...]:
     return tuple(finding for check in RECORDS_CHECKS for finding in check(picture, recorded))
 
 
-def _newest_delivered(recorded: Recorded) -> int | None:
+def newest_delivered(recorded: Recorded) -> int | None:
+    """Return the newest batch that recorded runs of the query delivered, None without any."""
     started = recorded.started
     query_id = started.query_id if started is not None else None
     same = (run.last_batch for run in recorded.runs if run.query_id == query_id)

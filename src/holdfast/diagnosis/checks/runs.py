@@ -12,6 +12,7 @@ from holdfast.checkpoint.recovery.outcome import unhindered_start
 from holdfast.checkpoint.recovery.state import state_failure
 from holdfast.checkpoint.releases import start_releases
 from holdfast.codes import code_of
+from holdfast.diagnosis.checks.records import newest_delivered
 from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
@@ -286,6 +287,10 @@ def check_newest_offsets_kept(subject: Subject) -> Iterator[Finding]:
     """Report the entry after the newest one: a run kept it, and the checkpoint has lost it."""
     newest, kept = subject.picture.newest_offsets_id, subject.kept
     lost = 0 if newest is None else newest + 1
+    delivered = newest_delivered(subject.recorded)
+    if newest is None and delivered is not None and delivered > lost:
+        # The checkpoint was emptied: its first entry alone would not bring it back.
+        return
     if lost in kept.copies:
         message = (
             f"offsets/{lost} was planned and a copy was kept, but it is missing from the checkpoint"

@@ -63,6 +63,9 @@ class StateSeen:
     read_files: int = 0
     read_bytes: int = 0
     """Of the files that the next load needs, where the budget decides what is read."""
+    compared_files: int = 0
+    """Unread files that were compared with their checksums, as the libraries are missing that
+    decode rows."""
     unread_files: int = 0
     unread_bytes: int = 0
     unread_reason: str = ""

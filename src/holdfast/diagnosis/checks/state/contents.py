@@ -75,8 +75,14 @@ def check_state_unread(subject: Subject) -> Iterator[Finding]:
         return
     files = f"{counted(seen.unread_files, 'state file')} ({seen.unread_bytes:,} bytes)"
     verb = "was" if seen.unread_files == 1 else "were"
-    message = f"{files if seen.unread_files else 'state files'} {verb} not read: "
+    done = "decoded" if seen.compared_files else "read"
+    message = f"{files if seen.unread_files else 'state files'} {verb} not {done}: "
     message += seen.unread_reason
+    if seen.compared_files:
+        compared = counted(seen.compared_files, "file was", "files were")
+        message += f"; {compared} compared with " + (
+            "its checksum" if seen.compared_files == 1 else "their checksums"
+        )
     if seen.read_files:
         message += f"; {counted(seen.read_files, 'file was', 'files were')} read "
         message += f"({seen.read_bytes:,} bytes)"
@@ -85,6 +91,7 @@ def check_state_unread(subject: Subject) -> Iterator[Finding]:
         "bytes": seen.unread_bytes,
         "files_read": seen.read_files,
         "bytes_read": seen.read_bytes,
+        "files_compared": seen.compared_files,
     }
     yield Finding("HF2320", Severity.INFO, message, Place("state"), evidence)
 
