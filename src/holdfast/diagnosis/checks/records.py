@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.picture import Picture
@@ -88,7 +89,12 @@ def unreadable_records(recorded: Recorded) -> Iterator[Finding]:
         message = f"records could not be read: {recorded.failures[0]}"
         evidence = {"failures": list(recorded.failures[:20]), "count": len(recorded.failures)}
         place = Place("", root=recorded.location or None)
-        yield Finding("HF2603", Severity.WARNING, message, place, evidence)
+        lost = Finding("HF2603", Severity.WARNING, message, place, evidence)
+        denied = recorded.unseen
+        # What is denied or unreachable is not lost: another user, or a later look, may see it.
+        yield (
+            lost if denied is None else replace(lost, why=denied.why, next_steps=denied.next_steps)
+        )
 
 
 def check_own_place(picture: Picture, recorded: Recorded) -> Iterator[Finding]:

@@ -355,6 +355,24 @@ def test_a_kept_copy_is_named_where_the_newest_offsets_are_gone(
     assert "HF2604" not in told(answer)
 
 
+def test_records_that_may_not_be_read_are_not_called_lost(tmp_path: Path) -> None:
+    """They may be whole: the next step is about access, not about the file."""
+    root = checkpoint(tmp_path)
+    write_runs(root, run_on(STATELESS))
+    (tmp_path / ".holdfast").chmod(0)
+
+    def said() -> str:
+        finding = told(library.doctor(root))["HF2603"]
+        return "\n".join((finding.why, *finding.next_steps))
+
+    try:
+        denied = in_child(said, without_capabilities=True)
+    finally:
+        (tmp_path / ".holdfast").chmod(0o755)
+    assert "lost" not in denied
+    assert denied.endswith("run as the user that runs the job, or give this user read access")
+
+
 def test_no_copy_replaces_an_entry_that_may_not_be_read(tmp_path: Path) -> None:
     """It is there, and may be right; the finding about the access is all there is to say."""
     root = checkpoint(tmp_path)
