@@ -17,7 +17,7 @@ from holdfast.answers import Answer, in_python
 from holdfast.codes import CODES
 from holdfast.errors import HoldfastError, RefusedError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.steps import repeated_options, steps_in_python
+from holdfast.steps import named_steps, repeated_options, steps_in_python
 from tests.advice.raised import raised_by_code
 
 PUBLIC = (
@@ -204,3 +204,12 @@ def _texts(file: Path) -> list[str]:
     docs = {id(one.value) for one in said if isinstance(one.value, ast.Constant)}
     texts = [one for one in ast.walk(tree) if isinstance(one, ast.Constant) and id(one) not in docs]
     return [one.value for one in texts if isinstance(one.value, str)]
+
+
+def test_a_job_is_asked_without_naming_the_sink_that_it_declares() -> None:
+    """Of a path nobody else knows the sink."""
+    step = "ask the sink: holdfast evidence TARGET --sink PATH"
+    assert named_steps((step,), "orders", "orders") == ("ask the sink: holdfast evidence orders",)
+    assert named_steps((step,), "/tmp/it") == (
+        "ask the sink: holdfast evidence /tmp/it --sink PATH",
+    )

@@ -201,7 +201,7 @@ def _drawn(answer: Answer[Any]) -> str | None:
     """Draw an answer for a notebook, by the face that has the pages."""
     import importlib
 
-    drawn: str | None = importlib.import_module("holdfast.cli.notebook").html_of(answer)
+    drawn: str | None = importlib.import_module("holdfast.cli.pages").html_of(answer)
     return drawn
 
 

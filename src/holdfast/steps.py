@@ -23,9 +23,17 @@ _COMMAND = (
 """A command that reads a project; in backticks it is only spoken of."""
 
 
+_TO_ASK = "TARGET --sink PATH"
+
+
 def named_steps(steps: Steps, target: str | None, job: str | None = None) -> Steps:
-    """Return next steps with the target and the job in place of TARGET and JOB, where known."""
+    """Return next steps with the target and the job in place of TARGET and JOB, where known.
+
+    A job declares its sink: it need not be named to a command that asks it.
+    """
     names = {"TARGET": target, "JOB": job}
+    if job is not None and target == job:
+        steps = tuple(step.replace(_TO_ASK, "TARGET") for step in steps)
 
     def name_in(found: re.Match[str]) -> str:
         name = names[found[1]]

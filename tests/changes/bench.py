@@ -16,8 +16,9 @@ from types import ModuleType
 from typing import Any
 
 from pyspark import cloudpickle
+from pyspark.sql import functions as F  # noqa: N812
 
-from tests.changes.inputs import SCHEMA
+from tests.changes.inputs import NO_BROKER, SCHEMA, broker_of, topic_of
 from tests.changes.pair import Query
 
 CHECKPOINT = "checkpoint"
@@ -56,7 +57,34 @@ class Bench:
         reader = source.format(form).schema(schema)
         for name, value in {"maxFilesPerTrigger": 1, **options}.items():
             reader = reader.option(name, str(value))
-        return reader.load(str(self.folder / folder))
+        return reader.load(f"{self.folder}/{folder}")
+
+    def messages(self, *topics: str, how: str = "subscribe", **options: object) -> Any:
+        """Read topics as a stream of orders; `how` is the option that names them."""
+        names = [topic_of(self.folder, one) for one in topics]
+        named = {
+            "subscribe": ",".join(names),
+            "subscribePattern": "|".join(one.replace(".", r"\.", 1) for one in names),
+            "assign": json.dumps({one: [0, 1] for one in names}),
+        }
+        given = {
+            "kafka.bootstrap.servers": broker_of(self.folder) or NO_BROKER,
+            "startingOffsets": "earliest",
+            how: named[how],
+            **{name.replace("__", "."): value for name, value in options.items()},
+        }
+        reader = self.spark.readStream.format("kafka")
+        for name, value in given.items():
+            reader = reader.option(name, str(value))
+        parsed = F.from_json(F.col("value").cast("string"), SCHEMA).alias("o")
+        return reader.load().select(parsed, "*").select("o.*", "*")
+
+    def versions(self, table: str = "table", **options: object) -> Any:
+        """Read a Delta table as a stream, one file per batch."""
+        reader = self.spark.readStream.format("delta").option("maxFilesPerTrigger", "1")
+        for name, value in options.items():
+            reader = reader.option(name, str(value))
+        return reader.load(f"{self.folder}/{table}")
 
     def view(self, name: str = "orders", folder: str = "in") -> Any:
         """Read a folder as a stream, give it a name for SQL, and return the session."""

@@ -1,7 +1,8 @@
-"""The rows that the queries read: a few small files per source, one file per batch."""
+"""The rows that the queries read: small files, one per batch, messages of topics, Delta tables."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -10,7 +11,11 @@ from typing import Any
 
 Batch = tuple[Mapping[str, Any], ...]
 Inputs = Mapping[str, tuple[Batch, ...]]
-"""Batches by the folder that they are written to."""
+"""Batches by the folder that they are written to; `topic:` and `delta:` begin other places."""
+TOPIC, DELTA = "topic:", "delta:"
+BROKER = "broker"
+"""The file above a bench's folder that has the address of a Kafka broker."""
+NO_BROKER = "127.0.0.1:9092"
 
 SCHEMA = "user string, city string, amount long, weight long, price double, t timestamp"
 _FIRST_MODIFIED = 1_767_225_600
@@ -51,13 +56,50 @@ BOTH_SECOND: Inputs = {"in": ORDERS_SECOND, "other": OTHERS_SECOND}
 
 
 def write_inputs(folder: Path, inputs: Inputs, start: int = 0) -> None:
-    """Write one file per batch, numbered from `start`, each a second younger than the last."""
+    """Write one file per batch, numbered from `start`, each a second younger than the last; one
+    version of a Delta table per batch, and the messages of topics where there is a broker."""
     for place, batches in inputs.items():
-        (folder / place).mkdir(parents=True, exist_ok=True)
+        if place.startswith(TOPIC):
+            _send(folder, place.removeprefix(TOPIC), batches)
+            continue
+        files = folder / (f"{place.removeprefix(DELTA)}-rows" if place.startswith(DELTA) else place)
+        files.mkdir(parents=True, exist_ok=True)
         for number, batch in enumerate(batches, start=start):
-            file = folder / place / f"{number:03}.json"
+            file = files / f"{number:03}.json"
             file.write_text("".join(f"{json.dumps(row)}\n" for row in batch), encoding="utf-8")
             os.utime(file, (_FIRST_MODIFIED + number, _FIRST_MODIFIED + number))
+            if place.startswith(DELTA):
+                append_version(folder / place.removeprefix(DELTA), file)
+
+
+def append_version(table: Path, rows: Path) -> None:
+    """Append rows to a Delta table, as one file; one named `plain` keeps no change feed."""
+    from pyspark.sql import SparkSession
+
+    frame = SparkSession.builder.getOrCreate().read.schema(SCHEMA).json(str(rows)).coalesce(1)
+    writer = frame.write.format("delta").mode("append")
+    feed = str(table.name != "plain").lower()
+    writer.option("delta.enableChangeDataFeed", feed).save(str(table))
+
+
+def topic_of(folder: Path, name: str) -> str:
+    """Return the name of a topic that no other folder has."""
+    return f"{hashlib.sha256(str(folder).encode()).hexdigest()[:8]}.{name}"
+
+
+def broker_of(folder: Path) -> str | None:
+    """Return the address of the broker above a folder; None where none runs."""
+    file = next((one / BROKER for one in folder.parents if (one / BROKER).is_file()), None)
+    return None if file is None else file.read_text("utf-8")
+
+
+def _send(folder: Path, topic: str, batches: tuple[Batch, ...]) -> None:
+    from tests.parts.kafka import produce
+
+    address = broker_of(folder)
+    if address is not None:
+        values = [json.dumps(row) for batch in batches for row in batch]
+        produce(address, topic_of(folder, topic), values)
 
 
 def batches_in(inputs: Inputs) -> int:

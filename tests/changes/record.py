@@ -1,7 +1,7 @@
 """Runs every change on the installed Spark and records what came of it.
 
 `python -m tests.changes.record [--only NAME …] [--group GROUP …] [--missing] [--seconds N]`;
-the records are `truth/<group>.json`. Java is needed, and no other part.
+the records are `truth/<group>.json`. Java is needed; the group `kafka` starts a broker.
 """
 
 from __future__ import annotations
@@ -13,15 +13,20 @@ import tempfile
 import time
 from collections.abc import Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from holdfast.running.settings import SessionOptions
+from holdfast.spark.session import open_session
 from tests.changes.generated import GENERATED
+from tests.changes.inputs import BROKER
 from tests.changes.judging import Judge, Record, start_of
 from tests.changes.loading import PENDING, TRUTH, change_records, read_group
 from tests.changes.pair import Pair
 from tests.changes.pairs import PAIRS
+from tests.parts.kafka import running_broker
 
 _WRITING = Lock()
 
@@ -38,7 +43,10 @@ def main(arguments: Sequence[str]) -> int:
     starts: dict[tuple[int, int], list[Pair]] = {}
     for pair in chosen:
         starts.setdefault(start_of(pair), []).append(pair)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root, ExitStack() as parts:
+        if any(one.group == "kafka" for one in chosen):
+            address = parts.enter_context(running_broker(Path(root) / "kafka"))
+            (Path(root) / BROKER).write_text(address, encoding="utf-8")
         judge = Judge(spark, Path(root))
         with ThreadPoolExecutor(options.threads) as pool:
             bad = sum(pool.map(lambda pairs: _recorded(judge, pairs, end), starts.values()))
@@ -78,21 +86,13 @@ def _recorded(judge: Judge, pairs: list[Pair], end: float) -> int:
 
 def session() -> Any:
     """Open a small local Spark."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").appName("changes")
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
         "spark.sql.warehouse.dir": tempfile.mkdtemp(),
         "spark.task.maxFailures": "1",
-        "spark.ui.showConsoleProgress": "false",
     }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    features = frozenset({"delta", "kafka"})
+    spark = open_session(SessionOptions("changes", "local[2]", settings, features=features))
     spark.sparkContext.setLogLevel("OFF")
     return spark
 

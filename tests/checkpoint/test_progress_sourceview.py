@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.checkpoint.layout import in_order
 from holdfast.checkpoint.progress import advance, evidence_of, explained, movement_back
-from holdfast.checkpoint.sourcefolders import in_order
 from holdfast.diagnosis.inspection.result import inspection_of
 from holdfast.format.logs.offsets import OffsetsEntry, SourceOffset
 from holdfast.format.sources import ExplainedOffset

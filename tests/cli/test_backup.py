@@ -108,6 +108,17 @@ def test_to_another_place_warns(root: Path, tmp_path: Path) -> None:
     assert tree_of(tmp_path / "copy") == tree_of(root)
 
 
+@pytest.mark.parametrize("option", ["--to", "--sink-log-to"])
+def test_a_copy_is_not_written_into_its_own_checkpoint(root: Path, option: str) -> None:
+    """Spark and every reader would take it for a part of the checkpoint."""
+    assert holdfast("backup", str(root)).status == 0
+    before = tree_of(root)
+    shown = holdfast("restore", "--yes", option, str(root / "sub"), f"{root}@newest", "--json")
+    assert (shown.status, shown.document["error"]["code"]) == (2, "HF1001")
+    assert "inside the checkpoint" in shown.document["error"]["message"]
+    assert tree_of(root) == before
+
+
 def test_the_log_of_the_sink_is_copied_as_well(tmp_path: Path) -> None:
     packed = next(one for one in (sample("stateless", "4.3.0"),) if one.output_files())
     root = aged(packed.extract(tmp_path))

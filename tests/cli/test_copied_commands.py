@@ -61,7 +61,7 @@ def test_an_error_about_a_job_names_it(
     project: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = {
-        "inspect": "checks.inspecting.inspect_checkpoint",
+        "inspect": "checks.picture.inspect_checkpoint",
         "evidence": "evidence.collecting.collect_evidence",
     }
 

@@ -15,8 +15,8 @@ from rich.console import Console
 
 from holdfast import doctor, inspect
 from holdfast.answers import Answer
+from holdfast.cli.drawing.console import MOST
 from holdfast.cli.drawing.examination import draw_examination
-from holdfast.cli.drawing.findings import MOST
 from holdfast.diagnosis.doctor.examination import Examination, Examined, Reported
 from holdfast.diagnosis.inspection import sources as kafkaasking
 from holdfast.errors import UsageError
@@ -355,10 +355,10 @@ def test_an_interval_without_watching_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("recorded", [True, False])
 def test_the_deleted_state_of_a_recorded_program_is_fatal(tmp_path: Path, recorded: bool) -> None:
     """A recording tells the operators of a query that Holdfast never ran."""
-    root = sample("aggregation-hdfs-lz4", "4.3.0").extract(tmp_path)
+    root = sample("aggregation-hdfs-snapshots", "4.3.0").extract(tmp_path)
     shutil.rmtree(root / "state")
     if recorded:
-        known = some_recording(query_id=query_id_of("aggregation-hdfs-lz4"))
+        known = some_recording(query_id=query_id_of("aggregation-hdfs-snapshots"))
         Recordings(records_beside(root)).write(known)
     told = {one["code"] for one in holdfast("doctor", str(root), "--json").document["findings"]}
     assert ("HF2221" in told) == recorded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+from holdfast.diagnosis.checks.picture import inspect_checkpoint
 from holdfast.storage.memory import MemoryReader
 from tests.fuzz.cases import make_case
 from tests.fuzz.expecting import expect

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.answers import Answer
-from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+from holdfast.diagnosis.checks.picture import inspect_checkpoint
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Severity

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+from holdfast.diagnosis.checks.picture import inspect_checkpoint
 from holdfast.findings import Severity
 from holdfast.storage.memory import MemoryReader
 from tests.corpus.loading import sample

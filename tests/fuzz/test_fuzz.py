@@ -72,7 +72,7 @@ def test_a_case_is_the_same_whenever_it_is_made() -> None:
 def test_the_judge_convicts(monkeypatch: pytest.MonkeyPatch) -> None:
     """With checks that find nothing, and with one that raises, the same cases are not accepted."""
     numbers = [number for number in range(100) if judge(SEED, number).detectable]
-    monkeypatch.setattr("holdfast.diagnosis.checks.inspecting.check_picture", lambda picture: ())
+    monkeypatch.setattr("holdfast.diagnosis.checks.picture.check_picture", lambda picture: ())
     tables = "holdfast.diagnosis.checks.state.rocksdb.check_snapshot_tables"
     monkeypatch.setattr(tables, lambda subject: ())
     assert not any(judge(SEED, number).located for number in numbers)
@@ -80,6 +80,6 @@ def test_the_judge_convicts(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(picture: object) -> None:
         raise KeyError("on purpose")
 
-    monkeypatch.setattr("holdfast.diagnosis.checks.inspecting.check_picture", fail)
+    monkeypatch.setattr("holdfast.diagnosis.checks.picture.check_picture", fail)
     assert judge(SEED, numbers[0]).failures
     assert "KeyError" in str(look(bases()[0].files, "memory").failure)

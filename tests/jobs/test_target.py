@@ -168,3 +168,13 @@ def test_a_path_needs_neither_pydantic_nor_yaml(tmp_path: Path) -> None:
     modules = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
     assert not {"pydantic", "yaml", "fsspec"} & {*modules}
     assert "holdfast.jobs.target" in modules
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a" * 300 + "@newest"])
+def test_a_name_that_is_too_long_for_a_file_is_no_bug(tmp_path: Path, name: str) -> None:
+    """Nothing can be there; a pasted text is taken for a name now and then."""
+    with pytest.raises(UsageError) as told:
+        resolve_target(name, working_folder=tmp_path)
+    assert told.value.code == "HF1002"
+    with pytest.raises(ProjectError):
+        resolve_target("orders", project=ProjectChoice(Path(name)), working_folder=tmp_path)

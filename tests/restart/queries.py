@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+from holdfast.diagnosis.checks.picture import inspect_checkpoint
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.facts import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.diagnosis.evidence.collecting import BundlePlace, collect_evidence
-from holdfast.diagnosis.inspection.runs.compared import LAST_RUN
+from holdfast.diagnosis.inspection.runs.lastquery import LAST_RUN
 from holdfast.errors import UsageError
 from holdfast.records.run import PlanFacts
 from holdfast.restart.bundles import BUNDLE_RULES, read_bundle

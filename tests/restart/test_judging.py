@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from holdfast.checkpoint.recovery.outcome import Action
-from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
 from holdfast.diagnosis.checks.location import WrittenPlaces
+from holdfast.diagnosis.checks.picture import inspect_checkpoint
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.diagnosis.inspection.sink.gone import SinkBefore
 from holdfast.errors import RefusedError

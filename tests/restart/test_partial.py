@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.diagnosis.inspection.runs.compared import compared_run
+from holdfast.diagnosis.inspection.runs.lastquery import compared_run
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.facts import FACTS_VERSION, OperatorFacts, QueryFacts, SourceFacts
 from holdfast.records.facts import WatermarkFacts as Watermark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.diagnosis.inspection.runs.compared import ComparedRun
+from holdfast.diagnosis.inspection.runs.lastquery import ComparedRun
 from holdfast.ledgers.sinkstate import SinkAnswer
 from holdfast.records.run import SinkFacts
 from holdfast.restart.acceptance import acceptance_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -92,6 +93,14 @@ def brokers(before: str, now: str) -> tuple[QueryFacts, QueryFacts]:
     return sources(after, before=(then,), facts=STATEFUL)
 
 
+def topics(
+    now: Mapping[str, str], before: Mapping[str, str] = TOPIC.identity, **options: str
+) -> tuple[QueryFacts, QueryFacts]:
+    """Return a query that reads Kafka, and names what it reads in another way."""
+    then, after = (replace(TOPIC, identity=one, options=options) for one in (before, now))
+    return sources(after, before=(then,))
+
+
 def narrowed(value: str, watermark: str = "at", **changes: Any) -> tuple[Any, Any]:
     """Return a query with state whose source has a column of a narrower type than before."""
     keeping = replace(SUMS, **{"values": (value,), **changes})
@@ -114,6 +123,7 @@ def store(keys: Any = (USER,), values: Any = STORE.values) -> tuple[StoreFacts, 
 KEYS = "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"
 VALUES = "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"
 CONFIG = "STATE_STORE_INVALID_CONFIG_AFTER_RESTART"
+LOST = "KAFKA_DATA_LOSS.PARTITIONS_DELETED"
 NAMES = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
 ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 TWICE = replace(TWO, sources=(SOURCE, replace(SOURCE, same_reader=0)))
@@ -125,9 +135,19 @@ NULLS = (ColumnFacts("sum", "bigint"), ColumnFacts("count", "bigint", nullable=F
 CASES = (
     Case("HF3102", UNSAFE, TWO, changed(TWO, sources=(OTHER, SOURCE))),
     Case("HF3103", UNSAFE, *sources(OTHER)),
-    Case("HF3103", UNSAFE, *sources(replace(TOPIC, identity={"subscribe": "b"}), before=(TOPIC,))),
+    Case("HF3103", UNSAFE, *topics({"subscribe": "b"}), LOST),
+    Case("HF3103", UNSAFE, *topics({"subscribePattern": "b.*"}), LOST),
+    Case("HF3103", UNSAFE, *topics({"subscribe": "b"}, {"subscribePattern": "orders"}), LOST),
+    Case("HF3103", UNSAFE, *topics({"assign": '{"orders":[0]}'}, {"assign": '{"orders":[0,1]}'}),
+         LOST),
+    Case("HF3103", CONDITIONAL, *topics({"subscribe": "b"}, failOnDataLoss="FALSE")),
+    Case("HF3103", CONDITIONAL, *topics({"subscribe": "orders,refunds"})),
+    Case("HF3103", CONDITIONAL, *topics({"subscribePattern": "ord.*"})),
+    Case("HF3103", CONDITIONAL, *topics({"subscribe": "orders"}, {"subscribePattern": "ord.*"})),
     Case("HF3103", CONDITIONAL,
-         *sources(replace(TOPIC, identity={"subscribe": "orders,refunds"}), before=(TOPIC,))),
+         *topics({"subscribePattern": "ord.*"}, {"subscribePattern": "orders"})),
+    Case("HF3103", CONDITIONAL, *topics({"assign": '{"orders":[0,1]}'})),
+    Case("HF3103", CONDITIONAL, *topics({"subscribe": "orders"}, {"assign": '{"orders": [0]}'})),
     Case("HF3103", CONDITIONAL,
          *sources(replace(DELTA, identity={"path": "/lake/b"}), before=(DELTA,))),
     Case("HF3103", CONDITIONAL, *sources(replace(SOURCE, identity={"path": "/lake/ord"}))),
@@ -153,6 +173,11 @@ CASES = (
     Case("HF3106", CONDITIONAL, replace(TWICE, sources=(SOURCE, SOURCE)), TWICE),
     Case("HF3105", SAFE, *option(STATEFUL, maxFilesPerTrigger="99")),
     Case("HF3105", SAFE, *option(STATEFUL, startingOffsets="latest")),
+    Case("HF3105", CONDITIONAL, *option(STATELESS, readChangeFeed="true")),
+    Case("HF3105", CONDITIONAL, *option(STATELESS, skipChangeCommits="false")),
+    Case("HF3105", SAFE, *option(STATELESS, skipChangeCommits="true")),
+    Case("HF3105", CONDITIONAL, *option(STATELESS, failOnDataLoss="true")),
+    Case("HF3105", SAFE, *option(STATEFUL, failOnDataLoss="false")),
     Case("HF3105", SAFE, *option(STATELESS, multiLine="true")),
     Case("HF3105", CONDITIONAL, *option(STATEFUL, multiLine="true")),
     Case("HF3105", CONDITIONAL, *option(STATELESS, fileNameOnly="true")),
@@ -256,6 +281,25 @@ def test_an_unchanged_query_is_safe(facts: QueryFacts) -> None:
     judged = judge(start_of(hidden, moved))
     assert (judged.verdict, judged.changes) == (SAFE, ())
     assert judged.fingerprint.stored == judged.fingerprint.current
+
+
+@pytest.mark.parametrize(
+    ("then", "after"),
+    [
+        (replace(TOPIC, identity={"subscribe": "a,b"}),
+         replace(TOPIC, identity={"Subscribe": "b, a"})),
+        (SOURCE, replace(SOURCE, identity={"path": "/lake/orders/"})),
+        (replace(SOURCE, identity={"path": "file:/lake"}),
+         replace(SOURCE, identity={"path": "file:///lake"})),
+        (SOURCE, replace(SOURCE, options={"maxfilespertrigger": "10"})),
+        (replace(SOURCE, options={"multiLine": "True"}),
+         replace(SOURCE, options={"multiLine": "true"})),
+    ],
+)  # fmt: skip
+def test_another_spelling_of_what_is_read_is_no_change(then: Any, after: Any) -> None:
+    """Names of options in any letters, topics in any order, a path with a slash at its end."""
+    before, now = sources(after, before=(then,), facts=STATEFUL)
+    assert judge(start_of(before, now)).changes == ()
 
 
 def test_functions_that_keep_the_same_continue_each_other() -> None:

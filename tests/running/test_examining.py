@@ -10,12 +10,20 @@ from typing import Any
 
 import pytest
 
+from holdfast.diagnosis.inspection import sources
+from holdfast.diagnosis.inspection.sources import BrokerSeen
 from holdfast.findings import Finding, Severity
 from holdfast.jobs.built import Job
 from holdfast.jobs.ready import ReadyJob
+from holdfast.records.facts import SourceFacts
 from holdfast.restart.verdict import Verdict
-from holdfast.running.examining import check_unplanned, fatal_before_start
+from holdfast.running.examining import (
+    check_unplanned,
+    fatal_before_program,
+    fatal_before_start,
+)
 from holdfast.storage.location import parse_location
+from holdfast.storage.options import StorageSettings
 from tests.checkpoint.pictures import Files, files_of, picture_of, replaced
 from tests.corpus.loading import corpus
 from tests.diagnosis.doctor.fieldscenarios import TABLE
@@ -149,3 +157,31 @@ def test_without_spark_what_is_declared_is_compared(tmp_path: Path) -> None:
     nothing = parse_location(str(tmp_path / "nothing"))
     fresh = check_unplanned(replace(union("first", "second"), checkpoint=nothing), None, why, ())
     assert (fresh.verdict, fresh.changes) == (Verdict.SAFE, ())
+
+
+def test_a_program_whose_delta_source_was_created_again_is_told_so(tmp_path: Path) -> None:
+    """HF2366 for a query that is known by its plan alone, and nothing for a first start."""
+    read = SourceFacts("delta", "delta", {"path": str(table(tmp_path / "new", "another"))})
+    place, settings = parse_location(str(tmp_path / "checkpoint")), StorageSettings()
+    picture = picture_of(files_of("delta", "4.2.0"))
+    found = fatal_before_program((read,), place, settings, picture, "4.2.0")
+    assert [one.code for one in found] == ["HF2366"]
+    assert fatal_before_program((read,), place, settings, picture_of({}), "4.2.0") == ()
+
+
+def test_kafka_is_asked_for_the_records_that_come_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HF2369 where the topic is gone; not where the source is told to go on."""
+    asked: list[Mapping[str, str]] = []
+
+    def gone(options: Mapping[str, str], *_: object) -> BrokerSeen:
+        asked.append(options)
+        return BrokerSeen("broker:9092")
+
+    monkeypatch.setattr(sources, "ask_broker", gone)
+    options = {"kafka.bootstrap.servers": "broker:9092", "subscribe": "orders"}
+    job = built(source={"format": "kafka", "options": options})
+    files = files_of("kafka", "4.2.0")
+    assert "HF2369" in {one.code for one in fatal(files, job, "4.2.0")}
+    assert [one["subscribe"] for one in asked] == ["orders"]
+    passing = built(source={"format": "kafka", "options": {**options, "failOnDataLoss": "false"}})
+    assert "HF2369" not in {one.code for one in fatal(files, passing, "4.2.0")}

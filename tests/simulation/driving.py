@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from holdfast.diagnosis.checks import inspecting
+from holdfast.diagnosis.checks import picture
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.jobs.ready import ReadyJob, ReadySink, ReadySource
 from holdfast.ledgers.files.format import Manifest, ManifestFile
@@ -237,7 +237,7 @@ def _picture(reader: Reader, **options: Any) -> Any:
         content[path] = read
     key = (reader.location, tuple(sorted(content.items())))
     if key not in _pictures:
-        _pictures[key] = inspecting.picture_of(
+        _pictures[key] = picture.picture_of(
             MemoryReader(content, location=reader.location), may_be_missing=True
         )
     return _pictures[key]

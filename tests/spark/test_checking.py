@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.diagnosis.inspection.runs.compared import ComparedRun
+from holdfast.diagnosis.inspection.runs.lastquery import ComparedRun
 from holdfast.errors import SinkError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.run import PlanFacts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+from holdfast.diagnosis.checks.picture import inspect_checkpoint
 from holdfast.errors import RefusedError
 from holdfast.ledgers.identity import OffsetRange
 from holdfast.ledgers.sinkstate import CommittedOffsets, LastCommitted, committed_with

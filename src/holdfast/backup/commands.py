@@ -48,6 +48,7 @@ from holdfast.storage.beside import FOLDER, beside, part_of
 from holdfast.storage.location import Location, canonical, parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageOptions
+from holdfast.storage.paths import is_folder, is_there
 from holdfast.storage.reading import Reader
 
 
@@ -242,6 +243,7 @@ class Caller:
         if to is not None:
             place = self.resolve(to if _is_spelled_as_path(to) else f"./{to}")
             elsewhere = canonical(place.location) != canonical(home.location)
+            _refuse_inside(place, home)
             target = self._opened(place) if elsewhere else source
         wish = RestoreOptions(
             snapshot,
@@ -267,6 +269,7 @@ class Caller:
         home, snapshot = self._home_of(backup)
         source = self._opened(home)
         place = self.resolve(to if _is_spelled_as_path(to) else f"./{to}")
+        _refuse_inside(place, home)
         target = self._opened(place)
         writing = tuple(self._opened(job) for job in self._jobs_writing_to(place))
         wish = SinkLogOptions(snapshot, source.store, target, tuple(files), writing)
@@ -296,7 +299,7 @@ class Caller:
                 working_folder=self._folder,
             )
         except UsageError:
-            if not (self._folder / FOLDER / target).is_dir():
+            if not is_folder(self._folder / FOLDER / target):
                 raise
             return self.resolve(f"./{target}")
 
@@ -338,7 +341,7 @@ class Caller:
         except UsageError:
             return False
         place = found.location
-        if found.job is not None or (place.is_local and Path(place.url).exists()):
+        if found.job is not None or (place.is_local and is_there(Path(place.url))):
             return True
         return bool(self._opened(found).store.snapshot_ids())
 
@@ -402,6 +405,13 @@ def _place_of(path: str, folder: Path) -> str | None:
 
 def _overlap(one: str, other: str) -> bool:
     return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
+
+def _refuse_inside(place: Target, home: Target) -> None:
+    """Raise HF1001 where a copy would be written into the checkpoint that it is a copy of."""
+    if canonical(place.location).startswith(canonical(home.location).rstrip("/") + "/"):
+        message = "the place to restore to is inside the checkpoint that was backed up"
+        raise UsageError("HF1001", message, at=place.location.shown)
 
 
 def _is_spelled_as_path(text: str) -> bool:

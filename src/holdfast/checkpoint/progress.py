@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from holdfast.checkpoint.layout import folder_of, in_order, matching_position
 from holdfast.checkpoint.picture import Picture, entry_before
-from holdfast.checkpoint.recovery.sources import file_log_offset
-from holdfast.checkpoint.sourcefolders import folder_of, in_order, matching_position
+from holdfast.checkpoint.recovery.logs import file_log_offset
 from holdfast.errors import DecodeError
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.sources import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from holdfast.checkpoint.files import CheckedFile, checksum_damage, read_checked_files
 from holdfast.checkpoint.layout import checked_name
@@ -24,10 +24,17 @@ def verify(reader: Reader, picture: Picture, progress: Progress | None = None) -
     Memory stays bounded: files are read in batches, and one that is too large for a log entry
     only has its bytes compared with its checksum, piece by piece.
     """
+    return verify_files(reader, picture, dict(_to_verify(picture)), progress)
+
+
+def verify_files(
+    reader: Reader, picture: Picture, sizes: Mapping[str, int], progress: Progress | None = None
+) -> Picture:
+    """Return the picture with the damage of these files."""
     damages: list[Damage] = []
     known = {(damage.file, damage.error.code.number) for damage in picture.damages}
     total, done = picture.layout.size_bytes, 0
-    for paths in _batches(picture):
+    for paths in _batches(sizes):
         looks = read_checked_files(reader, picture.layout, paths, picture.source_logs)
         for path, look in looks.items():
             if isinstance(look, CheckedFile):
@@ -37,16 +44,16 @@ def verify(reader: Reader, picture: Picture, progress: Progress | None = None) -
                 damages.append(Damage(path, look))
         if progress is not None:
             progress(done, total)
-    damages += _large_file_damage(reader, picture)
+    damages += _large_file_damage(reader, picture, sizes)
     fresh = [one for one in damages if (one.file, one.error.code.number) not in known]
     return picture.with_damages(tuple(fresh))
 
 
-def _batches(picture: Picture) -> Iterator[list[str]]:
-    """Yield the files to verify, within a bound of number and bytes."""
+def _batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """Yield the files to read whole, within a bound of number and bytes."""
     paths: list[str] = []
     size = 0
-    for path, length in _to_verify(picture):
+    for path, length in sizes.items():
         if length > ENTRY_LIMIT_BYTES:
             continue
         paths.append(path)
@@ -66,9 +73,9 @@ def _to_verify(picture: Picture) -> Iterator[tuple[str, int]]:
             yield path, item.size
 
 
-def _large_file_damage(reader: Reader, picture: Picture) -> list[Damage]:
+def _large_file_damage(reader: Reader, picture: Picture, sizes: Mapping[str, int]) -> list[Damage]:
     damages: list[Damage] = []
-    for path, size in _to_verify(picture):
+    for path, size in sizes.items():
         side = picture.layout.checksum_beside(path)
         if size > ENTRY_LIMIT_BYTES and side is not None:
             damages += _large_damage(reader, path, side)

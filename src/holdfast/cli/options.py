@@ -1,4 +1,4 @@
-"""The options that every command shares, and how an answer or an error leaves the program."""
+"""The options that commands share, their completion, and how an answer or an error leaves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,51 @@ from holdfast.cli.process import closed_pipe_ignored
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
     from rich.console import Console
+
+
+def complete_jobs(
+    context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the jobs of the project that begin so, without those that are already given."""
+    from click.shell_completion import CompletionItem
+
+    given = {
+        word for words in context.params.values() if isinstance(words, tuple) for word in words
+    }
+    return [
+        CompletionItem(name)
+        for name in _job_names(context)
+        if name.startswith(incomplete) and name not in given
+    ]
+
+
+def complete_target(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the jobs that begin so; where none does, let the shell complete directories."""
+    from click.shell_completion import CompletionItem
+
+    return complete_jobs(context, parameter, incomplete) or [CompletionItem(incomplete, type="dir")]
+
+
+def complete_backup(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return each job with @newest behind it, as `restore` takes it."""
+    from click.shell_completion import CompletionItem
+
+    jobs = complete_jobs(context, parameter, incomplete.partition("@")[0])
+    items = [CompletionItem(f"{item.value}@newest") for item in jobs]
+    return items or [CompletionItem(incomplete, type="dir")]
+
+
+def _job_names(context: click.Context) -> list[str]:
+    from holdfast.library.completing import names_of_jobs
+
+    return names_of_jobs(context.params.get("project"))
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -46,7 +90,7 @@ class Output:
             json.dump(answer.document(__version__), sys.stdout, indent=2, ensure_ascii=False)
             sys.stdout.write("\n")
         elif not self.quiet:
-            from holdfast.cli.drawing.findings import drawing_console
+            from holdfast.cli.drawing.console import drawing_console
 
             with drawing_console(no_color=self.no_color) as console:
                 page(answer.redacted(), console)

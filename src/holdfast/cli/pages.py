@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from holdfast.answers import Answer
 
@@ -66,7 +68,7 @@ def check_markdown(answer: Answer[Check], console: Console) -> None:
 
 
 def record(answer: Answer[RecordReport], console: Console) -> None:
-    from holdfast.cli.drawing.record import draw_record
+    from holdfast.cli.drawing.run import draw_record
 
     draw_record(answer, console)
 
@@ -147,3 +149,51 @@ def demonstration(answer: Answer[Demonstration], console: Console) -> None:
     from holdfast.cli.drawing.run import draw_demonstration
 
     draw_demonstration(answer, console)
+
+
+WIDTH = 100
+"""Columns of a page; a notebook scrolls sideways where it is narrower."""
+_FORMAT = '<pre style="white-space:pre;overflow-x:auto;line-height:normal">{code}</pre>'
+_PAGES: Mapping[str, Callable[[Answer[Any], Console], None]] = {
+    "init": new_project,
+    "check": check,
+    "record": record,
+    "run": run,
+    "status": status,
+    "inspect": inspection,
+    "evidence": evidence,
+    "doctor": examination,
+    "state": state,
+    "diff": comparison,
+    "plan": plan,
+    "apply": applied,
+    "undo": applied,
+    "journal": journal,
+    "backup": backup,
+    "backups": backups,
+    "restore": restoration,
+    "explain": explanation,
+    "demo": demonstration,
+}
+"""The page of each command."""
+
+
+def html_of(answer: Answer[Any]) -> str | None:
+    """Return the page of an answer as HTML, escaped and without secrets; None if it has none."""
+    page = _PAGES.get(answer.command)
+    if page is None:
+        return None
+    from rich.console import Console
+
+    console = Console(
+        file=io.StringIO(),
+        record=True,
+        width=WIDTH,
+        color_system="truecolor",
+        force_jupyter=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    page(answer.redacted(), console)
+    return console.export_html(code_format=_FORMAT, inline_styles=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ProjectError
+from holdfast.storage.paths import is_folder
 
 if TYPE_CHECKING:
     from holdfast.jobs.projectfile.model import Project
@@ -73,7 +74,7 @@ def load_project(
     # most commands on a path never come here.
     from holdfast.jobs.projectfile.model import read_project
 
-    found = file / PROJECT_FILE if file.is_dir() else file
+    found = file / PROJECT_FILE if is_folder(file) else file
     if found is not file and not found.is_file():
         message = f"the directory {file} contains no {PROJECT_FILE}"
         raise ProjectError("HF1101", message, at=str(file))
@@ -85,7 +86,7 @@ def job_names(file: Path) -> list[str]:
     from holdfast.jobs.projectfile.tree import Entries
     from holdfast.jobs.projectfile.yamlfile import read_yaml
 
-    found = file / PROJECT_FILE if file.is_dir() else file
+    found = file / PROJECT_FILE if is_folder(file) else file
     root = read_yaml(found, str(found))
     jobs = root.get("jobs") if isinstance(root, Entries) else None
     if jobs is None or not isinstance(jobs.node, Entries):

@@ -26,6 +26,7 @@ from holdfast.storage.options import (
     settings_from_spark,
     settings_given,
 )
+from holdfast.storage.paths import is_there
 
 if TYPE_CHECKING:
     from holdfast.jobs.projectfile.model import Project
@@ -61,7 +62,7 @@ def resolve_target(
         loaded = _load_for_name(text, project, working_folder)
         if loaded and text in loaded.jobs:
             return job_target(text, loaded, storage_options)
-        if not (working_folder / text).exists():
+        if not is_there(working_folder / text):
             raise _neither(text, loaded)
     location = parse_location(text, relative_to=working_folder)
     # Who names a profile means the project, also where a local path needs nothing from it.
@@ -109,7 +110,7 @@ def _load_for_name(text: str, project: ProjectChoice, working_folder: Path) -> P
     try:
         return project.load(file, working_folder)
     except ProjectError as error:
-        if (working_folder / text).exists():
+        if is_there(working_folder / text):
             error.next_steps = (*error.next_steps, f"or write ./{text} if the folder is meant")
         raise
 

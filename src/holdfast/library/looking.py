@@ -71,7 +71,7 @@ def inspect(
     >>> answer.result.next_start.action, answer.result.next_start.batch_id
     (<Action.RERUN: 'rerun'>, 5)
     """
-    from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+    from holdfast.diagnosis.checks.picture import inspect_checkpoint
 
     if spark is not None:
         require_release(spark)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from holdfast.diagnosis.inspection.runs.shown import BatchShown, RunShown
+from holdfast.diagnosis.inspection.runs.restarts import BatchShown, RunShown
 from holdfast.diagnosis.status.result import JobState, JobStatus, LeaseShown, Status
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.leases.state import Standing

@@ -17,6 +17,9 @@ FACTS_VERSION = 3
 CONSTANT = "constant:"
 """How the digest of a global constant begins whose value is in the digest of the code that uses it:
 its name decides nothing."""
+REACH = "reach:"
+"""How the digest of all begins that a function reaches, with what each name in it stands for; facts
+that were recorded without one are compared without it."""
 CUT = "… sha256:"
 """What stands in a text that was too long, before the digest of the whole."""
 

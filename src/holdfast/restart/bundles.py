@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.checkpoint.reading import SHOWN_BATCHES
-from holdfast.diagnosis.checks.inspecting import picture_of
+from holdfast.diagnosis.checks.picture import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
-from holdfast.diagnosis.inspection.runs.compared import LAST_RUN, ComparedRun
+from holdfast.diagnosis.inspection.runs.lastquery import LAST_RUN, ComparedRun
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.records.documents import UnreadableError, decode_document
 from holdfast.records.run import PlanFacts, SinkFacts

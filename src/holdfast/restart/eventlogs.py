@@ -56,8 +56,8 @@ _NEVER_LOGGED = (
 
 def read_event_log(path: Path) -> EventLog:
     """Read a log, plain or compressed, or a folder of parts; raise HF2507 where it is none."""
-    files = list(_files(path))
     try:
+        files = list(_files(path))
         return decode_events(_lines(files))
     except DecodeError as error:
         raise _unusable(path, error.message) from error
@@ -108,7 +108,8 @@ def _pieces(data: bytes) -> Iterable[bytes]:
         verb = "is" if len(missing) == 1 else "are"
         told = f"{', '.join(missing)}, which {verb} not installed"
         message = f"a compressed event log requires {told}"
-        raise UsageError("HF2770", message)
+        why = "its codecs are those of Spark's state files and come with the extra for state"
+        raise UsageError("HF2770", message, why=why)
     from holdfast.format.state.codecs import decompressed
 
     return decompressed(data)

@@ -10,7 +10,7 @@ from typing import ClassVar
 from holdfast import __version__
 from holdfast.answers import OneLine
 from holdfast.checkpoint.picture import Picture, passed_over
-from holdfast.diagnosis.checks.inspecting import picture_of
+from holdfast.diagnosis.checks.picture import picture_of
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.facts import SourceFacts, fingerprint
 from holdfast.records.folder import RecordsFolder, records_of

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from holdfast.answers import OneLine
 from holdfast.checkpoint.recovery.outcome import NextStart
-from holdfast.diagnosis.inspection.runs.compared import ComparedRun
+from holdfast.diagnosis.inspection.runs.lastquery import ComparedRun
 from holdfast.restart.acceptance import ACCEPTABLE, acceptance_of
 from holdfast.restart.judging import Fingerprints, judge
 from holdfast.restart.rules import RULES

@@ -11,8 +11,7 @@ from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.checkpoint.releases import RELEASES
 from holdfast.diagnosis.checks.location import NO_PLACES, WrittenPlaces
 from holdfast.diagnosis.inspection.result import Inspection
-from holdfast.diagnosis.inspection.runs.compared import ComparedRun, compared_run
-from holdfast.diagnosis.inspection.runs.lastquery import last_query
+from holdfast.diagnosis.inspection.runs.lastquery import ComparedRun, compared_run, last_query
 from holdfast.diagnosis.inspection.sink.gone import SinkBefore
 from holdfast.findings import Finding
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState

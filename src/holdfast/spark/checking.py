@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES
-from holdfast.diagnosis.checks.inspecting import picture_of
+from holdfast.diagnosis.checks.picture import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
 from holdfast.errors import HoldfastError, RefusedError, SinkError, StorageError
 from holdfast.findings import Finding, Place, Severity
@@ -20,7 +20,7 @@ from holdfast.records.run import PlanFacts
 from holdfast.restart.bundles import BUNDLE_RULES, BundledRun
 from holdfast.restart.result import CheckedJob, checked_start
 from holdfast.restart.start import StartFacts, last_run
-from holdfast.running.examining import fatal_before_start
+from holdfast.running.examining import fatal_before_program, fatal_before_start
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.settings import SessionOptions
 from holdfast.spark.dataframe import code_digests, job_functions
@@ -180,5 +180,9 @@ def check_frame(
     # Of a notebook there is no file that would show that nothing was changed.
     code = code or {_NOTEBOOK: ""}
     plan = plan_facts(frame, code, output_mode)
-    start = StartFacts.without_sink(inspection, plan, last, spark=release or session.version)
+    spark = release or session.version
+    start = StartFacts.without_sink(inspection, plan, last, spark=spark)
+    sources = () if plan.query is None else plan.query.sources
+    fatal = fatal_before_program(sources, checkpoint, settings, picture, spark)
+    start = replace(start, fatal=fatal)
     return checked_start(start, job=None, compared_with=last, accepted=accepted)

@@ -19,7 +19,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.errors.exceptions.captured import CapturedException
 
 import holdfast
-from holdfast.checkpoint.overview import read_overview
+from holdfast.checkpoint.reading import read_overview
 from holdfast.diagnosis.explain.pages.catalogue import find_page
 from holdfast.diagnosis.explain.pages.page import Page
 from holdfast.errors import HoldfastError, JvmDiedError, RunError

@@ -20,7 +20,7 @@ from holdfast.diagnosis.checks.declared.declarations import (
     moved_folders,
     other_paths,
 )
-from holdfast.diagnosis.checks.inspecting import picture_of
+from holdfast.diagnosis.checks.picture import picture_of
 from holdfast.diagnosis.inspection.keptoffsets import (
     advice,
     judge_copies,

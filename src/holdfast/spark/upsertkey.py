@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 
-from holdfast.diagnosis.checks.declared.upsertkey import UPDATING, coarse_key
+from holdfast.diagnosis.checks.declared.query import UPDATING, coarse_key
 from holdfast.findings import Finding
 from holdfast.jobs.ready import ReadyJob
 from holdfast.redaction import redact

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 from holdfast.errors import StorageError
 
@@ -54,3 +55,16 @@ def _shown_character(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode("ascii")
+
+
+def is_there(path: Path) -> bool:
+    """Return whether something is at a local path; nothing can be where a name is too long."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a local path is a directory that can be seen."""
+    return is_there(path) and path.is_dir()

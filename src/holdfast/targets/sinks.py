@@ -40,7 +40,7 @@ def declared_job_of(target: Target) -> DeclaredJob | None:
     """Return what the project file says of a job, None for a target that is not a job."""
     if target.project is None or target.job is None:
         return None
-    from holdfast.diagnosis.inspection.declaredjob import declared_job
+    from holdfast.diagnosis.inspection.subject import declared_job
 
     return declared_job(target.project, target.job)
 

@@ -6,9 +6,11 @@ from tests.changes.pair import Pair
 from tests.changes.pairs import (
     aggregation,
     deduplication,
+    delta,
     functions,
     hidden,
     joins,
+    kafka,
     operators,
     outputmodes,
     processors,
@@ -39,4 +41,6 @@ PAIRS: tuple[Pair, ...] = (
     *operators.PAIRS,
     *rewrites.PAIRS,
     *hidden.PAIRS,
+    *kafka.PAIRS,
+    *delta.PAIRS,
 )

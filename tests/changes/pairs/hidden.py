@@ -104,6 +104,70 @@ def when(condition: str) -> Query:
     return by("user", n=f"sum(case when {condition} then amount else 0 end)")
 
 
+MAPPED = """
+from pyspark.sql.functions import udf
+{text}
+@udf("long")
+def mapped(n):
+    return value_of(n)
+"""
+PLACES = """
+def more(n):
+    return n + 1
+def times(n):
+    return n * 10
+first, second = {}
+def value_of(n):
+    return second(first(n))
+"""
+WRAPPED = """
+class Scaled:
+    def __init__(self, inner, factor):
+        self.inner, self.factor = inner, factor
+        self.__wrapped__ = inner
+    def __call__(self, n):
+        return self.inner(n) * self.factor
+def scaled(factor):
+    return lambda inner: Scaled(inner, factor)
+@scaled({})
+def value_of(n):
+    return n + 1
+"""
+CHOSEN = """
+from enum import IntEnum
+class Rate(IntEnum):
+    LOW = {}
+def value_of(n, rate=Rate.LOW):
+    return n * rate
+"""
+MISSING = """
+class Rates(dict):
+    def __missing__(self, n):
+        return {}
+RATES = Rates({{1: 2}})
+def value_of(n):
+    return RATES[n]
+"""
+ROUNDED = """
+from math import {} as whole
+def value_of(n):
+    return whole(n / 2)
+"""
+ORDERED = """
+RATES = {}
+def value_of(n):
+    return RATES.get(n, 7)
+"""
+
+
+def mapped(text: str) -> Query:
+    """Return a query that sums what a Python function of a text gives."""
+    return updating(
+        lambda b: b.orders().groupBy("user").agg(F.sum(b.code["rules"].mapped("amount"))),
+        code={"rules": MAPPED.format(text=text)},
+    )
+
+
 NULLS: dict[str, Any] = {"first": NULL_FIRST, "second": NULL_SECOND}
 MOVED: dict[str, Any] = {"first": FUTURE, "second": LATE}
 
@@ -146,5 +210,18 @@ PAIRS = grouped(
              harmless=True),
         Pair("whole-number-as-decimal", "a price is multiplied by 2.0, not by 2",
              by("user", n="sum(price * 2)"), by("user", n="sum(price * 2.0)"), harmless=True),
+        Pair("udf-helpers-change-places", "two helpers change places under their names",
+             mapped(PLACES.format("more, times")), mapped(PLACES.format("times, more"))),
+        Pair("udf-decorated-otherwise", "the argument of what decorates a function is another one",
+             mapped(WRAPPED.format(2)), mapped(WRAPPED.format(3))),
+        Pair("udf-other-enumeration", "a default of an enumeration has another value",
+             mapped(CHOSEN.format(2)), mapped(CHOSEN.format(3))),
+        Pair("udf-other-missing-key", "a mapping gives something else for a missing key",
+             mapped(MISSING.format(2)), mapped(MISSING.format(3))),
+        Pair("udf-other-library-function", "floor is imported as ceil was",
+             mapped(ROUNDED.format("floor")), mapped(ROUNDED.format("ceil"))),
+        Pair("udf-mapping-in-another-order", "a mapping has its entries in another order",
+             mapped(ORDERED.format("{1: 2, 3: 4}")), mapped(ORDERED.format("{3: 4, 1: 2}")),
+             harmless=True),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.diagnosis.inspection.declaredjob import declared_job
+from holdfast.diagnosis.inspection.subject import declared_job
 from holdfast.findings import Severity
 from holdfast.jobs.discovery import load_project
 from tests.checkpoint.pictures import files_of

@@ -55,6 +55,16 @@ def test_a_damaged_snapshot_that_is_passed_over_is_told_of_its_side() -> None:
     assert answer.exit_status == 3
 
 
+def test_a_damaged_entry_is_not_called_identical() -> None:
+    """On whichever side it is: nobody knows what it said."""
+    files = files_of(TOTALS)
+    cut = {**without(files, "offsets/3"), "offsets/3": b"v1"}
+    for one, other in ((files, cut), (cut, files), (cut, cut)):
+        found = compare_checkpoints(reader(one), reader(other), DiffOptions(), most=10).result
+        assert found.offsets.damaged == (3,)
+        assert not found.identical
+
+
 def test_an_entry_that_is_gone_leaves_the_state_to_compare() -> None:
     """The plan of an old batch may have been purged before its state."""
     answer = compare_batches(reader(without(files_of(TOTALS), "offsets/3")), DiffOptions(3, 8))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.checkpoint.recovery.outcome import Action
-from holdfast.diagnosis.checks.inspecting import inspect_checkpoint
+from holdfast.diagnosis.checks.picture import inspect_checkpoint
 from holdfast.diagnosis.doctor.doctor import Examinee, examine
 from holdfast.errors import StorageError
 from holdfast.findings import Finding

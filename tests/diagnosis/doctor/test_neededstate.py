@@ -11,7 +11,7 @@ from holdfast.checkpoint.reading import read_picture
 from holdfast.diagnosis.checks.state.rocksdb import tables_of
 from holdfast.diagnosis.doctor.neededstate import read_needed_state
 from holdfast.diagnosis.doctor.state import Budget
-from holdfast.diagnosis.inspection.state import StateSeen
+from holdfast.diagnosis.inspection.subject import StateSeen
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.findings import Severity
 from holdfast.storage.memory import MemoryReader

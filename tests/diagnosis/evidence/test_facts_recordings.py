@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from holdfast.diagnosis.inspection.runs.compared import LAST_RUN, ComparedRun
+from holdfast.diagnosis.inspection.runs.lastquery import LAST_RUN, ComparedRun
 from holdfast.records.documents import decode_document
 from holdfast.records.folder import records_of
 from holdfast.records.recordings import QueryPart, Recordings

@@ -1,4 +1,4 @@
-"""What of the state would stop the next start, as far as names and sizes tell."""
+"""What of the state would stop the next start, by names and sizes, and what it leaves out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain
 
 from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.recovery.outcome import Action, StartOutcome
+from holdfast.checkpoint.recovery.outcome import Action, StartOutcome, unhindered_start
 from holdfast.checkpoint.releases import PARTITIONS, PROVIDER, at_least
 from holdfast.checkpoint.statefiles import (
     DEFAULT_STORE,
@@ -121,6 +121,13 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
     if picture.layout.state.present and not present:
         # A stateless query never makes the folder.
         return StateFailure("state/ is empty: the operators' state is missing", "state", True)
+    idle = _batch_without_data(picture) if not present else None
+    if idle is not None:
+        reason = (
+            f"state/ is missing: batch {idle} had no new data, and only a query with state plans "
+            "such a batch"
+        )
+        return StateFailure(reason, "state", folder_missing=True)
     commit = picture.commits.get(version - 1)
     named = set(commit.state_ids or ()) if commit is not None else set()
     # A folder that describes no operator is nobody's: it does not prove that others are missing.
@@ -132,6 +139,23 @@ def _missing_operator(picture: Picture, version: int) -> StateFailure | None:
     place = f"state/{missing}"
     reason = f"{place}, the state of operator {missing}, is missing"
     return StateFailure(reason, place, folder_missing=True)
+
+
+def _batch_without_data(picture: Picture) -> int | None:
+    """Return a batch that was planned only because the watermark moved, None if there is none.
+
+    The real-time and the continuous mode plan batches without data for stateless queries as well:
+    the first names in its commits that there is no state, the second knows no watermark.
+    """
+    for batch_id, entry in picture.offsets.items():
+        before, commit = picture.offsets.get(batch_id - 1), picture.commits.get(batch_id)
+        if before is None or entry.metadata is None or before.metadata is None:
+            continue
+        moved = entry.metadata.watermark_ms > before.metadata.watermark_ms
+        stateless = commit is not None and commit.state_ids is not None
+        if moved and not stateless and entry.sources == before.sources:
+            return batch_id
+    return None
 
 
 def _operator_failure(
@@ -309,3 +333,51 @@ def unique_id(commit: CommitEntry, operator_id: int, partition: int, store: str)
     ids = partitions[partition] if partition < len(partitions) else ()
     position = JOIN_STORES.index(store) if store in JOIN_STORES else 0
     return ids[position] if position < len(ids) else ""
+
+
+def superseded_state(picture: Picture) -> frozenset[str]:
+    """Name the changes and snapshots that are older than the snapshot the next load begins with.
+
+    A snapshot that is damaged does not count: what it was made from is loaded in its place.
+    """
+    version = unhindered_start(picture).batch_id or 0
+    found: set[str] = set()
+    for operator in picture.layout.state.operators.values():
+        for store in operator.stores.values():
+            for partition, files in store.partitions.items():
+                ids = {
+                    batch + 1: unique_id(commit, operator.id, partition, store.name)
+                    for batch, commit in picture.commits.items()
+                }
+                base = _base(picture, files, ids, version)
+                found |= {path for path, place in _places(files) if place < base}
+    return frozenset(found)
+
+
+def _base(
+    picture: Picture, files: PartitionFiles, ids: Mapping[int, str], version: int
+) -> tuple[int, bool]:
+    """Return the place of the newest whole snapshot that the next load can begin with."""
+    damaged = {damage.file for damage in picture.damages}
+    wholes = {
+        **{(one, ""): item for one, item in files.snapshots.items()},
+        **{key: item for key, item in files.zips.items() if ids.get(key[0], "") == key[1]},
+    }
+    usable = [
+        one
+        for (one, _), item in wholes.items()
+        if one <= version and item.size and item.path not in damaged
+    ]
+    return max(usable, default=0), True
+
+
+def _places(files: PartitionFiles) -> Iterator[tuple[str, tuple[int, bool]]]:
+    """Yield each file with its place in the order of loading: a snapshot after its own change."""
+    for version, item in files.deltas.items():
+        yield item.path, (version, False)
+    for (version, _), item in files.changelogs.items():
+        yield item.path, (version, False)
+    for version, item in files.snapshots.items():
+        yield item.path, (version, True)
+    for (version, _), item in files.zips.items():
+        yield item.path, (version, True)

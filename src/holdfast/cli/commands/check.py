@@ -9,8 +9,7 @@ import click
 from holdfast import library
 from holdfast.cli import pages
 from holdfast.cli.acceptance import Acceptance
-from holdfast.cli.completion import complete_jobs
-from holdfast.cli.options import Output, output_options, project_options
+from holdfast.cli.options import Output, complete_jobs, output_options, project_options
 from holdfast.library.looking import RELEASES
 
 _PAGES = {"text": pages.check, "markdown": pages.check_markdown}

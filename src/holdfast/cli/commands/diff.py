@@ -8,8 +8,7 @@ import click
 
 from holdfast import library
 from holdfast.cli import pages
-from holdfast.cli.completion import complete_target
-from holdfast.cli.options import Output, output_options, target_options
+from holdfast.cli.options import Output, complete_target, output_options, target_options
 from holdfast.cli.process import start_numpy_without_threads
 from holdfast.library.looking import COMPARED_BATCHES, SHOWN_ROWS
 

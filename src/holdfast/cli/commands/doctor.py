@@ -14,9 +14,8 @@ import click
 from holdfast import library
 from holdfast.answers import Answer
 from holdfast.cli import pages
-from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
-from holdfast.cli.options import Output, output_options, target_options
+from holdfast.cli.options import Output, complete_target, output_options, target_options
 from holdfast.diagnosis.doctor.examination import Examination
 from holdfast.library.looking import RELEASES, watch
 

@@ -8,8 +8,7 @@ import click
 
 from holdfast import library
 from holdfast.cli import pages
-from holdfast.cli.completion import complete_target
-from holdfast.cli.options import Output, output_options, target_options
+from holdfast.cli.options import Output, complete_target, output_options, target_options
 
 _PAGES = {"text": pages.evidence, "markdown": pages.evidence_markdown}
 

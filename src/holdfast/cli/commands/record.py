@@ -8,8 +8,7 @@ import click
 
 from holdfast import library
 from holdfast.cli import pages
-from holdfast.cli.completion import complete_jobs
-from holdfast.cli.options import Output, output_options, place_options
+from holdfast.cli.options import Output, complete_jobs, output_options, place_options
 
 
 @click.command("record")

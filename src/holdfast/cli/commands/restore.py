@@ -9,9 +9,8 @@ import click
 
 from holdfast import library
 from holdfast.cli import pages
-from holdfast.cli.completion import complete_backup
 from holdfast.cli.drawing.progress import ByteProgress
-from holdfast.cli.options import Output, output_options, place_options
+from holdfast.cli.options import Output, complete_backup, output_options, place_options
 from holdfast.errors import UsageError
 
 

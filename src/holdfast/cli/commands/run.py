@@ -12,10 +12,9 @@ import click
 from holdfast import library
 from holdfast.cli import pages
 from holdfast.cli.acceptance import Acceptance
-from holdfast.cli.completion import complete_jobs
 from holdfast.cli.drawing.liverun import EventLines
 from holdfast.cli.drawing.progress import ByteProgress
-from holdfast.cli.options import Output, output_options, project_options
+from holdfast.cli.options import Output, complete_jobs, output_options, project_options
 from holdfast.library.running import GRACE_SECONDS, Stopping
 from holdfast.redaction import redact
 from holdfast.running.events import Event, JobEnded

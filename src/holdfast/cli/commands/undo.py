@@ -9,9 +9,8 @@ import click
 from holdfast import library
 from holdfast.cli import pages
 from holdfast.cli.commands.apply import refuse_unasked, show_step, show_waiting
-from holdfast.cli.completion import complete_target
 from holdfast.cli.drawing.progress import ByteProgress
-from holdfast.cli.options import Output, output_options, place_options
+from holdfast.cli.options import Output, complete_target, output_options, place_options
 from holdfast.errors import PlanError
 
 

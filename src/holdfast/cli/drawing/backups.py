@@ -21,8 +21,7 @@ from holdfast.backup.results import (
     RestoreAct,
 )
 from holdfast.backup.snapshot import BEFORE_RESTORE, SINK_LOG
-from holdfast.cli.drawing.findings import draw_findings
-from holdfast.cli.drawing.quantities import size_text
+from holdfast.cli.drawing.console import draw_findings, size_text
 from holdfast.plurals import counted
 
 MOST_BACKUPS = 50

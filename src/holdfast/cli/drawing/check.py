@@ -11,7 +11,7 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.recovery.outcome import Action
-from holdfast.cli.drawing.findings import draw_line
+from holdfast.cli.drawing.console import draw_line
 from holdfast.restart.result import Check, CheckedChange, CheckedJob
 from holdfast.restart.verdict import Verdict
 

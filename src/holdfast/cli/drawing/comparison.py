@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import draw_findings
-from holdfast.cli.drawing.quantities import amount_text
+from holdfast.cli.drawing.console import amount_text, draw_findings
 from holdfast.diagnosis.comparison.result import (
     Change,
     Comparison,
@@ -128,9 +127,19 @@ def _headline(found: Comparison) -> str:
         return "The logs and the state are identical" if found.stores else "The logs are identical"
     if _is_one_checkpoint(found):
         return f"From batch {found.left.batch_id} to batch {found.right.batch_id}"
+    if found.same_query and _only_damage(found):
+        return "The same query. Damaged entries were not compared"
     if found.same_query:
         return "The same query, with differences"
     return "Two different queries"
+
+
+def _only_damage(found: Comparison) -> bool:
+    """Nothing that was compared differs, but entries of the logs could not be decoded."""
+    logs = (found.offsets, found.commits)
+    differs = found.settings or found.operators or found.entries
+    stores = any(not store.identical for store in found.stores)
+    return not (differs or stores or any(replace(one, damaged=()).differs for one in logs))
 
 
 def _is_one_checkpoint(found: Comparison) -> bool:
@@ -177,6 +186,10 @@ def _add_log(table: Table, name: str, log: LogComparison) -> None:
         shown = ", ".join(str(one) for one in log.different[:8])
         more = ", …" if len(log.different) > 8 else ""
         table.add_row(f"{name} that differ", shown + more, "")
+    if log.damaged:
+        shown = ", ".join(str(one) for one in log.damaged[:8])
+        more = ", …" if len(log.damaged) > 8 else ""
+        table.add_row(f"{name} not compared: {shown}{more}", "", "")
 
 
 def _ranges(ranges: tuple[tuple[int, int], ...]) -> str:

@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import draw_findings
-from holdfast.cli.drawing.quantities import size_text, time_text
+from holdfast.cli.drawing.console import draw_findings, size_text, time_text
 from holdfast.diagnosis.evidence.report import (
     attempt_text,
     fact_text,

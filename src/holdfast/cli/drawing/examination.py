@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import (
+from holdfast.cli.drawing.console import (
     MOST,
     STYLES,
     draw_line,

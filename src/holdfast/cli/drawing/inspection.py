@@ -10,8 +10,7 @@ from rich.text import Text
 from holdfast.answers import Answer
 from holdfast.checkpoint.operators import Operator, Store
 from holdfast.checkpoint.recovery.outcome import Action
-from holdfast.cli.drawing.findings import draw_findings
-from holdfast.cli.drawing.quantities import amount_text, size_text, time_text
+from holdfast.cli.drawing.console import amount_text, draw_findings, size_text, time_text
 from holdfast.diagnosis.inspection.result import RECORDED, Inspection, Source, Unverified
 from holdfast.plurals import counted
 

@@ -1,8 +1,8 @@
-"""Draws how the jobs of a run ended, and what the runs of the demonstration showed."""
+"""Draws how the jobs of a run ended, what the demonstration showed, and what was recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -11,13 +11,15 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import draw_findings
+from holdfast.cli.drawing.console import draw_findings, draw_line
 from holdfast.plurals import counted
 from holdfast.records.run import Ended
+from holdfast.restart.recorded import RecordedQuery, RecordReport
 from holdfast.running.report import JobReport, RunReport
 
 if TYPE_CHECKING:
     from holdfast.demonstration.story import Demonstration, Kill
+
 
 _STYLES = {
     Ended.FINISHED: "green",
@@ -103,3 +105,44 @@ def _killed(kill: Kill) -> str:
     held = "in the table" if kill.in_sink else "not in the table"
     committed = "committed by Spark" if kill.committed else "not committed by Spark"
     return f"{planned}, {held}, {committed}; the next start: {kill.next_start}"
+
+
+def draw_record(answer: Answer[RecordReport], console: Console) -> None:
+    """Draw each recorded query."""
+    for number, one in enumerate(answer.result.recorded):
+        if number:
+            console.print()
+        done = "recorded" if one.is_new else "already recorded"
+        console.print(Text.assemble(Text(f"{one.job or one.location}: {done}", "bold green"),
+                                    " (Holdfast did not run it)"))  # fmt: skip
+        for label, text in _lines(one):
+            draw_line(label, text, console)
+    if answer.findings:
+        console.print()
+        draw_findings(answer.findings, answer.location, console)
+
+
+def _lines(one: RecordedQuery) -> Iterator[tuple[str, str]]:
+    yield "id", one.query_id or "the checkpoint does not exist yet"
+    mode = "unknown output mode" if one.output_mode is None else f"{one.output_mode} mode"
+    yield "plan", f"Spark {one.spark}, {mode}, {_operators(one)}"
+    yield "from", "; ".join(one.sources) or "nothing known"
+    yield "sink", one.sink or "not known"
+    if one.functions:
+        yield "code", counted(len(one.functions), "Python function")
+    if one.missing:
+        yield "note", f"not known: {'; '.join(one.missing)}"
+    yield "at", f"{one.recorded_at} in {one.file}"
+    yield "next", _counts(one)
+
+
+def _operators(one: RecordedQuery) -> str:
+    if one.operators is None:
+        return "stateful operators unknown"
+    return ", ".join(one.operators) or "no state"
+
+
+def _counts(one: RecordedQuery) -> str:
+    if one.counts:
+        return "holdfast check compares with it now"
+    return "holdfast check compares with it once the next batch is committed"

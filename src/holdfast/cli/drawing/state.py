@@ -14,8 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import draw_findings
-from holdfast.cli.drawing.quantities import size_text, time_text
+from holdfast.cli.drawing.console import draw_findings, size_text, time_text
 from holdfast.plurals import counted
 from holdfast.state.results import Growth, PartitionSummary, StateRow, StateRows, StateSummary
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import draw_findings
+from holdfast.cli.drawing.console import draw_findings
 from holdfast.diagnosis.status.result import JobState, JobStatus, Status
 from holdfast.records.leases.state import Standing
 

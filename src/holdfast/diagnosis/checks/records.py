@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.picture import Picture
@@ -39,7 +40,7 @@ def check_nothing_lost(picture: Picture, recorded: Recorded) -> Iterator[Finding
 
 def lost_batches(recorded: Recorded, run: Run, planned: int | None) -> Iterator[Finding]:
     """Report that a checkpoint which ends with this batch knows less than its records."""
-    delivered = _newest_delivered(recorded)
+    delivered = newest_delivered(recorded)
     if delivered is None or (planned is not None and planned >= delivered):
         return
     ends = f"ends at batch {planned}" if planned is not None else "holds no batch"
@@ -88,7 +89,12 @@ def unreadable_records(recorded: Recorded) -> Iterator[Finding]:
         message = f"records could not be read: {recorded.failures[0]}"
         evidence = {"failures": list(recorded.failures[:20]), "count": len(recorded.failures)}
         place = Place("", root=recorded.location or None)
-        yield Finding("HF2603", Severity.WARNING, message, place, evidence)
+        lost = Finding("HF2603", Severity.WARNING, message, place, evidence)
+        denied = recorded.unseen
+        # What is denied or unreachable is not lost: another user, or a later look, may see it.
+        yield (
+            lost if denied is None else replace(lost, why=denied.why, next_steps=denied.next_steps)
+        )
 
 
 def check_own_place(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
@@ -106,7 +112,7 @@ def check_no_foreign_batches(picture: Picture, recorded: Recorded) -> Iterator[F
     run, committed = recorded.run_of(picture), picture.newest_commit_id
     if run is None or recorded.runs[0].ended is None or recorded.failures or committed is None:
         return
-    delivered = _newest_delivered(recorded)
+    delivered = newest_delivered(recorded)
     # One more may be there: its driver was stopped after the sink's commit, before its note.
     if delivered is None or committed <= delivered + 1:
         return
@@ -131,7 +137,8 @@ def check_records(picture: Picture, recorded: Recorded) -> tuple[Finding, ...]:
     return tuple(finding for check in RECORDS_CHECKS for finding in check(picture, recorded))
 
 
-def _newest_delivered(recorded: Recorded) -> int | None:
+def newest_delivered(recorded: Recorded) -> int | None:
+    """Return the newest batch that recorded runs of the query delivered, None without any."""
     started = recorded.started
     query_id = started.query_id if started is not None else None
     same = (recorded.left_of(run) for run in recorded.runs if run.query_id == query_id)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.recovery.joins import FormatOneJoin, format_one_join
+from holdfast.checkpoint.recovery.forecast import FormatOneJoin, format_one_join
 from holdfast.checkpoint.recovery.state import provider_of
 from holdfast.checkpoint.releases import RELEASES, spark_version
 from holdfast.diagnosis.inspection.subject import Subject

@@ -1,18 +1,68 @@
-"""What the newest run and the lease tell: whose it is, whether it runs, was killed, or failed."""
+"""What lease, newest run and kept copies tell: how it ended, and which entries are lost."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
+from enum import Enum
 
+from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery.outcome import unhindered_start
+from holdfast.checkpoint.recovery.state import state_failure
+from holdfast.checkpoint.releases import start_releases
 from holdfast.codes import code_of
-from holdfast.diagnosis.inspection.runs.laststate import RunState, last_run_state
+from holdfast.diagnosis.checks.records import newest_delivered
 from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.leases.state import Standing
 from holdfast.records.run import Ended
 from holdfast.records.starts import Attempt
+
+
+class RunState(str, Enum):
+    """What one look at the lease and the newest run's record tells."""
+
+    RUNNING = "running"
+    """A holder of this machine lives: its Python process, not just a JVM that it left."""
+    ENDED = "ended"
+    """It wrote down how it ended."""
+    KILLED = "killed"
+    """It left no word, and its holder is gone."""
+    UNCLEAR = "unclear"
+    """It left no word, and its holder is on another machine."""
+
+
+_MAY_LIVE = (Standing.HELD, Standing.UNCLEAR)
+_BY_LEASE = {
+    Standing.HELD: RunState.RUNNING,
+    Standing.UNCLEAR: RunState.UNCLEAR,
+    Standing.ABANDONED: RunState.KILLED,
+    Standing.FREE: RunState.KILLED,
+}
+
+
+def last_run_state(recorded: Recorded) -> RunState | None:
+    """Return how the newest run ended; None where nothing ever ran.
+
+    A driver that followed it, and has not written a record yet, is the newest run. An act, such as
+    a restore, is no run: it only tells that the run before it is over.
+    """
+    run, lease = recorded.runs[0] if recorded.runs else None, recorded.lease
+    is_act = lease is not None and lease.act is not None
+    newer = lease is not None and (run is None or lease.generation > run.generation)
+    ends = lease is not None and lease.ends
+    if lease is not None and newer and not is_act and not ends and lease.state in _MAY_LIVE:
+        return _BY_LEASE[lease.state]
+    if run is None:
+        return None
+    if run.ended is not None:
+        return RunState.ENDED
+    if is_act or ends:
+        return RunState.KILLED
+    return RunState.UNCLEAR if lease is None else _BY_LEASE[lease.state]
+
 
 _BAD_ENDS = (Ended.FAILED, Ended.REFUSED)
 _GOOD_ENDS = (Ended.FINISHED, Ended.STOPPED)
@@ -160,3 +210,100 @@ def _evidence(attempt: Attempt) -> dict[str, object]:
         "host": attempt.host,
         "process": attempt.process,
     }
+
+
+_TEMPORARY = re.compile(r"\.(.+)\.[0-9a-fA-F-]{36}(?:\.TID[0-9]+)?\.tmp")
+_STATE_VERSION = re.compile(r"([0-9]+)(?:_[0-9a-fA-F-]{36})?\.(?:delta|changelog|zip)")
+_MOST_NAMED = 20
+
+
+def check_begun_files(subject: Subject) -> Iterator[Finding]:
+    """Report entries and state files of which only the temporary file is there."""
+    picture = subject.picture
+    begun = {
+        target: path
+        for path in picture.layout.temporary
+        if (target := _target(path)) is not None and target not in picture.layout.items
+    }
+    if not begun:
+        return
+    lost = [target for target in begun if _was_committed(picture, target)]
+    first = min(lost or begun)
+    failure = state_failure(picture, unhindered_start(picture), start_releases(picture)[0])
+    severity = Severity.ERROR if lost else Severity.INFO
+    if failure is not None and failure.place in lost:
+        first, severity = failure.place, Severity.FATAL
+    yield Finding(
+        "HF2303",
+        severity,
+        f"{first} was begun, but only its temporary file exists"
+        + (", although its batch is committed" if lost else ""),
+        Place(begun[first]),
+        {"files": sorted(begun)[:_MOST_NAMED], "count": len(begun), "of_committed_batches": lost},
+    )
+
+
+def _target(path: str) -> str | None:
+    folder, slash, name = path.rpartition("/")
+    found = _TEMPORARY.fullmatch(name)
+    return f"{folder}{slash}{found[1]}" if found is not None else None
+
+
+def _was_committed(picture: Picture, target: str) -> bool:
+    """A state file of version n belongs to batch n - 1; an entry to the batch of its name."""
+    head, name = target.partition("/")[0], target.rpartition("/")[2]
+    committed, kept = picture.layout.commits.files, picture.layout.offsets.ids
+    if head == "offsets" and name.isdecimal():
+        return int(name) in committed
+    version = _STATE_VERSION.fullmatch(name) if head == "state" else None
+    if version is None or not kept:
+        return False
+    batch_id = int(version[1]) - 1
+    return batch_id in committed and not _has_version(picture, target, int(version[1]))
+
+
+def _has_version(picture: Picture, target: str, version: int) -> bool:
+    """Another attempt, or a snapshot, may hold the same version in that folder."""
+    folder = target.rpartition("/")[0]
+    start = f"{folder}/{version}"
+    return any(path.startswith((f"{start}.", f"{start}_")) for path in picture.layout.items)
+
+
+def check_offsets_as_kept(subject: Subject) -> Iterator[Finding]:
+    """Report an entry that is readable and has other bytes than were kept of it."""
+    kept = subject.kept
+    for batch_id, present in kept.present.items():
+        path = f"offsets/{batch_id}"
+        readable = batch_id in subject.picture.offsets and not subject.picture.refused(path)
+        if present != kept.copies[batch_id] and readable:
+            message = (
+                f"{path} differs from the copy that was kept when a run delivered batch {batch_id}"
+            )
+            evidence = {"batch_id": batch_id, "kept_copy": kept.path_of(batch_id)}
+            yield Finding("HF2604", Severity.FATAL, message, Place(path), evidence)
+
+
+def check_newest_offsets_kept(subject: Subject) -> Iterator[Finding]:
+    """Report the entry after the newest one: a run kept it, and the checkpoint has lost it."""
+    newest, kept = subject.picture.newest_offsets_id, subject.kept
+    lost = 0 if newest is None else newest + 1
+    delivered = newest_delivered(subject.recorded)
+    if newest is None and delivered is not None and delivered > lost:
+        # The checkpoint was emptied: its first entry alone would not bring it back.
+        return
+    if lost in kept.copies:
+        message = (
+            f"offsets/{lost} was planned and a copy was kept, but it is missing from the checkpoint"
+        )
+        evidence = {"batch_id": lost, "kept_copy": kept.path_of(lost), "last_planned": newest}
+        yield Finding("HF2342", Severity.FATAL, message, Place(f"offsets/{lost}"), evidence)
+
+
+def check_copies_readable(subject: Subject) -> Iterator[Finding]:
+    """Report kept copies that could not be had."""
+    for batch_id, error in list(subject.kept.failures.items())[:1]:
+        place = Place("", root=error.at or subject.recorded.location)
+        number, evidence = error.code.number, {"batch_id": batch_id}
+        yield Finding(
+            number, Severity.WARNING, error.message, place, evidence, error.why, error.next_steps
+        )

@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from holdfast.diagnosis.checks import growth, location, releases, runs
-from holdfast.diagnosis.checks.declared import declarations, firststart, lastrun, upsertkey
-from holdfast.diagnosis.checks.declared import declarations as declaredsources
-from holdfast.diagnosis.checks.declared import query as declaredquery
+from holdfast.diagnosis.checks.declared import declarations, lastrun, query
 from holdfast.diagnosis.checks.growth import check_compaction_interval, check_state_growth
 from holdfast.diagnosis.checks.location import check_shared_identity, check_shared_output
-from holdfast.diagnosis.checks.log import lostentries
-from holdfast.diagnosis.checks.log.lostentries import check_begun_files
-from holdfast.diagnosis.checks.sink import delta, ownledger
-from holdfast.diagnosis.checks.sink import delta as deltasink
-from holdfast.diagnosis.checks.sink import ownledger as declaredsink
-from holdfast.diagnosis.checks.sink import sparkfiles as filesink
+from holdfast.diagnosis.checks.runs import check_begun_files
+from holdfast.diagnosis.checks.sink import delta, ownledger, sparkfiles
 from holdfast.diagnosis.checks.source import connectors
-from holdfast.diagnosis.checks.source import connectors as deltasource
-from holdfast.diagnosis.checks.source import kafka as declaredtopics
-from holdfast.diagnosis.checks.source import kafka as kafkasource
-from holdfast.diagnosis.checks.state import contents as statecontents
+from holdfast.diagnosis.checks.state import contents
 from holdfast.diagnosis.checks.state.contents import check_partition_versions
 from holdfast.diagnosis.checks.state.rocksdb import check_snapshot_tables, check_unneeded_tables
 from holdfast.diagnosis.inspection.subject import Subject
@@ -30,25 +21,25 @@ SubjectCheck = Callable[[Subject], Iterator[Finding]]
 AcrossCheck = Callable[[Subject, Sequence[Subject]], Iterator[Finding]]
 
 SINK_CHECKS: tuple[SubjectCheck, ...] = (
-    filesink.check_sink_memory,
-    filesink.check_sink_not_ahead,
-    filesink.check_sink_not_behind,
-    filesink.check_sink_entries,
-    filesink.check_sink_times,
-    filesink.check_sink_log_size,
-    filesink.check_sink_damage,
-    filesink.check_output_of_spark,
-    deltasink.check_table_not_ahead,
-    deltasink.check_table_not_behind,
-    deltasink.check_table_knows_query,
-    deltasink.check_fixed_application,
-    deltasink.check_table_memory,
+    sparkfiles.check_sink_memory,
+    sparkfiles.check_sink_not_ahead,
+    sparkfiles.check_sink_not_behind,
+    sparkfiles.check_sink_entries,
+    sparkfiles.check_sink_times,
+    sparkfiles.check_sink_log_size,
+    sparkfiles.check_sink_damage,
+    sparkfiles.check_output_of_spark,
+    delta.check_table_not_ahead,
+    delta.check_table_not_behind,
+    delta.check_table_knows_query,
+    delta.check_fixed_application,
+    delta.check_table_memory,
     delta.check_ignored_batches,
     ownledger.check_ledger_not_ahead,
     ownledger.check_ledger_not_behind,
     ownledger.check_ledger_knows_query,
-    declaredsink.check_output_gone,
-    declaredsink.check_same_offsets,
+    ownledger.check_output_gone,
+    ownledger.check_same_offsets,
 )
 """What the sink remembers, against the checkpoint."""
 
@@ -69,10 +60,10 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     check_snapshot_tables,
     check_unneeded_tables,
     check_partition_versions,
-    statecontents.check_recorded_operators,
-    statecontents.check_state_decodes,
-    statecontents.check_rows_fit_schema,
-    statecontents.check_state_unread,
+    contents.check_recorded_operators,
+    contents.check_state_decodes,
+    contents.check_rows_fit_schema,
+    contents.check_state_unread,
     growth.check_source_log_size,
     growth.check_changes_since_snapshot,
     check_state_growth,
@@ -86,28 +77,28 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     declarations.check_pinned_declarations,
     declarations.check_provider_declared,
     declarations.check_declared_sources,
-    declaredsources.check_declared_folders,
-    declaredsources.check_recorded_paths,
-    declaredsources.check_changed_tables,
-    declaredsources.check_option_names,
-    declaredtopics.check_declared_topics,
+    declarations.check_declared_folders,
+    declarations.check_recorded_paths,
+    declarations.check_changed_tables,
+    declarations.check_option_names,
+    connectors.check_declared_topics,
     location.check_local_places,
     declarations.check_newest_files_first,
     declarations.check_data_loss_passed_over,
     declarations.check_sink_knows_batches,
     declarations.check_pending_twice,
-    declaredquery.check_source_order,
-    declaredquery.check_declared_operators,
-    declaredquery.check_declared_keys,
-    declaredquery.check_declared_aggregates,
-    upsertkey.check_upsert_key,
-    firststart.check_first_start,
-    deltasource.check_same_table,
-    deltasource.check_versions_there,
-    deltasource.check_tables_readable,
-    kafkasource.check_records_there,
-    kafkasource.check_same_topic,
-    kafkasource.check_brokers_asked,
+    query.check_source_order,
+    query.check_declared_operators,
+    query.check_declared_keys,
+    query.check_declared_aggregates,
+    query.check_upsert_key,
+    lastrun.check_first_start,
+    connectors.check_same_table,
+    connectors.check_versions_there,
+    connectors.check_tables_readable,
+    connectors.check_records_there,
+    connectors.check_same_topic,
+    connectors.check_brokers_asked,
     lastrun.check_output_mode,
     lastrun.check_starting_options,
     lastrun.check_same_spark,
@@ -117,9 +108,9 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     runs.check_killed_run,
     runs.check_failed_run,
     runs.check_failed_attempts,
-    lostentries.check_offsets_as_kept,
-    lostentries.check_newest_offsets_kept,
-    lostentries.check_copies_readable,
+    runs.check_offsets_as_kept,
+    runs.check_newest_offsets_kept,
+    runs.check_copies_readable,
     growth.advise_async_tracking,
     growth.advise_changelogs,
     growth.advise_state_format,

@@ -9,10 +9,10 @@ from enum import Enum
 from typing import ClassVar, TypeVar
 
 from holdfast.answers import OneLine
+from holdfast.checkpoint.layout import in_order
 from holdfast.checkpoint.operators import operators_of
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import Formats, advance
-from holdfast.checkpoint.sourcefolders import in_order
 from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.format.logs.commits import CommitEntry
 from holdfast.format.logs.offsets import OffsetsEntry
@@ -101,6 +101,13 @@ class LogComparison:
     """Ids whose entries were read on both sides."""
     different: tuple[int, ...]
     """Those of them whose entries say different things."""
+    damaged: tuple[int, ...] = ()
+    """Ids whose entry cannot be decoded, on either side: these were not compared."""
+
+    @property
+    def differs(self) -> bool:
+        """An entry is missing, says something else or cannot be decoded on one of the sides."""
+        return bool(self.only_left or self.only_right or self.different or self.damaged)
 
 
 NOT_COMPARED = LogComparison((), (), (), ())
@@ -157,10 +164,18 @@ class Comparison(OneLine):
 def comparison_of(left: Picture, right: Picture, formats: Formats) -> Comparison:
     """Compare two pictures."""
     offsets = _compare_log(
-        left.layout.offsets.ids, right.layout.offsets.ids, left.offsets, right.offsets
+        left.layout.offsets.ids,
+        right.layout.offsets.ids,
+        left.offsets,
+        right.offsets,
+        _refused("offsets", left, right),
     )
     commits = _compare_log(
-        left.layout.commits.ids, right.layout.commits.ids, left.commits, right.commits
+        left.layout.commits.ids,
+        right.layout.commits.ids,
+        left.commits,
+        right.commits,
+        _refused("commits", left, right),
     )
     settings = differing(left.settings, right.settings)
     operators = differing(_names(left), _names(right))
@@ -186,7 +201,7 @@ def comparison_of(left: Picture, right: Picture, formats: Formats) -> Comparison
         identical=not settings
         and not operators
         and ids[0] == ids[1]
-        and not any(log.only_left or log.only_right or log.different for log in logs),
+        and not any(log.differs for log in logs),
     )
 
 
@@ -206,6 +221,7 @@ def _compare_log(
     right_ids: tuple[int, ...],
     left: Mapping[int, Entry],
     right: Mapping[int, Entry],
+    damaged: tuple[int, ...],
 ) -> LogComparison:
     both = sorted(set(left) & set(right))
     return LogComparison(
@@ -213,7 +229,20 @@ def _compare_log(
         id_ranges(sorted(set(right_ids) - set(left_ids))),
         id_ranges(both),
         tuple(one for one in both if left[one] != right[one]),
+        damaged,
     )
+
+
+def _refused(log: str, *pictures: Picture) -> tuple[int, ...]:
+    found = {
+        int(name)
+        for picture in pictures
+        for damage in picture.damages
+        if picture.refused(damage.file)
+        for folder, _, name in (damage.file.partition("/"),)
+        if folder == log and name.isascii() and name.isdigit()
+    }
+    return tuple(sorted(found))
 
 
 def differing(

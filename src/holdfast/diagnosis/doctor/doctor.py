@@ -10,15 +10,14 @@ from holdfast.answers import Answer
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.verification import Progress, verify
-from holdfast.diagnosis.checks.inspecting import VERIFIED_HISTORY
 from holdfast.diagnosis.checks.location import escaped_path
-from holdfast.diagnosis.checks.picture import CHECKS
+from holdfast.diagnosis.checks.picture import CHECKS, VERIFIED_HISTORY
 from holdfast.diagnosis.checks.records import RECORDS_CHECKS
 from holdfast.diagnosis.checks.state.rocksdb import snapshots_to_read
 from holdfast.diagnosis.checks.subject import ACROSS_CHECKS, SUBJECT_CHECKS
 from holdfast.diagnosis.doctor.examination import Examination, Examined, SinkSeen, reported
 from holdfast.diagnosis.doctor.findings import findings_about, unknown_place
-from holdfast.diagnosis.doctor.state import look_at_state
+from holdfast.diagnosis.doctor.state import compare_state, look_at_state
 from holdfast.diagnosis.doctor.wrongfixes import with_wrong_fixes
 from holdfast.diagnosis.inspection.keptoffsets import look_at_kept, other_offsets
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
@@ -141,9 +140,10 @@ def _read(
         picture = replace(picture, starting_spark=spark)
         if verified and is_there:
             picture = verify(examinee.reader, picture, progress)
+        picture, compared = compare_state(examinee.reader, picture, verified=verified)
     except HoldfastError as error:
         return _Read(examinee, error=error)
-    subject = _subject(examinee, picture, recorded, verified, progress)
+    subject = _subject(examinee, picture, recorded, verified, progress, compared)
     return _Read(examinee, replace(subject, is_there=is_there))
 
 
@@ -166,6 +166,7 @@ def _subject(
     recorded: Recorded,
     verified: bool,
     progress: Progress | None,
+    compared: int,
 ) -> Subject:
     sink, output = _sink(examinee.sink, picture, verified)
     read = examinee.reader.read_many(snapshots_to_read(picture, everything=verified))
@@ -185,7 +186,14 @@ def _subject(
             examinee.reader,
             sink.offsets_of if sink is not None else unknown_offsets,
         ),
-        look_at_state(examinee.reader, picture, snapshots, verified=verified, progress=progress),
+        look_at_state(
+            examinee.reader,
+            picture,
+            snapshots,
+            verified=verified,
+            progress=progress,
+            compared=compared,
+        ),
         output,
         table=look_at_history(examinee.sink, sink, picture, verified=verified),
         planned_since=_planned_since(examinee.reader, picture, sink),
@@ -292,7 +300,9 @@ def _sink_seen(subject: Subject) -> SinkSeen | None:
     sink = subject.sink
     if sink is None:
         return None
-    last = sink.last_committed(subject.query_id)
+    started = subject.recorded.started
+    recorded = started.query_id if started is not None else None
+    last = sink.last_committed(subject.query_id or recorded)
     readable = sink.failure is None
     return SinkSeen(sink.location, sink.kind, last.value, last.basis, readable)
 

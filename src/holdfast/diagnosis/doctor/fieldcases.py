@@ -203,7 +203,7 @@ FIELD_CASES: tuple[FieldCase, ...] = (
             "no tested release fails like this: 4.0.0, 4.0.5, 4.1.4 and 4.2.0 continue"),
     _told(50, "the whole state/ is missing", "HF2221", "HF2362", needs=_PROJECT_OR_RECORD,
           limits="the checkpoint alone shows it where state/ is left empty, where a later operator "
-          "has state, and with state checkpoint format 2",
+          "has state, where a batch ran without new data, and with state checkpoint format 2",
           executed=("4.3.0/aggregation/state-operator-removed",
           "4.3.0/aggregation/state-removed", "4.3.0/rocksdb/state-removed")),
     _untold(51, "STATE_STORE_COMMIT_VALIDATION_FAILED: not all partitions ran", _RUNNING),

@@ -12,15 +12,14 @@ from holdfast.diagnosis.checks.state.operators import judged_by_old_place
 from holdfast.diagnosis.checks.state.rocksdb import judged_by_snapshots
 from holdfast.diagnosis.checks.subject import check_around
 from holdfast.diagnosis.inspection.keptoffsets import with_kept_copy
-from holdfast.diagnosis.inspection.state import with_loadable_batch
-from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
+from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject, with_loadable_batch
 from holdfast.findings import Finding, Severity, worst_first
 
 _BY_PLAN = frozenset({"HF2323", "HF2324", "HF2362"})
 """Number, kinds and folders of sources, and operators: a start knows them from Spark's plan, where
 the doctor has only the declaration."""
 _ASK_THE_SINK = "holdfast doctor TARGET --sink PATH"
-_DATA_LOSS = frozenset({"HF2325", "HF2367"})
+_DATA_LOSS = frozenset({"HF2325", "HF2367", "HF2369"})
 """What a source with failOnDataLoss=false passes over without an error."""
 
 
@@ -40,15 +39,18 @@ def findings_about(
     return _judged([*found, *check_around(subject, others)], subject, exists_at)
 
 
-def fatal_at_start(subject: Subject, *, planned: bool = True) -> tuple[Finding, ...]:
+def fatal_at_start(
+    subject: Subject, *, planned: bool = True, passes_loss: bool = False
+) -> tuple[Finding, ...]:
     """Return the fatal findings that a start would run into, the worst first.
 
     What a start compares by itself is left out: its sink, its records, and what Spark's plan tells,
-    where the query was planned.
+    where the query was planned. With `passes_loss` a source goes on where its data is lost.
     """
     found = [*check_picture(subject.picture), *check_around(subject)]
     by_plan = _BY_PLAN if planned else frozenset[str]()
-    left_out = by_plan | (_DATA_LOSS if _passes_data_loss(subject.job) else frozenset())
+    passes = passes_loss or _passes_data_loss(subject.job)
+    left_out = by_plan | (_DATA_LOSS if passes else frozenset())
     return worst_first(
         finding
         for finding in _judged(found, subject, unknown_place)

@@ -12,7 +12,12 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery.outcome import unhindered_start
 from holdfast.checkpoint.statefiles import OperatorFiles, PartitionFiles, StoreFiles
 from holdfast.checkpoint.verification import Progress
-from holdfast.diagnosis.inspection.state import StateDamage, StateSeen, every_partition, loadable_in
+from holdfast.diagnosis.inspection.subject import (
+    StateDamage,
+    StateSeen,
+    every_partition,
+    loadable_in,
+)
 from holdfast.errors import CheckpointError, HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding
 from holdfast.format.rocksdb.keys import family_prefix

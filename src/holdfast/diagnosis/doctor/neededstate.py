@@ -9,7 +9,7 @@ from holdfast.checkpoint.files import checksum_names
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery.outcome import unhindered_start
 from holdfast.diagnosis.doctor.state import Budget
-from holdfast.diagnosis.inspection.state import StateDamage, StateSeen, every_partition
+from holdfast.diagnosis.inspection.subject import StateDamage, StateSeen, every_partition
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding
 from holdfast.format.rocksdb.snapshot import LARGEST_ZIP, decode_rocks_zip

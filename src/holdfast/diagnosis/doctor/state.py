@@ -4,13 +4,15 @@ of every file."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from holdfast.checkpoint.files import checksum_names
 from holdfast.checkpoint.picture import Picture
-from holdfast.checkpoint.verification import Progress
+from holdfast.checkpoint.recovery.outcome import unhindered_start
+from holdfast.checkpoint.verification import Progress, verify_files
 from holdfast.diagnosis.checks.state.rocksdb import all_snapshots, broken_snapshots
-from holdfast.diagnosis.inspection.state import (
+from holdfast.diagnosis.inspection.subject import (
     NOTHING_SEEN,
     StateSeen,
     every_partition,
@@ -61,16 +63,19 @@ def look_at_state(
     verified: bool,
     progress: Progress | None = None,
     budget: Budget | None = None,
+    compared: int = 0,
 ) -> StateSeen:
-    """Return what the state files are like: every file where all is verified, else the needed."""
+    """Return what the state files are like: every file where all is verified, else the needed.
+
+    `compared` files are known to match their checksums, or not to, without the libraries.
+    """
     if not picture.layout.state.operators:
         return NOTHING_SEEN
     broken = broken_snapshots(picture, snapshots)
     broken |= {damage.file for damage in picture.damages if not damage.overlooked}
-    try:
-        require_state_extra()
-    except UsageError as error:
-        return _by_name(picture, snapshots, broken, error.message)
+    if (lacking := _lacking()) is not None:
+        seen = _by_name(picture, snapshots, broken, lacking.message)
+        return replace(seen, compared_files=compared)
     # Only here are the libraries needed that decode rows, and their import takes its time.
     if verified:
         from holdfast.diagnosis.doctor.fullstate import read_state
@@ -83,16 +88,69 @@ def look_at_state(
     return replace(seen, loadable=_loadable(picture, snapshots, damaged))
 
 
+def compare_state(
+    reader: Reader, picture: Picture, *, verified: bool, budget: Budget | None = None
+) -> tuple[Picture, int]:
+    """Return the picture with the state files that differ from their checksums, and how many were
+    compared: those that the next start loads, within a budget.
+
+    Only where the libraries are missing that decode rows: these compare the checksums as well.
+    """
+    if not picture.layout.state.operators or _lacking() is None:
+        return picture, 0
+    wanted = list(_checkable(picture, _every_file(picture) if verified else _needed(picture)))
+    if verified:
+        return picture, len(wanted)
+    left = budget or Budget()
+    room, compared = left.most_bytes, 0
+    for path, size in wanted:
+        if size <= room and not left.is_over():
+            room -= size
+            compared += 1
+            picture = verify_files(reader, picture, {path: size})
+    return picture, compared
+
+
+def _lacking() -> UsageError | None:
+    try:
+        require_state_extra()
+    except UsageError as error:
+        return error
+    return None
+
+
+def _checkable(picture: Picture, paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield each file that has a checksum, with its size."""
+    layout = picture.layout
+    for path in dict.fromkeys(paths):
+        if any(layout.has_file(side) for side in checksum_names(path)):
+            yield path, layout.items[path].size
+
+
+def _every_file(picture: Picture) -> Iterator[str]:
+    for _, _, _, files in every_partition(picture):
+        yield from (item.path for item in files.items())
+
+
+def _needed(picture: Picture) -> Iterator[str]:
+    """Yield the paths of what the next load reads; of all files where names alone do not tell."""
+    version = unhindered_start(picture).batch_id or 0
+    histories = histories_by_name(picture)
+    if histories is None:
+        yield from _every_file(picture)
+    elif version:
+        for history in histories:
+            yield from (link.path for link in history.chain(version).links)
+
+
 def _by_name(
     picture: Picture, snapshots: Mapping[str, bytes], broken: frozenset[str], reason: str
 ) -> StateSeen:
-    items = [
-        item for _, _, _, files in every_partition(picture) for item in files.items() if item.size
-    ]
+    sizes = [size for path in _every_file(picture) if (size := picture.layout.items[path].size)]
     return StateSeen(
-        unread_files=len(items),
-        unread_bytes=sum(item.size for item in items),
-        unread_reason=reason if items else "",
+        unread_files=len(sizes),
+        unread_bytes=sum(sizes),
+        unread_reason=reason if sizes else "",
         loadable=_loadable(picture, snapshots, broken),
     )
 

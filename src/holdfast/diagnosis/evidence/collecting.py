@@ -25,13 +25,13 @@ from holdfast.diagnosis.evidence.facts import evidence_of
 from holdfast.diagnosis.evidence.missing import refused_by_sink
 from holdfast.diagnosis.evidence.report import markdown_report
 from holdfast.diagnosis.inspection.evidence import Bundle, Evidence
-from holdfast.diagnosis.inspection.runs.compared import (
+from holdfast.diagnosis.inspection.runs.lastquery import (
     LAST_RUN,
     ComparedRun,
     compared_run,
     last_compared,
+    newest_of_both,
 )
-from holdfast.diagnosis.inspection.runs.lastquery import newest_of_both
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import DeltaCommit, newest_commit_of
 from holdfast.diagnosis.inspection.sink.facts import (

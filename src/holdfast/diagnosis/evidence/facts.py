@@ -27,8 +27,13 @@ from holdfast.diagnosis.inspection.evidence import (
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of, recorded_version
 from holdfast.diagnosis.inspection.runs.lastquery import newest_of_both
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
-from holdfast.diagnosis.inspection.runs.restarts import NO_RESTARTS, UNRECORDED, restart_history
-from holdfast.diagnosis.inspection.runs.shown import attempt_shown, run_shown
+from holdfast.diagnosis.inspection.runs.restarts import (
+    NO_RESTARTS,
+    UNRECORDED,
+    attempt_shown,
+    restart_history,
+    run_shown,
+)
 from holdfast.diagnosis.inspection.sink.facts import (
     SinkClues,
     identity_from_sink,
@@ -171,6 +176,13 @@ def _provider_name(recorded: str) -> str:
     return "rocksdb" if "RocksDB" in recorded else recorded
 
 
+def _known_by_record(found: Inspection, run: Run | None) -> Inspection:
+    """Return what was found with the query id of the record, where the checkpoint has none."""
+    if found.query_id is not None or run is None:
+        return found
+    return replace(found, query_id=run.query_id)
+
+
 def evidence_of(
     picture: Picture,
     clues: SinkClues,
@@ -187,7 +199,7 @@ def evidence_of(
         checkpoint_location=TextFact(picture.location, Basis.READ, place),
         query_id=with_recorded_query(_query_id(picture, clues), run),
         source_offsets=_source_offsets(picture, found),
-        sink=with_recorded_sink(sink_fact(found, clues), run),
+        sink=with_recorded_sink(sink_fact(_known_by_record(found, run), clues), run),
         output_mode=with_recorded_mode(output_mode_fact(picture, clues), run),
         stateful_operators=with_recorded_operators(_operators(picture, found), run),
         state_store_provider=with_recorded_provider(_provider(picture, found), run),

@@ -13,8 +13,7 @@ from holdfast.diagnosis.inspection.evidence import (
     Missing,
     SourceOffsets,
 )
-from holdfast.diagnosis.inspection.runs.restarts import RestartHistory
-from holdfast.diagnosis.inspection.runs.shown import AttemptShown, RunShown
+from holdfast.diagnosis.inspection.runs.restarts import AttemptShown, RestartHistory, RunShown
 from holdfast.findings import Finding
 from holdfast.plurals import counted
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from holdfast.answers import OneLine
 from holdfast.checkpoint.files import checksum_names
-from holdfast.checkpoint.layout import LogFiles
+from holdfast.checkpoint.layout import LogFiles, in_order, matching_position
 from holdfast.checkpoint.operators import Operator, operators_of
 from holdfast.checkpoint.picture import Picture, entry_before, passed_over
 from holdfast.checkpoint.progress import Batch, Formats, advance, explained, timeline
@@ -16,7 +16,6 @@ from holdfast.checkpoint.recovery.forecast import next_start
 from holdfast.checkpoint.recovery.outcome import NextStart
 from holdfast.checkpoint.recovery.state import provider_of
 from holdfast.checkpoint.releases import RELEASES, SparkVersion, spark_version, unusual_settings
-from holdfast.checkpoint.sourcefolders import in_order, matching_position
 from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.errors import DecodeError
 from holdfast.format.sources import Amount, ExplainedOffset

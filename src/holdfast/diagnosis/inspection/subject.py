@@ -1,26 +1,233 @@
-"""What the doctor looks at in one examination: the picture, its place, its sink, its job."""
+"""What the doctor looks at: the picture, its place, sink, declared job and state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.checkpoint.recovery.state import partition_count
+from holdfast.checkpoint.statefiles import DEFAULT_STORE, OperatorFiles, PartitionFiles, StoreFiles
 from holdfast.diagnosis.inspection.keptoffsets import NOTHING_KEPT, KeptOffsets
+from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
 from holdfast.diagnosis.inspection.sink.deltacommits import NO_HISTORY, TableHistory
 from holdfast.diagnosis.inspection.sources import NO_SOURCES_SEEN, SourcesSeen
-from holdfast.diagnosis.inspection.state import NOTHING_SEEN, StateSeen
+from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Finding
-from holdfast.jobs.queryshape import UNCERTAIN, QueryShape
-from holdfast.jobs.ready import ChangedTable
+from holdfast.jobs.discovery import module_file
+from holdfast.jobs.projectfile.substitution import has_reference
+from holdfast.jobs.queryshape import UNCERTAIN, QueryShape, python_shape
+from holdfast.jobs.ready import ChangedTable, FunctionReference
+from holdfast.jobs.sqltext import sql_shape
 from holdfast.ledgers.files.outputcheck import OutputState
 from holdfast.ledgers.reading import SinkMemory
 from holdfast.ledgers.sinkstate import SinkState
+from holdfast.state.loading.chains import PartitionHistory, loadable_batches, nearest_batch
+from holdfast.storage.location import Location, canonical, parse_location
 
 if TYPE_CHECKING:
     from holdfast.jobs.projectfile.job import Job
+    from holdfast.jobs.projectfile.model import Project
+    from holdfast.jobs.ready import ReadyJob
+
+
+_ABOUT_LOADING = ("HF2111", "HF2221", "HF2238", "HF2239", "HF2314", "HF2316", "HF2317")
+
+
+@dataclass(frozen=True)
+class StateDamage:
+    """A state file that can't be decoded, or whose rows do not fit the schema of their store."""
+
+    path: str
+    error: HoldfastError
+
+
+@dataclass(frozen=True)
+class StateSeen:
+    """What was seen of the state files of one checkpoint."""
+
+    damages: tuple[StateDamage, ...] = ()
+    misfits: tuple[StateDamage, ...] = ()
+    """The first one of each store."""
+    overlooked: tuple[Finding, ...] = ()
+    """Damage that Spark does not notice."""
+    denied: tuple[StateDamage, ...] = ()
+    """Files that could not be read, whatever is in them."""
+    needed: frozenset[str] = frozenset()
+    """The files that the next load begins with or replays, where they were read."""
+    read_files: int = 0
+    read_bytes: int = 0
+    """Of the files that the next load needs, where the budget decides what is read."""
+    compared_files: int = 0
+    """Unread files that were compared with their checksums, as the libraries are missing that
+    decode rows."""
+    unread_files: int = 0
+    unread_bytes: int = 0
+    unread_reason: str = ""
+    loadable: tuple[int, ...] | None = None
+    """Committed batches whose whole state can still be loaded; None where nobody can tell."""
+
+
+NOTHING_SEEN = StateSeen()
+
+
+def histories_by_name(picture: Picture) -> list[PartitionHistory] | None:
+    """Return every partition's files, None where names alone do not tell what builds on what."""
+    found = [
+        PartitionHistory(place_of(operator, store, partition), files)
+        for operator, store, partition, files in every_partition(picture)
+    ]
+    ids = (key[1] for one in found for key in (*one.files.zips, *one.files.changelogs))
+    return None if any(ids) else found
+
+
+def every_partition(
+    picture: Picture,
+) -> Iterator[tuple[OperatorFiles, StoreFiles, int, PartitionFiles]]:
+    """Yield each partition of each store that must be there, also where nothing of it is."""
+    for operator in picture.layout.state.operators.values():
+        count = partition_count(picture, operator.id)
+        for store in operator.stores.values():
+            wanted = range(count or max(store.partitions, default=-1) + 1)
+            for partition in wanted if store.partitions else ():
+                files = store.partitions.get(partition, PartitionFiles())
+                yield operator, store, partition, files
+
+
+def place_of(operator: OperatorFiles, store: StoreFiles, partition: int) -> str:
+    """Name the folder of a partition."""
+    own = "" if store.name == DEFAULT_STORE else f"/{store.name}"
+    return f"state/{operator.id}/{partition}{own}"
+
+
+def loadable_in(
+    picture: Picture, histories: Iterable[PartitionHistory], damaged: Container[str]
+) -> tuple[int, ...]:
+    """Return the committed batches whose state every partition can load."""
+    return loadable_batches(histories, picture.layout.commits.ids, damaged)
+
+
+def with_loadable_batch(finding: Finding, seen: StateSeen, picture: Picture) -> Finding:
+    """Say in a finding about missing or damaged state up to which batch it could be loaded."""
+    newest = picture.newest_commit_id
+    concerned = finding.code in _ABOUT_LOADING and finding.place.file.startswith("state")
+    if not concerned or seen.loadable is None or newest is None:
+        return finding
+    batch = newest if newest in seen.loadable else nearest_batch(newest, seen.loadable)
+    told = "no kept batch has a state that can be loaded"
+    if batch is not None:
+        told = f"the newest batch whose state can be loaded is {batch}"
+    evidence = {
+        **finding.evidence,
+        "newest_loadable_batch": batch,
+        "loadable_batches": id_ranges(seen.loadable),
+    }
+    return replace(finding, message=f"{finding.message}; {told}", evidence=evidence)
+
+
+_FILES = frozenset({"json", "csv", "parquet", "orc", "text"})
+
+
+def declared_job(project: Project, name: str) -> DeclaredJob:
+    """Return a job of the project; values that hold secrets are left out."""
+    job = project.shown_job(name)
+    settings = {**project.spark.conf, **job.conf}
+    formats = {source: one.format.lower() for source, one in job.named_sources.items()}
+    paths = {
+        source: place.url
+        for source, one in job.named_sources.items()
+        if formats[source] in (*_FILES, "delta")
+        and (place := _place(project, one.path or one.options.get("path"))) is not None
+    }
+    output = _place(project, job.sink.path)
+    return DeclaredJob(
+        name,
+        job,
+        {key: value for key, value in settings.items() if not has_reference(value)},
+        {source: path for source, path in paths.items() if formats[source] in _FILES},
+        canonical(output) if output is not None else None,
+        project=project.project,
+        query=_query(project, name),
+        spark=_installed_spark(),
+        source_paths=paths,
+        changed_tables=project.changed_tables_of(name),
+        master=None if has_reference(project.spark.master) else project.spark.master,
+        local_output=output.shown if output is not None and output.is_local else None,
+        folder=str(project.folder),
+        fed_sources=partial(project.fed_sources_of, name),
+    )
+
+
+def declared_at_start(job: ReadyJob, spark: str | None) -> DeclaredJob | None:
+    """Give a job as it is about to start; None for the query of a program, which declares none."""
+    if job.declaration is None:
+        return None
+    formats = {source.name: source.format.lower() for source in job.sources}
+    paths = {
+        source.name: path
+        for source in job.sources
+        if formats[source.name] in (*_FILES, "delta")
+        and (path := source.path or source.options.get("path")) is not None
+    }
+    return DeclaredJob(
+        job.name,
+        job.declaration,
+        job.conf,
+        {source: path for source, path in paths.items() if formats[source] in _FILES},
+        project=job.project,
+        query=_query_at_start(job),
+        spark=spark,
+        source_paths=paths,
+        changed_tables=job.changed_tables,
+        folder=str(job.folder),
+    )
+
+
+def _query_at_start(job: ReadyJob) -> QueryShape:
+    if job.sql is not None:
+        return sql_shape(job.sql, [source.name for source in job.sources])
+    if isinstance(job.transform, FunctionReference):
+        return _python_query(job.transform.folder, job.transform.module, job.transform.name)
+    return UNCERTAIN
+
+
+def _query(project: Project, name: str) -> QueryShape:
+    job = project.jobs[name]
+    if job.sql is not None:
+        return sql_shape(job.sql, job.named_sources)
+    module, _, function = (job.transform or "").partition(":")
+    return _python_query(project.folder, module, function)
+
+
+def _python_query(folder: Path, module: str, function: str) -> QueryShape:
+    file = module_file(folder, module) if module else None
+    try:
+        text = file.read_text(encoding="utf-8") if file is not None else ""
+    except (OSError, ValueError):
+        return UNCERTAIN
+    return python_shape(text, function)
+
+
+def _installed_spark() -> str | None:
+    try:
+        return version("pyspark")
+    except PackageNotFoundError:
+        return None
+
+
+def _place(project: Project, path: str | None) -> Location | None:
+    if path is None or has_reference(path):
+        return None
+    try:
+        return parse_location(path, relative_to=project.folder)
+    except StorageError:
+        # Spark may reach what this machine can't read.
+        return None
 
 
 @dataclass(frozen=True)

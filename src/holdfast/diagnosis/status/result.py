@@ -7,7 +7,7 @@ from enum import Enum
 from typing import ClassVar
 
 from holdfast.answers import OneLine
-from holdfast.diagnosis.inspection.runs.shown import AttemptShown, BatchShown, RunShown
+from holdfast.diagnosis.inspection.runs.restarts import AttemptShown, BatchShown, RunShown
 from holdfast.records.leases.state import Standing
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.answers import Answer
-from holdfast.checkpoint.overview import Overview, read_overview
+from holdfast.checkpoint.reading import Overview, read_overview
 from holdfast.diagnosis.checks.log.ids import (
     commit_without_offsets,
     offsets_gaps,
@@ -20,11 +20,17 @@ from holdfast.diagnosis.checks.records import (
     lost_batches,
     unreadable_records,
 )
-from holdfast.diagnosis.checks.runs import failed_attempt, failed_attempts, failed_run, killed_run
+from holdfast.diagnosis.checks.runs import (
+    RunState,
+    failed_attempt,
+    failed_attempts,
+    failed_run,
+    killed_run,
+    last_run_state,
+)
 from holdfast.diagnosis.checks.sink.sparkfiles import output_of_spark
-from holdfast.diagnosis.inspection.runs.laststate import RunState, last_run_state
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
-from holdfast.diagnosis.inspection.runs.shown import attempt_shown, newest_batch_shown, run_shown
+from holdfast.diagnosis.inspection.runs.restarts import attempt_shown, newest_batch_shown, run_shown
 from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.status.result import JobState, JobStatus, LeaseShown, RestartShown, Status
 from holdfast.errors import HoldfastError, StorageError

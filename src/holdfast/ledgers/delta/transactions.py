@@ -102,8 +102,9 @@ class DeltaLedger:
         if current_application(self.identifiers, query_id or "").number:
             return LastCommitted.nothing("the Delta log says that every batch was taken back")
         if self.complete:
-            told = LastCommitted.unknown if query_id is None else LastCommitted.nothing
-            return told("the Delta log holds no txn action of this query id")
+            if query_id is None:
+                return LastCommitted.unknown("without a query id, the Delta log cannot be searched")
+            return LastCommitted.nothing("the Delta log holds no txn action of this query id")
         if self.needs_pyarrow:
             basis = "older txn actions stand in Parquet, and pyarrow is not installed"
             return LastCommitted.unknown(basis)

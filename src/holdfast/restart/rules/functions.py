@@ -12,6 +12,7 @@ from holdfast.plurals import counted
 from holdfast.records.documents import encode_document
 from holdfast.records.facts import (
     CONSTANT,
+    REACH,
     FunctionFacts,
     OperatorFacts,
     QueryFacts,
@@ -32,7 +33,7 @@ _MODULE = re.compile(r"[\w.]+:(?=[\w<])")
 def changed_functions(pair: QueryPair) -> Iterator[Change]:
     """Ask about functions that feed state, and show the others."""
     for before, after in _functions(pair):
-        if before is not None and after is not None and _does(before) != _does(after):
+        if before is not None and after is not None and not _do_the_same(before, after):
             yield _changed(before, after, pair)
         elif before is None and after is not None and _asks(after, pair):
             yield _new(after, pair)
@@ -192,7 +193,7 @@ def _functions(pair: QueryPair) -> Iterator[tuple[FunctionFacts | None, Function
     for before, after in _in_order(pair.before.functions, pair.now.functions, _in_plan):
         if before is None and after is not None:
             yield (
-                next((one for one in gone if one.parts and _does(one) == _does(after)), None),
+                next((one for one in gone if one.parts and _do_the_same(one, after)), None),
                 after,
             )
         elif after is not None or before not in gone:
@@ -210,6 +211,19 @@ def _in_plan(function: FunctionFacts) -> tuple[str, bool]:
     return _short(function.name), function.kind in _SHOWN_BY_PLAN
 
 
+def _do_the_same(before: FunctionFacts, after: FunctionFacts) -> bool:
+    return _does(before) == _does(after) and _same_reach(before, after)
+
+
+def _same_reach(before: FunctionFacts, after: FunctionFacts) -> bool:
+    """Tell whether all that two functions reach is the same; a record may not know."""
+    digests = [
+        {digest for digest in one.parts.values() if digest.startswith(REACH)}
+        for one in (before, after)
+    ]
+    return not all(digests) or digests[0] == digests[1]
+
+
 def _does(function: FunctionFacts) -> list[str]:
     """Return digests of what a function does: code may move between modules, and its own name
     and those of constants, which are in the code by their values, may be others.
@@ -217,7 +231,7 @@ def _does(function: FunctionFacts) -> list[str]:
     return sorted(
         f"{_anonymous(name, function)}={digest}"
         for name, digest in function.parts.items()
-        if not digest.startswith(CONSTANT)
+        if not digest.startswith((CONSTANT, REACH))
     )
 
 
@@ -243,6 +257,8 @@ def _changed_parts(before: FunctionFacts, after: FunctionFacts) -> list[str]:
         for name in before.parts.keys() | after.parts.keys()
         if before.parts.get(name) != after.parts.get(name)
     )
+    if len(names) > 1 or _same_reach(before, after):
+        names = [one for one in names if not after.parts.get(one, "").startswith(REACH)]
     more = len(names) - _MOST_PARTS
     return names[:_MOST_PARTS] + ([f"{more} more"] if more > 0 else [])
 

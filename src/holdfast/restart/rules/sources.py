@@ -9,30 +9,35 @@ from holdfast.records.facts import CUT, ColumnFacts, SourceFacts
 from holdfast.redaction import names_secret
 from holdfast.restart.partial import plain_path
 from holdfast.restart.rules.rule import on_history
+from holdfast.restart.rules.topics import other_topics
 from holdfast.restart.start import QueryPair
 from holdfast.restart.verdict import Change, Verdict
 
 _STARTING = frozenset(
     {"startingoffsets", "startingtimestamp", "startingversion", "startingoffsetsbytimestamp",
-     "startingposition", "initialposition", "withinitialstate"}
+     "startingoffsetsbytimestampstrategy", "startingposition", "initialposition",
+     "withinitialstate"}
 )  # fmt: skip
 """Options that count for a new query alone."""
 _PACE = frozenset(
     {"maxfilespertrigger", "maxbytespertrigger", "maxoffsetspertrigger", "minoffsetspertrigger",
      "maxtriggerdelay", "rowspersecond", "rowsperbatch", "numpartitions", "minpartitions",
-     "maxrecordsperpartition", "failondataloss", "cleansource", "sourcearchivedir",
+     "maxrecordsperpartition", "failondataloss", "includeheaders", "cleansource",
+     "sourcearchivedir",
      "fetchoffset.numretries", "fetchoffset.retryintervalms", "kafkaconsumer.polltimeoutms",
      "groupidprefix", "maxcachedfiles", "discardcachedinputratio", "rampuptime",
      "advancemillisperbatch", "starttimestamp"}
 )  # fmt: skip
 """Options that decide how much is read at a time or how, and not what rows are."""
+_FAILS = "failondataloss"
+_CHANGE_FEED = frozenset({"readchangefeed", "readchangedata"})
+_PASSES_CHANGES = frozenset({"ignoredeletes", "ignorechanges", "skipchangecommits"})
 _SEEN_FILES = frozenset({"filenameonly"})
 """Options by which the file source knows a file again."""
 _BROKERS = "kafka.bootstrap.servers"
 _REACHED_BY = "kafka."
 _ROWS_OF_KAFKA = frozenset({"kafka.isolation.level"})
 """Of the options that Spark hands on to Kafka, those that decide which records are read."""
-_TOPICS = ("subscribe", "subscribepattern", "assign")
 
 
 @on_history("HF3102")
@@ -62,7 +67,7 @@ def source_identity(pair: QueryPair) -> Iterator[Change]:
     if len(before) != len(now) or sorted(keys[0]) == sorted(keys[1]):
         return
     for index, (then, after) in enumerate(_matched(before, now)):
-        if then.kind != after.kind or then.identity == after.identity:
+        if then.kind != after.kind or _key(then) == _key(after):
             continue
         yield _other_identity(index, then, after)
 
@@ -142,14 +147,24 @@ def _is_kept(pair: QueryPair, leaf: str, column: ColumnFacts) -> bool:
 def source_options(pair: QueryPair) -> Iterator[Change]:
     """Judge options of a source: most set the pace, some decide what its rows are."""
     for index, (then, after) in enumerate(_matched(pair.before.sources, pair.now.sources)):
-        for name in sorted(then.options.keys() | after.options.keys()):
-            old, new = then.options.get(name), after.options.get(name)
-            if old != new:
-                yield _other_option(pair, f"{name} of {_named(index, after)}", name, old, new)
+        for name, old, new in _options_changed(then.options, after.options):
+            yield _other_option(pair, f"{name} of {_named(index, after)}", name, old, new)
         if then.format != after.format and then.kind == after.kind:
             yield _other_option(
                 pair, f"the format of {_named(index, after)}", "format", then.format, after.format
             )
+
+
+def _options_changed(
+    before: Mapping[str, str], now: Mapping[str, str]
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield options with another value; Spark reads their names in any letters."""
+    names = {name.lower(): name for name in (*before, *now)}
+    then, after = ({name.lower(): value for name, value in one.items()} for one in (before, now))
+    for low, name in sorted(names.items()):
+        old, new = then.get(low), after.get(low)
+        if old != new and {str(one).lower() for one in (old, new)} not in ({"true"}, {"false"}):
+            yield name, old, new
 
 
 def _other_option(
@@ -159,6 +174,14 @@ def _other_option(
     if low in _STARTING:
         why = "it counts for a new query alone: Spark continues from the stored offsets"
         return Change("HF3105", Verdict.SAFE, subject, old, new, why)
+    if low in _CHANGE_FEED:
+        why = "Delta stops at a version that keeps no change feed, and without one at changed rows"
+        condition = "the versions that come next keep a change feed, or only add rows"
+        return Change("HF3105", Verdict.CONDITIONAL, subject, old, new, why, condition)
+    if _is_stricter(low, new):
+        why = "Spark stops at what it passed over before"
+        condition = f"nothing that comes next needs {name}={old}"
+        return Change("HF3105", Verdict.CONDITIONAL, subject, old, new, why, condition)
     if low in _PACE:
         why = "it changes how much is read at a time, not what is read"
         return Change("HF3105", Verdict.SAFE, subject, old, new, why)
@@ -179,6 +202,12 @@ def _other_option(
     return Change("HF3105", Verdict.CONDITIONAL, subject, old, new, why, condition)
 
 
+def _is_stricter(name: str, new: str | None) -> bool:
+    """Tell whether a source that went on is told to stop, at lost records or changed rows."""
+    value = (new or "").lower()
+    return (name == _FAILS and value != "false") or (name in _PASSES_CHANGES and value != "true")
+
+
 def _other_brokers(subject: str, old: str | None, new: str | None) -> Change:
     """Ask about other brokers, unless one of them was there before."""
     then, after = ({one.strip() for one in (each or "").split(",")} for each in (old, new))
@@ -197,16 +226,7 @@ def _other_identity(index: int, then: SourceFacts, after: SourceFacts) -> Change
     old, new = _shown(then), _shown(after)
     subject = f"what {_named(index, after)} reads"
     if then.kind == "kafka":
-        gone, added = _topics(then) - _topics(after), _topics(after) - _topics(then)
-        if not gone and added:
-            why = "Spark reads a new topic from its first record on"
-            condition = f"{', '.join(sorted(added))} is to be read from the beginning"
-            return Change("HF3103", Verdict.CONDITIONAL, subject, old, new, why, condition)
-        why = (
-            "the stored offsets are of the other topic: Spark stops with KAFKA_DATA_LOSS, or with "
-            "failOnDataLoss=false reads the new topic from its start and never the rest of the old"
-        )
-        return Change("HF3103", Verdict.UNSAFE, subject, old, new, why)
+        return other_topics(subject, then, after)
     if then.kind == "file" and _local_path(then) == _local_path(after):
         why = "Spark takes a path without a scheme to be on its default file system"
         condition = "the default file system (fs.defaultFS) is the local one"
@@ -252,15 +272,17 @@ def _are_named(sources: tuple[SourceFacts, ...]) -> bool:
 
 
 def _key(source: SourceFacts) -> tuple[str, tuple[tuple[str, str], ...]]:
-    return source.kind, tuple(sorted(source.identity.items()))
+    """Return what a source reads, the same for spellings that Spark takes as one."""
+    named = ((name.lower(), value) for name, value in source.identity.items())
+    return source.kind, tuple(sorted((name, _identity(name, value)) for name, value in named))
 
 
-def _topics(source: SourceFacts) -> frozenset[str]:
-    found: set[str] = set()
-    for name, value in source.identity.items():
-        parts = value.split(",") if name.lower() == _TOPICS[0] else [value]
-        found |= {one.strip() for one in parts}
-    return frozenset(found)
+def _identity(name: str, value: str) -> str:
+    if name == "subscribe":
+        return ",".join(sorted({one.strip() for one in value.split(",")}))
+    if name == "path":
+        return re.sub(r"^file:/+", "file:/", value).rstrip("/") or value
+    return value
 
 
 def _shown(source: SourceFacts) -> str:

@@ -34,6 +34,24 @@ def test_a_deleted_state_is_missing_where_the_last_run_kept_some() -> None:
     assert "state is missing" in message and "operator 0 (stateStoreSave)" in message
 
 
+def test_a_deleted_state_is_missing_where_a_batch_had_no_data() -> None:
+    """Only a stateful query plans a batch for its watermark alone: no record is needed."""
+    place, message = told("aggregation-hdfs-lz4", "state/")["HF2221"]
+    assert place == "state"
+    assert "batch 5 had no new data" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "spark"),
+    [("real-time", "4.2.0"), ("continuous", "4.3.0"), ("continuous", "3.5.9")],
+)
+def test_a_stateless_query_of_another_mode_may_plan_batches_without_data(
+    name: str, spark: str
+) -> None:
+    """The real-time mode runs for a time, the continuous mode by a clock."""
+    assert "HF2221" not in found(examinee(files_of(name, spark)))
+
+
 def test_the_deleted_folder_of_the_last_operator_is_missing() -> None:
     """The one before it looks like all that there is."""
     assert not told(TWO, "state/1/")

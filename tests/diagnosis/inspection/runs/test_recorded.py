@@ -166,6 +166,25 @@ def test_evidence_of_a_checkpoint_that_is_gone_says_what_its_records_know(tmp_pa
     assert "HF3025" in told(library.evidence(root)), "without the sink as well"
 
 
+def test_a_delta_sink_is_asked_by_the_recorded_query_where_the_checkpoint_is_gone(
+    tmp_path: Path,
+) -> None:
+    """`evidence` and `doctor` do not call a table empty that has the query's batches."""
+    root = sample("delta", "4.2.0").extract(tmp_path)
+    write_runs(root, run := run_on("delta", "4.2.0"))
+    entry = (root / "offsets" / "0").read_bytes()
+    OffsetCopies(records_beside(root)).keep(run.query_id or "", 0, entry)
+    shutil.rmtree(root)
+    sink = library.evidence(root, sink=tmp_path / "output").result.sink.value
+    assert sink is not None and sink.last_committed == 2
+    (root.parent / "checkpoint").mkdir()
+    answer = library.doctor(root, sink=tmp_path / "output")
+    (examined,) = answer.result.targets
+    assert examined.sink is not None and examined.sink.last_committed == 2
+    (lost,) = (one for one in answer.findings if one.code == "HF2342")
+    assert lost.message == "batch 2 was delivered, but the checkpoint holds no batch"
+
+
 def test_evidence_of_a_checkpoint_that_only_the_sink_knows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,6 +353,24 @@ def test_a_kept_copy_is_named_where_the_newest_offsets_are_gone(
     assert kept[0].evidence["put_back"] == "unknown"
     assert f"do not put {copy} back as offsets/3 yet" in kept[0].next_steps[0]
     assert "HF2604" not in told(answer)
+
+
+def test_records_that_may_not_be_read_are_not_called_lost(tmp_path: Path) -> None:
+    """They may be whole: the next step is about access, not about the file."""
+    root = checkpoint(tmp_path)
+    write_runs(root, run_on(STATELESS))
+    (tmp_path / ".holdfast").chmod(0)
+
+    def said() -> str:
+        finding = told(library.doctor(root))["HF2603"]
+        return "\n".join((finding.why, *finding.next_steps))
+
+    try:
+        denied = in_child(said, without_capabilities=True)
+    finally:
+        (tmp_path / ".holdfast").chmod(0o755)
+    assert "lost" not in denied
+    assert denied.endswith("run as the user that runs the job, or give this user read access")
 
 
 def test_no_copy_replaces_an_entry_that_may_not_be_read(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import importlib.util
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +17,7 @@ from pyspark.cloudpickle import dumps, loads
 
 from holdfast.jobs.ready import FunctionReference
 from holdfast.records.facts import CONSTANT, FunctionFacts
-from holdfast.spark.facts.python.functions import function_facts, function_name
+from holdfast.spark.facts.python.functions import ALL, function_facts, function_name
 from holdfast.spark.usercode import load_function
 
 Load = Callable[..., ModuleType]
@@ -48,8 +49,9 @@ def load(tmp_path: Path) -> Iterator[Load]:
 
 
 def facts(function: Any) -> FunctionFacts:
-    """Give the facts of a function, without its place."""
-    return function_facts(function, "udf")
+    """Give the facts of a function, with its parts each by itself."""
+    found = function_facts(function, "udf")
+    return replace(found, parts={name: one for name, one in found.parts.items() if name != ALL})
 
 
 def parts_of(load: Load, **texts: str) -> dict[str, str]:

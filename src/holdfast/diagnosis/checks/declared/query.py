@@ -1,4 +1,4 @@
-"""The declared query against the checkpoint: order of sources, operators, keys, aggregates.
+"""The declared query against the checkpoint: sources, operators, keys, aggregates, an upsert's key.
 
 Everything here compares what is certain of a query without Spark (`jobs/queryshape.py`) with what
 the checkpoint says of itself, and is silent about the rest.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
+from holdfast.checkpoint.layout import folder_of
 from holdfast.checkpoint.operators import Operator, Store, operators_of
 from holdfast.checkpoint.progress import explained
-from holdfast.checkpoint.sourcefolders import folder_of
 from holdfast.codes import code_of
 from holdfast.diagnosis.checks.declared.declarations import KINDS, plain_uri
 from holdfast.diagnosis.checks.state.contents import missing_operators
@@ -181,3 +181,38 @@ def _are_columns(names: Collection[str]) -> bool:
 
 def _listed(names: Collection[str]) -> str:
     return ", ".join(sorted(names)) or "nothing"
+
+
+UPDATING = frozenset({"update", "complete"})
+"""Output modes in which a group is written again whenever it changes."""
+
+
+def check_upsert_key(subject: Subject) -> Iterator[Finding]:
+    """Report a key that leaves out columns which the SQL of the job groups by.
+
+    Only where every key column is one of these: anything else may distinguish the groups.
+    """
+    if subject.job is None or subject.job.job.sql is None:
+        return
+    job, groups = subject.job.job, subject.job.query.keys
+    is_grouped = subject.job.query.operators == (AGGREGATION,) and bool(groups)
+    if job.sink.mode != "upsert" or job.decided_output_mode not in UPDATING or not is_grouped:
+        return
+    key = tuple(job.sink.key)
+    if groups is not None and {one.lower() for one in key} < groups:
+        missing = sorted(groups - {one.lower() for one in key})
+        yield coarse_key(key, sorted(groups), missing, is_ordered=job.sink.order_by is not None)
+
+
+def coarse_key(
+    key: Sequence[str], groups: Sequence[str], missing: Sequence[str], *, is_ordered: bool
+) -> Finding:
+    """Return the finding; a job that orders the rows of one key expects several of them."""
+    message = (
+        f"the sink's key ({', '.join(key)}) lacks columns that the query groups by "
+        f"({', '.join(groups)}): rows of groups that differ only in {', '.join(missing)} overwrite "
+        "each other"
+    )
+    severity = Severity.INFO if is_ordered else Severity.WARNING
+    evidence = {"key": [*key], "groups": [*groups], "missing": [*missing]}
+    return Finding("HF2376", severity, message, Place(""), evidence)

@@ -10,9 +10,8 @@ from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.recovery.forecast import outcome_with
 from holdfast.checkpoint.recovery.logs import needed_paths
 from holdfast.checkpoint.recovery.outcome import Action
-from holdfast.checkpoint.recovery.state import is_passed_over
+from holdfast.checkpoint.recovery.state import is_passed_over, superseded_state
 from holdfast.checkpoint.releases import at_least, start_releases
-from holdfast.checkpoint.supersededstate import superseded_state
 from holdfast.diagnosis.checks.state.versions import written_again
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Place, Severity

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from holdfast.checkpoint.layout import matching_position
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import movement_back
 from holdfast.checkpoint.releases import CODEC, PARTITIONS, PINNED_SETTINGS, RELEASES
-from holdfast.checkpoint.sourcefolders import matching_position
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.plurals import counted

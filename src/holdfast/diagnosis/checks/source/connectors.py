@@ -1,20 +1,203 @@
-"""Sources of connectors: Delta offsets against the tables that they are of, the shards of
-Kinesis."""
+"""Sources of connectors: Kafka topics, Delta tables and Kinesis shards against what was stored."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
+from holdfast.checkpoint.layout import matching_position
 from holdfast.checkpoint.picture import Picture, entry_before
 from holdfast.checkpoint.progress import explained
-from holdfast.checkpoint.sourcefolders import matching_position
-from holdfast.diagnosis.inspection.sources import stored_offsets
-from holdfast.diagnosis.inspection.subject import Subject
+from holdfast.diagnosis.inspection.sources import (
+    BrokerSeen,
+    Partition,
+    Span,
+    StartOffsets,
+    next_records,
+    stored_offsets,
+)
+from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.sources import ExplainedOffset
 from holdfast.format.sources.delta import STORED_BASE, DeltaOffset, DeltaOffsetReader
+from holdfast.jobs.projectfile.substitution import has_reference
 from holdfast.ledgers.delta.table import TableSeen
+
+_SHOWN = 20
+"""How many partitions a finding lists."""
+
+
+def check_records_there(subject: Subject) -> Iterator[Finding]:
+    """Report partitions whose next record is not in the topic any more, or not yet again."""
+    start, broker = next_records(subject.picture), _only_broker(subject)
+    if start is None or broker is None:
+        return
+    wrong = {
+        one: told for one, at in start.offsets.items() if (told := _gone_topics(broker, one, at))
+    }
+    if wrong:
+        (topic, partition), told = min(wrong.items())
+        message = f"{topic} partition {partition}: {told}"
+        if len(wrong) > 1:
+            message += f" (and {len(wrong) - 1} more)"
+        yield _finding("HF2369", message, start, wrong)
+
+
+def check_same_topic(subject: Subject) -> Iterator[Finding]:
+    """Report topics whose first record is newer than the last batch, which is past it."""
+    start, broker = next_records(subject.picture), _only_broker(subject)
+    if start is None or broker is None:
+        return
+    wrong: dict[Partition, str] = {}
+    for one, at in start.offsets.items():
+        span = broker.spans.get(one)
+        if span is not None and _began_later(span, at):
+            wrong[one] = f"the checkpoint is at {at}; the first record, {span.first}, is newer"
+    if wrong:
+        (topic, partition), told = min(wrong.items())
+        message = f"{topic} partition {partition}: {told} than batch {start.batch_id}"
+        yield _finding("HF2370", message, start, wrong)
+
+
+def check_brokers_asked(subject: Subject) -> Iterator[Finding]:
+    """Report brokers that could not be asked."""
+    for broker in subject.sources.brokers:
+        if broker.failure is not None:
+            message = f"Kafka at {broker.servers or 'unknown servers'} was not contacted: "
+            message += broker.failure
+            severity = Severity.WARNING if broker.tried else Severity.INFO
+            evidence = {"servers": broker.servers, "reason": broker.failure}
+            yield Finding("HF2368", severity, message, Place(""), evidence)
+
+
+def _only_broker(subject: Subject) -> BrokerSeen | None:
+    """Return what the one broker said; with several, whose offsets are whose is not certain."""
+    brokers = subject.sources.brokers
+    if len({one.servers for one in brokers}) != 1 or brokers[0].failure is not None:
+        return None
+    return brokers[0]
+
+
+def _gone_topics(broker: BrokerSeen, partition: Partition, at: int) -> str | None:
+    span = broker.spans.get(partition)
+    if span is None:
+        what = "the partition" if partition[0] in broker.topics else "the topic"
+        return f"{what} no longer exists"
+    if at < span.first:
+        return f"record {at} is next, the topic begins at {span.first}"
+    if at > span.following:
+        return f"record {at} is next, the topic ends before {span.following}"
+    return None
+
+
+def _began_later(span: Span, at: int) -> bool:
+    """Return whether every record that is there came after the batch that was past them."""
+    return span.first < at <= span.following and span.first_since == span.first
+
+
+def _finding(code: str, message: str, start: StartOffsets, wrong: dict[Partition, str]) -> Finding:
+    shown = {f"{topic}-{number}": told for (topic, number), told in sorted(wrong.items())}
+    evidence = {"partitions": dict(list(shown.items())[:_SHOWN]), "count": len(shown)}
+    place = Place(f"offsets/{start.batch_id}", line=3)
+    return Finding(code, Severity.FATAL, message, place, evidence)
+
+
+Partitions = Mapping[str, frozenset[int]]
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """What all Kafka sources of a job read together."""
+
+    topics: frozenset[str] = frozenset()
+    patterns: tuple[re.Pattern[str], ...] = ()
+    assigned: Partitions = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        """As the options spell it."""
+        named = [*sorted(self.topics), *(f"/{one.pattern}/" for one in self.patterns)]
+        named += [f"{topic}{sorted(parts)}" for topic, parts in sorted(self.assigned.items())]
+        return ", ".join(named)
+
+    def takes(self, topic: str, partition: int) -> bool:
+        """Return whether a partition is still read."""
+        fits = topic in self.topics or any(one.fullmatch(topic) for one in self.patterns)
+        return fits or partition in self.assigned.get(topic, ())
+
+
+def check_declared_topics(subject: Subject) -> Iterator[Finding]:
+    """Report Kafka topics that are declared and unknown, or known and not declared any more."""
+    declared = _declared(subject.job) if subject.job is not None else None
+    recorded = _recorded(subject)
+    if declared is None or not recorded:
+        return
+    gone = sorted(
+        f"{topic}-{partition}"
+        for topic, partitions in recorded.items()
+        for partition in partitions
+        if not declared.takes(topic, partition)
+    )
+    new = {*declared.topics, *declared.assigned} - recorded.keys()
+    if not gone and not new:
+        return
+    message = f"topics {declared.words} are declared, the checkpoint has "
+    message += ", ".join(sorted(recorded))
+    evidence = {"declared": declared.words, "recorded": sorted(recorded), "gone": gone[:20]}
+    place = Place(f"offsets/{subject.picture.newest_offsets_id}", line=3)
+    yield Finding("HF2325", Severity.FATAL if gone else Severity.WARNING, message, place, evidence)
+
+
+def _declared(job: DeclaredJob) -> _Declared | None:
+    """Return what is declared; None where nothing is, or a part of it is not understood."""
+    topics: set[str] = set()
+    patterns: list[re.Pattern[str]] = []
+    assigned: dict[str, frozenset[int]] = {}
+    for source in job.job.named_sources.values():
+        if source.format.lower() != "kafka":
+            continue
+        options = {key.lower(): value for key, value in source.options.items()}
+        said = {key: options.get(key) for key in ("subscribe", "subscribepattern", "assign")}
+        if not any(said.values()) or any(has_reference(one) for one in said.values() if one):
+            return None
+        try:
+            topics |= {one.strip() for one in (said["subscribe"] or "").split(",") if one.strip()}
+            patterns += [re.compile(one) for one in (said["subscribepattern"],) if one]
+            assigned |= _assigned(said["assign"] or "{}")
+        except (re.error, ValueError):
+            # Patterns are Java's, and may say what Python's don't; the job itself is not judged.
+            return None
+    found = _Declared(frozenset(topics), tuple(patterns), assigned)
+    return found if found.words else None
+
+
+def _assigned(text: str) -> dict[str, frozenset[int]]:
+    found = json.loads(text)
+    if not isinstance(found, dict) or not all(isinstance(one, list) for one in found.values()):
+        raise ValueError(text)
+    return {topic: frozenset(map(int, partitions)) for topic, partitions in found.items()}
+
+
+def _recorded(subject: Subject) -> Partitions:
+    """Return the partitions of every topic in the newest offsets entry."""
+    entry = subject.picture.newest_offsets
+    found: dict[str, frozenset[int]] = {}
+    for position in range(len(entry.sources) if entry is not None else 0):
+        assert entry is not None
+        offset = explained(subject.picture, entry, position, {})
+        if isinstance(offset, ExplainedOffset) and offset.kind == "kafka":
+            decoded = offset.decoded if isinstance(offset.decoded, dict) else {}
+            for topic, partitions in decoded.items():
+                found[str(topic)] = found.get(str(topic), frozenset()) | _numbers(partitions)
+    return found
+
+
+def _numbers(partitions: object) -> frozenset[int]:
+    keys = partitions if isinstance(partitions, dict) else {}
+    return frozenset(int(one) for one in keys if str(one).isdecimal())
+
 
 _SHARDS = re.compile(r"sources/([^/]+)/shard-commit/([0-9]+)")
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from holdfast.checkpoint.layout import folder_of
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import evidence_of, explained
-from holdfast.checkpoint.recovery.sources import file_log_offset, source_failure
-from holdfast.checkpoint.sourcefolders import folder_of
+from holdfast.checkpoint.recovery.logs import file_log_offset, source_failure
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.filelog import FileLog, SourceFile, effective_interval, needed_ids

@@ -14,8 +14,7 @@ from holdfast.diagnosis.checks.log.contents import NotLoaded, damaged_state, sup
 from holdfast.diagnosis.checks.state.operators import lost_state
 from holdfast.diagnosis.checks.state.versions import check_state_present, missing_state
 from holdfast.diagnosis.inspection.runs.lastquery import recorded_operators
-from holdfast.diagnosis.inspection.state import StateDamage, every_partition, place_of
-from holdfast.diagnosis.inspection.subject import Subject
+from holdfast.diagnosis.inspection.subject import StateDamage, Subject, every_partition, place_of
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.plurals import counted
@@ -76,8 +75,14 @@ def check_state_unread(subject: Subject) -> Iterator[Finding]:
         return
     files = f"{counted(seen.unread_files, 'state file')} ({seen.unread_bytes:,} bytes)"
     verb = "was" if seen.unread_files == 1 else "were"
-    message = f"{files if seen.unread_files else 'state files'} {verb} not read: "
+    done = "decoded" if seen.compared_files else "read"
+    message = f"{files if seen.unread_files else 'state files'} {verb} not {done}: "
     message += seen.unread_reason
+    if seen.compared_files:
+        compared = counted(seen.compared_files, "file was", "files were")
+        message += f"; {compared} compared with " + (
+            "its checksum" if seen.compared_files == 1 else "their checksums"
+        )
     if seen.read_files:
         message += f"; {counted(seen.read_files, 'file was', 'files were')} read "
         message += f"({seen.read_bytes:,} bytes)"
@@ -86,6 +91,7 @@ def check_state_unread(subject: Subject) -> Iterator[Finding]:
         "bytes": seen.unread_bytes,
         "files_read": seen.read_files,
         "bytes_read": seen.read_bytes,
+        "files_compared": seen.compared_files,
     }
     yield Finding("HF2320", Severity.INFO, message, Place("state"), evidence)
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.checkpoint.picture import Damage, Picture
 from holdfast.checkpoint.recovery.outcome import unhindered_start
-from holdfast.checkpoint.recovery.state import is_passed_over
+from holdfast.checkpoint.recovery.state import is_passed_over, superseded_state
 from holdfast.checkpoint.releases import start_releases
 from holdfast.checkpoint.statefiles import PartitionFiles
-from holdfast.checkpoint.supersededstate import superseded_state
 from holdfast.diagnosis.checks.log.contents import superseded
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import DecodeError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from holdfast.diagnosis.inspection.runs.recorded import Recorded, no_copy
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StorageError
 from holdfast.records.busy import is_busy
 from holdfast.records.folder import RecordsFolder
 from holdfast.records.history import History
@@ -66,6 +66,7 @@ def read_records(
         rewinds=look.rewinds() if REWINDS_PART in names else (),
         backups=look.backups() if BACKUPS_PART in names else 0,
         failures=tuple(look.failures),
+        unseen=look.unseen,
         copy_of=OffsetCopies(folder).copy_of if "offsets" in names else no_copy,
     )
 
@@ -86,6 +87,7 @@ class _RecordsReading:
     def __init__(self, folder: RecordsFolder) -> None:
         self.folder = folder
         self.failures: list[str] = []
+        self.unseen: StorageError | None = None
 
     def at(self, read: Callable[[], Part], otherwise: Part) -> Part:
         try:
@@ -95,6 +97,8 @@ class _RecordsReading:
             return otherwise
 
     def fail(self, error: HoldfastError) -> None:
+        if not self.failures and isinstance(error, StorageError):
+            self.unseen = error
         self.failures.append(f"{error.at or self.folder.location.shown}: {error.message}")
 
     def runs(self, count: int) -> tuple[Run, ...]:

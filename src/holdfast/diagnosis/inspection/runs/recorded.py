@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StorageError
 
 if TYPE_CHECKING:
     from holdfast.checkpoint.picture import Picture
@@ -55,6 +55,8 @@ class Recorded:
     """How many backups of the checkpoint there are."""
     failures: tuple[str, ...] = ()
     """What could not be read, and why."""
+    unseen: StorageError | None = None
+    """Why the first of them could not even be looked at; None where its content is at fault."""
     copy_of: CopyOf = no_copy
     """Gives the bytes that were kept of a query's offsets entry; raises HoldfastError."""
 
@@ -134,7 +136,9 @@ def recall(
     try:
         names = folder.names()
     except HoldfastError as error:
-        return Recorded(where, checkpoint, failures=(f"{error.at or where}: {error.message}",))
+        unseen = error if isinstance(error, StorageError) else None
+        told = f"{error.at or where}: {error.message}"
+        return Recorded(where, checkpoint, failures=(told,), unseen=unseen)
     if not names:
         return Recorded(where, checkpoint)
     # Most checkpoints that are looked at have no records, and their readers take longer to load

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from holdfast.records.facts import CONSTANT, FunctionFacts
+from holdfast.records.facts import CONSTANT, REACH, FunctionFacts
 from holdfast.spark.facts.python.code import (
     code_digest,
     definition_of,
@@ -27,10 +27,20 @@ from holdfast.spark.facts.python.code import (
     names_in_defaults,
 )
 from holdfast.spark.facts.python.names import changed_globals, codes_in, global_names, imports_of
-from holdfast.spark.facts.python.values import PLAIN, is_foreign, is_pyspark, plain_lines, spelled
+from holdfast.spark.facts.python.reach import reach_digest
+from holdfast.spark.facts.python.values import (
+    PLAIN,
+    is_foreign,
+    is_pyspark,
+    own_names,
+    plain_lines,
+    spelled,
+)
 from holdfast.spark.usercode import is_installed, is_library
 
 _MOST_PARTS = 500
+ALL = "what its names stand for"
+"""The part that is of all others together."""
 _DEEPEST = 12
 _DYNAMIC = {
     "eval": "runs text as code (eval)",
@@ -65,10 +75,11 @@ def function_facts(function: Callable[..., Any], kind: str) -> FunctionFacts:
     """Return the facts of a function, with all that it reaches."""
     followed = _Followed()
     followed.value(users_own(function), "")
+    reached = {ALL: f"{REACH}{reach_digest(users_own(function), users_own)}"}
     return FunctionFacts(
         name=function_name(function),
         kind=kind,
-        parts=dict(sorted(followed.parts.items())),
+        parts={**dict(sorted(followed.parts.items())), **reached},
         unfollowed=tuple(sorted(followed.unfollowed)),
         place=_place(function),
     )
@@ -300,10 +311,10 @@ class _Followed:
             self._library(kind.__module__)
             return
         name = f"{kind.__module__}:{kind.__qualname__}"
-        self.parts[name] = f"class:{_digest(','.join(sorted(_own(kind))))}"
+        self.parts[name] = f"class:{_digest(','.join(sorted(own_names(kind))))}"
         for base in kind.__mro__[1:]:
             self.value(base, base.__name__)
-        for key in sorted(_own(kind)):
+        for key in sorted(own_names(kind)):
             value = inspect.getattr_static(kind, key)
             if isinstance(value, staticmethod | classmethod):
                 value = value.__func__
@@ -341,16 +352,6 @@ class _Followed:
             self.value(one, f"{name}: part")
         if not isinstance(value, (*PLAIN, dict, list, set, tuple, frozenset)):
             self.value(type(value), type(value).__name__)
-
-
-def _own(kind: type) -> list[str]:
-    skipped = {
-        *("__module__", "__dict__", "__weakref__", "__doc__", "__qualname__", "__annotations__"),
-        *("__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__", "__slots__"),
-        *("__firstlineno__", "__static_attributes__", "__dataclass_fields__", "__match_args__"),
-        *("__dataclass_params__", "__annotate__", "__annotate_func__", "__annotations_cache__"),
-    }
-    return [name for name in vars(kind) if name not in skipped]
 
 
 def _looked_up(chain: tuple[str, ...], names: Mapping[str, Any]) -> tuple[Any, list[str]]:

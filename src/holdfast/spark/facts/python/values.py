@@ -100,7 +100,7 @@ def _object(value: Any, lines: list[str], reached: list[Any], count: list[int], 
     if content is not None:
         lines.append(f"{kind.__module__}:{kind.__qualname__}:{content}")
         return True
-    state = _state(value)
+    state = state_of(value)
     if state is None or is_foreign(kind.__module__):
         return False
     lines.append(f"{kind.__module__}:{kind.__qualname__}")
@@ -121,7 +121,7 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _state(value: Any) -> dict[str, Any] | None:
+def state_of(value: Any) -> dict[str, Any] | None:
     """Return the attributes of an object, those in slots too; None where it shows none."""
     slots = [
         name
@@ -147,3 +147,18 @@ def _pyspark_text(value: Any) -> str | None:
     if name == "Column":
         return re.sub(r"#\d+L?", "", str(value))
     return None
+
+
+_OF_THE_INTERPRETER = frozenset(
+    (
+        *("__module__", "__dict__", "__weakref__", "__doc__", "__qualname__", "__annotations__"),
+        *("__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__", "__slots__"),
+        *("__firstlineno__", "__static_attributes__", "__dataclass_fields__", "__match_args__"),
+        *("__dataclass_params__", "__annotate__", "__annotate_func__", "__annotations_cache__"),
+    )
+)
+
+
+def own_names(kind: type) -> list[str]:
+    """Return the names that a class of the user gives itself."""
+    return [name for name in vars(kind) if name not in _OF_THE_INTERPRETER]

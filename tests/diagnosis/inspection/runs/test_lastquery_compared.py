@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from holdfast.diagnosis.inspection.runs.compared import last_compared
+from holdfast.diagnosis.inspection.runs.lastquery import last_compared
 from holdfast.records.run import Ended, PlanFacts, Run, SinkFacts, Versions
 from tests.restart.queries import STATEFUL, operated
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.checkpoint.recovery.forecast import next_start
-from holdfast.checkpoint.recovery.joins import format_one_join
+from holdfast.checkpoint.recovery.forecast import format_one_join, next_start
 from holdfast.checkpoint.recovery.outcome import Action
 from tests.checkpoint.pictures import Files, files_of, picture_of
 

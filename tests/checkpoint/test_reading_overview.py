@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.checkpoint.overview import read_overview
+from holdfast.checkpoint.reading import read_overview
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.testing import RecordingReader
 from tests.checkpoint.pictures import files_of, picture_of, replaced, without

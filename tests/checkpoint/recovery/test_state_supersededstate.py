@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.recovery.outcome import unhindered_start
-from holdfast.checkpoint.supersededstate import superseded_state
+from holdfast.checkpoint.recovery.state import superseded_state
 from holdfast.checkpoint.verification import verify
-from holdfast.diagnosis.inspection.state import every_partition
+from holdfast.diagnosis.inspection.subject import every_partition
 from holdfast.state.loading.logs import StateLog
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of

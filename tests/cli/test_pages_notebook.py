@@ -15,7 +15,7 @@ import pytest
 import holdfast
 from holdfast.answers import Answer, OneLine
 from holdfast.cli.main import COMMANDS
-from holdfast.cli.notebook import _PAGES
+from holdfast.cli.pages import _PAGES
 from holdfast.findings import Finding, Place, Severity
 from holdfast.redaction import remember_secret
 from tests.cli.running import holdfast as command

@@ -155,7 +155,27 @@ def test_without_the_libraries_names_are_looked_at(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(state, "require_state_extra", refuse)
     finding = found(examinee(files_of(TOTALS)), verified=True)["HF2320"]
-    assert finding.message.endswith("were not read: reading state requires numpy")
+    assert "were not decoded: reading state requires numpy; 22 files were" in finding.message
+
+
+def test_without_the_libraries_checksums_are_compared_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of what the next start loads, within the budget; what is older is left to --verify."""
+
+    def refuse() -> None:
+        raise UsageError("HF2770", "reading state requires numpy")
+
+    monkeypatch.setattr(state, "require_state_extra", refuse)
+    files = files_of(TOTALS)
+    damaged = found(examinee({**files, "state/0/1/9.delta": b"garbage"}))
+    assert damaged["HF2111"].severity is Severity.FATAL
+    assert damaged["HF2320"].message.endswith("; 4 files were compared with their checksums")
+    old = {**files, "state/0/1/3.delta": b"garbage"}
+    assert "HF2111" not in found(examinee(old))
+    assert found(examinee(old), verified=True)["HF2111"].severity is Severity.WARNING
+    monkeypatch.setattr(state.Budget, "is_over", lambda _: True)
+    assert "compared" not in found(examinee(files))["HF2320"].message
 
 
 def test_a_provider_that_is_not_known_is_told(tmp_path: Path) -> None:

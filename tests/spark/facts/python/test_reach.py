@@ -1,0 +1,162 @@
+"""What the names of a function stand for: two pieces of code that changed places are a change."""
+
+from __future__ import annotations
+
+import importlib
+import linecache
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from holdfast.records.facts import REACH, FunctionFacts
+from holdfast.restart.rules.functions import _do_the_same
+from holdfast.spark.facts.python.functions import ALL, function_facts
+
+DECORATOR = """
+    import functools
+    class Wrapper:
+        def __init__(self, factor, inner):
+            self.factor, self.inner = factor, inner
+            functools.update_wrapper(self, inner)
+        def __call__(self, x):
+            return self.inner(x) * self.factor
+    def scaled(factor):
+        return lambda inner: Wrapper(factor, inner)
+    @scaled({})
+    def f(x):
+        return x + 1
+"""
+CHOSEN = "def p(x): return x + 1\ndef q(x): return x * 2\n"
+CHANGES = {
+    "a decorator's argument": (DECORATOR.format(2), DECORATOR.format(3)),
+    "helpers change places": (
+        f"{CHOSEN}a, b = p, q\ndef f(x): return a(x) - b(x)",
+        f"{CHOSEN}a, b = q, p\ndef f(x): return a(x) - b(x)",
+    ),
+    "another function of a library": (
+        "from math import floor as whole\ndef f(x): return whole(x)",
+        "from math import ceil as whole\ndef f(x): return whole(x)",
+    ),
+    "another builtin": ("g = max\ndef f(x): return g(x, 1)", "g = min\ndef f(x): return g(x, 1)"),
+    "another method of text": (
+        "g = str.upper\ndef f(x): return g(x)",
+        "g = str.lower\ndef f(x): return g(x)",
+    ),
+    "a method of a value": (
+        "get = {'a': 1}.get\ndef f(x): return get(x)",
+        "get = {'a': 2}.get\ndef f(x): return get(x)",
+    ),
+    "a field that is taken": (
+        "import operator\ng = operator.itemgetter(0)\ndef f(x): return g(x)",
+        "import operator\ng = operator.itemgetter(1)\ndef f(x): return g(x)",
+    ),
+    "the value of an enumeration": (
+        "from enum import IntEnum\nclass R(IntEnum): LOW = 1\ndef f(x, r=R.LOW): return x * r",
+        "from enum import IntEnum\nclass R(IntEnum): LOW = 2\ndef f(x, r=R.LOW): return x * r",
+    ),
+    "what a missing key gives": (
+        "class D(dict):\n    def __missing__(self, k): return 1\nd = D()\ndef f(x): return d[x]",
+        "class D(dict):\n    def __missing__(self, k): return 2\nd = D()\ndef f(x): return d[x]",
+    ),
+    "a default factory": (
+        "from collections import defaultdict\nd = defaultdict(int)\ndef f(x): return d[x]",
+        "from collections import defaultdict\nd = defaultdict(float)\ndef f(x): return d[x]",
+    ),
+    "a class of text": (
+        "class T(str):\n    def g(self): return self.upper()\nt = T('x')\ndef f(x): return t.g()",
+        "class T(str):\n    def g(self): return self.lower()\nt = T('x')\ndef f(x): return t.g()",
+    ),
+    "a cached property": (
+        "from functools import cached_property as cp\nclass C:\n    k = cp(lambda s: 1)\nc = C()\n"
+        "def f(x): return c.k",
+        "from functools import cached_property as cp\nclass C:\n    k = cp(lambda s: 2)\nc = C()\n"
+        "def f(x): return c.k",
+    ),
+    "the order of bases": (
+        "class A:\n    k = 1\nclass B:\n    k = 2\nclass C(A, B): pass\ndef f(x): return C.k",
+        "class A:\n    k = 1\nclass B:\n    k = 2\nclass C(B, A): pass\ndef f(x): return C.k",
+    ),
+    "what a type chooses": (
+        "import functools\n@functools.singledispatch\ndef g(x): return 1\n"
+        "@g.register\ndef _(x: int): return 2\ndef f(x): return g(x)",
+        "import functools\n@functools.singledispatch\ndef g(x): return 1\n"
+        "@g.register\ndef _(x: int): return 3\ndef f(x): return g(x)",
+    ),
+}
+SAME = {
+    "looks": (
+        "def f(x): return x + 1",
+        "def f(value: int) -> int:\n    '''Add.'''\n    return value+1",
+    ),
+    "the name of a constant": (
+        "LOW = 1\ndef f(x, k=LOW): return x + LOW + k",
+        "LEAST = 1\ndef f(x, k=LEAST): return x + LEAST + k",
+    ),
+    "the order of a mapping": (
+        "d = {1: 2, 3: 4}\ndef f(x): return d[x]",
+        "d = {3: 4, 1: 2}\ndef f(x): return d[x]",
+    ),
+    "the order of methods": (
+        "class C:\n    def a(s): return s.b()\n    def b(s): return 1\nc = C()\n"
+        "def f(x): return c.a()",
+        "class C:\n    def b(s): return 1\n    def a(s): return s.b()\nc = C()\n"
+        "def f(x): return c.a()",
+    ),
+    "code that leads back to itself": (
+        "def g(x): return f(x - 1)\ndef f(x): return g(x) if x else 0",
+        "def f(x): return g(x) if x else 0\ndef g(x): return f(x - 1)",
+    ),
+}  # fmt: skip
+
+
+def facts_of(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> FunctionFacts:
+    """Load a module from its text, and describe its function `f`."""
+    folder.mkdir()
+    (folder / "reached_rules.py").write_text(textwrap.dedent(text), encoding="utf-8")
+    with monkeypatch.context() as patched:
+        patched.syspath_prepend(str(folder))
+        patched.delitem(sys.modules, "reached_rules", raising=False)
+        linecache.clearcache()
+        importlib.invalidate_caches()
+        module = importlib.import_module("reached_rules")
+        found = function_facts(module.f, "udf")
+    sys.modules.pop("reached_rules")
+    return found
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_a_name_stands_for_counts(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text of the function is the same."""
+    before, now = (
+        facts_of(text, tmp_path / str(place), monkeypatch)
+        for place, text in enumerate(CHANGES[name])
+    )
+    assert before.parts[ALL] != now.parts[ALL]
+    assert before.parts[ALL].startswith(REACH)
+    assert not _do_the_same(before, now)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_looks_and_order_do_not_count(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does the file that the code is in."""
+    before, now = (
+        facts_of(text, tmp_path / str(place), monkeypatch) for place, text in enumerate(SAME[name])
+    )
+    assert before.parts[ALL] == now.parts[ALL]
+    assert _do_the_same(before, now)
+
+
+def test_a_record_without_the_digest_is_compared_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an earlier release recorded stays valid."""
+    now = facts_of("def f(x): return x", tmp_path / "now", monkeypatch)
+    parts = {name: digest for name, digest in now.parts.items() if name != ALL}
+    assert parts
+    assert _do_the_same(FunctionFacts(now.name, now.kind, parts), now)
