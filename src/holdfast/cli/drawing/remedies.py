@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.answers import Answer
-from holdfast.cli.drawing.findings import draw_findings
+from holdfast.cli.drawing.console import draw_findings
 from holdfast.plurals import counted
 from holdfast.remedy.plan import Effects, Plan
 from holdfast.remedy.results import Applied, JournalPlace, JournalReport, StepDone
