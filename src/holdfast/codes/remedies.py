@@ -140,6 +140,16 @@ REMEDY_CODES: tuple[Code, ...] = (
         exit_status=2,
     ),
     Code(
+        "HF4618",
+        "no proven repair is known",
+        "a repair is only offered where a test on real Spark showed that every row is there once",
+        (
+            "holdfast backups TARGET   (a backup may have the checkpoint whole)",
+            "holdfast doctor TARGET shows what is wrong, and what to do",
+        ),
+        exit_status=40,
+    ),
+    Code(
         "HF4640",
         "a query ran on the checkpoint while a plan was being applied",
         "it wrote offsets or commits that are neither in the backup of the plan nor written by the "

@@ -201,11 +201,13 @@ def _planned(
 ) -> tuple[Plan, tuple[Finding, ...]]:
     from holdfast.remedy.remedies import make_plan
 
-    facts = _facts(request.target, project, storage_options)
+    facts = _facts(request.target, project, storage_options, request.options.get("sink"))
     return make_plan(facts, request), ()
 
 
-def _facts(text: str, project: ProjectChoice, storage_options: StorageOptions) -> Facts:
+def _facts(
+    text: str, project: ProjectChoice, storage_options: StorageOptions, sink: str | None = None
+) -> Facts:
     from holdfast.checkpoint.reading import SHOWN_BATCHES
     from holdfast.diagnosis.doctor.doctor import examined_subject
     from holdfast.diagnosis.inspection.result import inspection_of
@@ -213,7 +215,7 @@ def _facts(text: str, project: ProjectChoice, storage_options: StorageOptions) -
     from holdfast.targets.examinees import examinee_of
 
     found = resolved(text, project, storage_options)
-    subject, findings = examined_subject(examinee_of(found, text, storage_options))
+    subject, findings = examined_subject(examinee_of(found, text, storage_options, sink))
     inspection = inspection_of(
         subject.picture,
         formats=found.source_formats,
@@ -222,7 +224,7 @@ def _facts(text: str, project: ProjectChoice, storage_options: StorageOptions) -
         verified=False,
         run=subject.recorded.run_of(subject.picture),
     )
-    return Facts(subject, inspection, findings, _records(found), _ready(found))
+    return Facts(subject, inspection, findings, _records(found), _ready(found), found.location)
 
 
 def _ready(found: Target) -> ReadyJob | None:

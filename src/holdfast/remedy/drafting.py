@@ -8,6 +8,7 @@ from holdfast.plurals import counted
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.checkpoint import change_files_arguments
+from holdfast.remedy.steps.singlefiles import restore_files_arguments
 
 
 def backup_step(facts: Facts) -> Step:
@@ -44,6 +45,14 @@ def change_step(
     )
     arguments = change_files_arguments(writes, removes)
     return Step(0, "change-files", facts.location, told, reversible=True, arguments=arguments)
+
+
+def restore_step(
+    facts: Facts, backup: str, paths: tuple[str, ...], removes: tuple[str, ...], detail: str
+) -> Step:
+    """Return a step that puts files of the checkpoint back from an older backup."""
+    arguments = restore_files_arguments(backup, paths, removes)
+    return Step(0, "restore-files", facts.location, detail, reversible=True, arguments=arguments)
 
 
 def note_step(facts: Facts, through: int | None) -> Step:

@@ -16,6 +16,7 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.records.documents import encode_document
 from holdfast.records.journal import act_ids
+from holdfast.storage.location import Location
 from holdfast.storage.reading import FileKind
 
 
@@ -30,11 +31,19 @@ class Facts:
     records: Records
     job: ReadyJob | None = None
     """The job that the project declares; None for a target that is a path."""
+    place: Location | None = None
+    """Where the checkpoint is; None where only its files are known."""
 
     @property
     def location(self) -> str:
         """The checkpoint, as shown to people."""
         return self.subject.picture.location
+
+    @property
+    def checkpoint(self) -> Location:
+        """Where the checkpoint is."""
+        assert self.place is not None
+        return self.place
 
     @property
     def query_id(self) -> str | None:

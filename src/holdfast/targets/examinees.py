@@ -58,11 +58,13 @@ def examinees_of(
         yield Unopened(text, error)
 
 
-def examinee_of(target: Target, text: str, storage_options: StorageOptions) -> Examinee:
+def examinee_of(
+    target: Target, text: str, storage_options: StorageOptions, sink: str | None = None
+) -> Examinee:
     """Open one checkpoint with everything around it; nothing is read yet."""
     opening = Opening(None)
     reader = opening.reader(target.location, target.settings)
-    return _examinee(target, reader, text, None, storage_options, opening)
+    return _examinee(target, reader, text, sink, storage_options, opening)
 
 
 def _examinee(

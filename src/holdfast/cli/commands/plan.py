@@ -36,6 +36,13 @@ def _plan_options(function: Function) -> Function:
     return target(output(place_options(output_options(function))))
 
 
+_sink_option = click.option(
+    "--sink",
+    metavar="PATH",
+    help="Output to ask for its newest batch (default: the sink of the job).",
+)
+
+
 def _answer(remedy: str, target: str, given: dict[str, Any], **options: Any) -> int:
     shown = Output(given.pop("as_json"), given.pop("quiet"), given.pop("no_color"))
     answer = library.plan(target, remedy, options, **given)
@@ -47,6 +54,18 @@ def _answer(remedy: str, target: str, given: dict[str, Any], **options: Any) -> 
 def resume(target: str, **given: Any) -> int:
     """Continue from where the checkpoint is, if checkpoint, sink and sources are fit for it."""
     return _answer("resume", target, given)
+
+
+@command.command("repair")
+@_plan_options
+@click.option("--finding", metavar="HFnnnn", help="Repair only this finding (default: all).")
+@_sink_option
+def repair(target: str, finding: str | None, sink: str | None, **given: Any) -> int:
+    """Repair what the doctor finds and a proven repair exists for.
+
+    Batches are only run again with their recorded offsets, never planned again.
+    """
+    return _answer("repair", target, given, finding=finding, sink=sink)
 
 
 @command.command("clean")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Plan, Remedy, Request, plan_of
 from holdfast.remedy.remedies.clean import plan_clean
+from holdfast.remedy.remedies.repair import plan_repair
 from holdfast.remedy.remedies.resume import plan_resume
 
 Planner = Callable[[Facts, Mapping[str, str]], Draft]
@@ -14,6 +15,7 @@ Planner = Callable[[Facts, Mapping[str, str]], Draft]
 
 PLANNERS: Mapping[Remedy, Planner] = {
     Remedy.RESUME: plan_resume,
+    Remedy.REPAIR: plan_repair,
     Remedy.CLEAN: plan_clean,
 }
 

@@ -6,9 +6,17 @@ from collections.abc import Mapping
 
 from holdfast.remedy.steps.checkpoint import AllowStart, BackupCheckpoint, BlockStart, ChangeFiles
 from holdfast.remedy.steps.rewinds import NoteRewind
+from holdfast.remedy.steps.singlefiles import RestoreFiles
 from holdfast.remedy.steps.work import StepKind
 
 STEP_KINDS: Mapping[str, StepKind] = {
     kind.name: kind
-    for kind in (BackupCheckpoint(), BlockStart(), ChangeFiles(), AllowStart(), NoteRewind())
+    for kind in (
+        BackupCheckpoint(),
+        BlockStart(),
+        ChangeFiles(),
+        AllowStart(),
+        NoteRewind(),
+        RestoreFiles(),
+    )
 }
