@@ -48,10 +48,10 @@ def change_step(
 
 
 def restore_step(
-    facts: Facts, backup: str, paths: tuple[str, ...], removes: tuple[str, ...], detail: str
+    facts: Facts, backup: str, writes: Mapping[str, bytes], removes: tuple[str, ...], detail: str
 ) -> Step:
     """Return a step that puts files of the checkpoint back from an older backup."""
-    arguments = restore_files_arguments(backup, paths, removes)
+    arguments = restore_files_arguments(backup, writes, removes)
     return Step(0, "restore-files", facts.location, detail, reversible=True, arguments=arguments)
 
 

@@ -129,6 +129,7 @@ def _written(arguments: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     writes = json.loads(arguments.get("writes", "{}"))
     for path, text in writes.items():
         yield path, hashlib.sha256(base64.b64decode(text)).hexdigest()
+    yield from json.loads(arguments.get("restores", "{}")).items()
 
 
 def _next_start(picture: Picture) -> dict[str, Any]:

@@ -182,7 +182,7 @@ def _steps(facts: Facts, fixes: Iterable[Fix]) -> tuple[Step, ...]:
 
 def _change(facts: Facts, fix: Fix, writes: Mapping[str, bytes]) -> Step:
     if fix.from_backup is not None:
-        return restore_step(facts, fix.from_backup, tuple(writes), fix.removes, fix.detail)
+        return restore_step(facts, fix.from_backup, writes, fix.removes, fix.detail)
     if not writes:
         return remove_step(facts, fix.removes, fix.detail)
     return change_step(facts, writes, fix.removes, fix.detail)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from holdfast.backup.changes import (
@@ -53,17 +54,18 @@ class RestoreFiles:
 
 
 def restore_files_arguments(
-    backup: str, paths: Iterable[str], removes: Iterable[str] = ()
+    backup: str, writes: Mapping[str, bytes], removes: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the arguments of a `restore-files` step."""
+    """Return the arguments of a `restore-files` step; of what is written only digests are kept."""
+    digests = {path: hashlib.sha256(content).hexdigest() for path, content in writes.items()}
     return {
         "backup": backup,
-        "paths": json.dumps(sorted(paths)),
+        "restores": json.dumps(digests, sort_keys=True),
         "removes": json.dumps(sorted(removes)),
     }
 
 
 def _files_of(step: Step) -> tuple[list[str], list[str]]:
-    paths: list[str] = json.loads(step.arguments["paths"])
+    restores: dict[str, str] = json.loads(step.arguments["restores"])
     removes: list[str] = json.loads(step.arguments["removes"])
-    return paths, removes
+    return list(restores), removes
