@@ -232,7 +232,10 @@ def doctor(
         raise UsageError("HF1001", message, next_steps=("examine them one by one",))
     only_target = texts[0] if len(texts) == 1 else None
     with changing_steps(partial(named, target=only_target, project=chosen)):
-        return examine(examinees, choice=choice, spark=spark, verified=verify, progress=progress)
+        answer = examine(examinees, choice=choice, spark=spark, verified=verify, progress=progress)
+    from holdfast.library.advising import with_plans
+
+    return with_plans(answer, None if sink is None else str(sink), chosen, storage_options)
 
 
 def watch(

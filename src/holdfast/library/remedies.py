@@ -201,13 +201,14 @@ def _planned(
 ) -> tuple[Plan, tuple[Finding, ...]]:
     from holdfast.remedy.remedies import make_plan
 
-    facts = _facts(request.target, project, storage_options, request.options.get("sink"))
+    facts = facts_of(request.target, project, storage_options, request.options.get("sink"))
     return make_plan(facts, request), ()
 
 
-def _facts(
+def facts_of(
     text: str, project: ProjectChoice, storage_options: StorageOptions, sink: str | None = None
 ) -> Facts:
+    """Return everything that a planner may look at; nothing is written."""
     from holdfast.checkpoint.reading import SHOWN_BATCHES
     from holdfast.diagnosis.doctor.doctor import examined_subject
     from holdfast.diagnosis.inspection.result import inspection_of
