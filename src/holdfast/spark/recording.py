@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.diagnosis.inspection.result import Inspection
-from holdfast.errors import SinkError, SourceError, StorageError
+from holdfast.errors import SinkError, SourceError, StorageError, UsageError
 from holdfast.findings import Finding
 from holdfast.jobs.built import caller_line
 from holdfast.jobs.ready import ReadyJob
@@ -23,9 +23,10 @@ from holdfast.spark.facts import plan_facts
 from holdfast.spark.installation import refuse_connect_session, refuse_stopped_session
 from holdfast.spark.planning import planning
 from holdfast.spark.preflight import build_frame, checked_sink, read_checkpoint
+from holdfast.spark.startedquery import look_into
 from holdfast.spark.usercode import digests_of, is_installed
-from holdfast.storage.location import Location
-from holdfast.storage.options import StorageSettings
+from holdfast.storage.location import Location, canonical, parse_location
+from holdfast.storage.options import StorageOptions, StorageSettings, settings_given
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -68,6 +69,25 @@ def record_frame(
         destination=sink,
     )
     return record_query(described, checkpoint, settings)
+
+
+def record_started(query: object, given: Location | None, options: StorageOptions) -> Recorded:
+    """Record a query that the program has started: what it reads, keeps and where is its own."""
+    found = look_into(query)
+    checkpoint = parse_location(found.checkpoint, relative_to=Path.cwd())
+    if given is not None and canonical(given) != canonical(checkpoint):
+        message = f"the query runs on {checkpoint.shown}, not on {given.shown}"
+        raise UsageError("HF1001", message, next_steps=("record(query) without checkpoint",))
+    described = Described(
+        origin=Origin.PROGRAM,
+        program=_program(),
+        plan=plan_facts(found.frame, program_code(), found.output_mode),
+        spark=found.frame.sparkSession.version,
+        output_mode=found.output_mode,
+        destination=found.sink,
+        passed=found.made,
+    )
+    return record_query(described, checkpoint, settings_given(checkpoint.scheme, options))
 
 
 def require_streaming(frame: DataFrame, command: str) -> None:

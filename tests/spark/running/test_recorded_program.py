@@ -156,3 +156,36 @@ def called(folder: Path, word: str) -> str:
     assert ran.returncode == 0, ran.stderr
     assert "NotRecordedWarning" not in ran.stderr
     return ran.stdout
+
+
+def test_a_query_that_runs_is_recorded_with_what_it_knows(spark: Any, tmp_path: Path) -> None:
+    """Its checkpoint, mode, sink and newest batch; it is tied to its id, and counts at once."""
+    made = Made(tmp_path, {})
+    made.arrive(6)
+    place = tmp_path / "cp"
+    frame = frame_of(spark, tmp_path)
+    writer = frame.writeStream.format("noop").outputMode("complete")
+    query = writer.option("checkpointLocation", str(place)).start()
+    try:
+        early = holdfast.record(query, strict=True)
+        assert early is not None
+        assert early.result.recorded[0].query_id == query.id
+        query.processAllAvailable()
+        late = holdfast.record(query, checkpoint=place, strict=True)
+        with pytest.raises(holdfast.UsageError, match="the query runs on"):
+            holdfast.record(query, checkpoint=tmp_path / "elsewhere", strict=True)
+    finally:
+        query.stop()
+    assert late is not None
+    (recorded,) = late.result.recorded
+    assert (recorded.output_mode, recorded.passed, recorded.counts) == ("complete", 0, True)
+    assert "noop" in str(recorded.sink)
+    assert rules(frame, place) == (0, [])
+    assert rules(frame_of(spark, tmp_path, "max(n) as total"), place)[0] == 30
+
+
+def test_a_frame_without_its_checkpoint_is_refused(spark: Any, tmp_path: Path) -> None:
+    """With the argument that is missing."""
+    Made(tmp_path, {}).arrive(3)
+    with pytest.raises(holdfast.UsageError, match="checkpoint"):
+        holdfast.record(frame_of(spark, tmp_path), strict=True)
