@@ -192,7 +192,7 @@ def _digest(path: Path) -> str:
 def _imported_files(folder: Path, file: Path) -> Iterator[Path]:
     try:
         tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError):
         # Python tells it when the file is imported; what it would import is then nobody's concern.
         return
     package = file.relative_to(folder).parent.parts

@@ -60,9 +60,11 @@ def check_first_start(subject: Subject) -> Iterator[Finding]:
 def _missing_paths(job: DeclaredJob) -> Iterator[Finding]:
     """Yield sources whose local path does not exist and that no other job of the project writes."""
     local = {name: path for name, path in job.source_paths.items() if path.startswith("/")}
-    missing = [
-        name for name, path in local.items() if not _GLOB.search(path) and not Path(path).exists()
-    ]
+    there = {name: _is_there(path) for name, path in local.items() if not _GLOB.search(path)}
+    for name in (name for name, seen in there.items() if seen is None):
+        message = f"{_named(name)}: access to {local[name]} was denied"
+        yield Finding("HF5107", Severity.ERROR, message, Place(""))
+    missing = [name for name, seen in there.items() if seen is False]
     for name in missing and [one for one in missing if one not in job.fed_sources()]:
         is_delta = job.job.named_sources[name].format.lower() == "delta"
         cause = "there is no Delta table at" if is_delta else "there is nothing at"
@@ -71,6 +73,16 @@ def _missing_paths(job: DeclaredJob) -> Iterator[Finding]:
             yield _refused_start("HF5105", message)
         else:
             yield Finding("HF5101", Severity.ERROR, message, Place(""), {}, _WHY, _PATH)
+
+
+def _is_there(path: str) -> bool | None:
+    """Return whether something is at a path; None where this user may not look."""
+    try:
+        return Path(path).exists()
+    except PermissionError:
+        return None
+    except OSError:
+        return False
 
 
 def _sources(job: DeclaredJob) -> Iterator[Finding]:
@@ -112,6 +124,10 @@ def _function(key: str, reference: str, folder: Path) -> Iterator[Finding]:
         return
     try:
         tree = ast.parse(file.read_bytes())
+    except PermissionError:
+        message = f"{key}: {reference} cannot be checked: access to {file} was denied"
+        yield Finding("HF7002", Severity.ERROR, message, Place(""))
+        return
     except (OSError, SyntaxError, ValueError) as error:
         yield _refused_start("HF5112", f"{key}: {reference} cannot be loaded: {error}")
         return
