@@ -10,7 +10,7 @@ from holdfast.answers import Answer, naming
 from holdfast.errors import SparkStartError, UsageError
 from holdfast.findings import Finding, named, rooted
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.library.answering import repeats_project, several
+from holdfast.library.answering import known_output_mode, repeats_project, several
 from holdfast.library.looking import require_release
 from holdfast.storage.options import StorageOptions, StorageSettings, settings_given
 from holdfast.targets.opening import working_folder
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from holdfast.jobs.built import Job
     from holdfast.restart.result import Check, CheckedJob
+
+_WITHOUT_SPARK = frozenset({"HF5201", "HF5202", "HF5203", "HF5204"})
+"""What is said where no Java or no pyspark is here that could plan: the rest is compared still."""
 
 
 @repeats_project
@@ -79,7 +82,7 @@ def _checked_frame(
         frames[0],  # type: ignore[arg-type]
         location,
         settings,
-        output_mode=output_mode,
+        output_mode=known_output_mode(output_mode),
         release=spark,
         accepted=frozenset(several(accept)),
     )
@@ -116,19 +119,19 @@ def _checked_jobs(
     if last is not None and last.last.job not in ("", ready[0].name):
         message = f"the bundle is of job {last.last.job}, not of {ready[0].name}"
         raise UsageError("HF2506", message, at=str(against))
+    only = ready[0].name if len(ready) == 1 else None
     try:
         installed_spark()
+        from holdfast.spark.checking import check_jobs
+
+        with naming(only, only):
+            return check_jobs(ready, session, release=spark, accepted=accepted, against=last)
     except SparkStartError as error:
-        if last is not None:
+        if last is not None or error.code.number not in _WITHOUT_SPARK:
             raise
         from holdfast.running.examining import check_unplanned
 
         return [check_unplanned(job, spark, error.message, accepted) for job in ready]
-    from holdfast.spark.checking import check_jobs
-
-    only = ready[0].name if len(ready) == 1 else None
-    with naming(only, only):
-        return check_jobs(ready, session, release=spark, accepted=accepted, against=last)
 
 
 def _answer(jobs: Sequence[CheckedJob]) -> Answer[Check]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from holdfast.answers import Answer, naming
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.library.answering import names_target, repeats_project
+from holdfast.library.answering import known_output_mode, names_target, repeats_project
 from holdfast.redaction import redact
 from holdfast.storage.options import StorageOptions, settings_given
 from holdfast.targets.opening import working_folder
@@ -90,9 +90,8 @@ def _recorded(
         message = "a DataFrame is recorded for the checkpoint that it is started on"
         raise UsageError("HF1001", message, next_steps=("give checkpoint=…",))
     settings = settings_given(place.scheme, storage_options)
-    recorded = record_frame(
-        cast("DataFrame", frame), place, settings, output_mode=output_mode, sink=sink
-    )
+    mode = known_output_mode(output_mode)
+    recorded = record_frame(cast("DataFrame", frame), place, settings, output_mode=mode, sink=sink)
     return _answer([recorded])
 
 

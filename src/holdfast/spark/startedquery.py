@@ -47,7 +47,7 @@ def look_into(query: Any) -> LookedInto:
         frame=DataFrame(_frame_of(session, execution), session),
         checkpoint=str(execution.resolvedCheckpointRoot()),
         output_mode=str(execution.outputMode().toString()).lower(),
-        sink=str(execution.sink().name()),
+        sink=_shown(execution.sink()),
         made=_newest_made(query.recentProgress),
     )
 
@@ -63,6 +63,14 @@ def _frame_of(session: SparkSession, execution: Any) -> Any:
         except REFUSALS as error:
             failure = error
     raise failure
+
+
+def _shown(sink: Any) -> str:
+    """Return the words of Spark for a sink; those of its first interface have no name."""
+    try:
+        return str(sink.name())
+    except REFUSALS:
+        return str(sink.toString())
 
 
 def _newest_made(progress: Iterable[Mapping[str, Any]]) -> int | None:

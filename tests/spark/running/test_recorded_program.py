@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,8 +185,33 @@ def test_a_query_that_runs_is_recorded_with_what_it_knows(spark: Any, tmp_path: 
     assert rules(frame_of(spark, tmp_path, "max(n) as total"), place)[0] == 30
 
 
-def test_a_frame_without_its_checkpoint_is_refused(spark: Any, tmp_path: Path) -> None:
-    """With the argument that is missing."""
+def test_a_query_with_a_function_or_a_folder_as_its_sink_is_recorded(
+    spark: Any, tmp_path: Path
+) -> None:
+    """These sinks have no name of Spark's."""
     Made(tmp_path, {}).arrive(3)
+    rows = spark.readStream.schema(ROWS).json(str(tmp_path / "in"))
+    for name, writer in {
+        "ForeachBatch": rows.writeStream.foreachBatch(lambda _frame, _number: None),
+        "FileSink": rows.writeStream.format("parquet").option("path", str(tmp_path / "out")),
+    }.items():
+        place = tmp_path / f"cp-{name}"
+        placed = writer.option("checkpointLocation", str(place)).trigger(availableNow=True)
+        query = placed.start()
+        query.awaitTermination()
+        answer = holdfast.record(query, strict=True)
+        assert answer is not None
+        (recorded,) = answer.result.recorded
+        assert name in str(recorded.sink) and recorded.passed == 0
+        assert holdfast.check(rows, checkpoint=place).exit_status == 0
+
+
+def test_a_frame_without_its_checkpoint_is_refused(spark: Any, tmp_path: Path) -> None:
+    """With the argument that is missing, and so is one with an unknown mode."""
+    Made(tmp_path, {}).arrive(3)
+    frame = frame_of(spark, tmp_path)
     with pytest.raises(holdfast.UsageError, match="checkpoint"):
-        holdfast.record(frame_of(spark, tmp_path), strict=True)
+        holdfast.record(frame, strict=True)
+    for act in (holdfast.check, partial(holdfast.record, strict=True)):
+        with pytest.raises(holdfast.UsageError, match="'upsert' is not an output mode"):
+            act(frame, checkpoint=tmp_path / "cp", output_mode="upsert")
