@@ -30,7 +30,7 @@ _NEVER_ONE = {
     "diagnosis/checks/state/contents.py": {"len(newest)"},
     "format/sources/sequentialunion.py": {"every"},
     "jobs/projectfile/yamlfile.py": {"_MOST_NODES"},
-    "spark/sinks/database/move.py": {"self.staged.rows"},
+    "spark/sinks/database/staging.py": {"self.staged.rows"},
     "spark/jars/cache.py": {"repository()"},
     "spark/sinks/database/rewinding.py": {"table", "there"},
     "spark/sinks/files.py": {"shown"},

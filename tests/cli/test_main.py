@@ -157,7 +157,7 @@ def test_nobody_needs_to_read_how_a_run_goes() -> None:
     program = (
         "import sys\n"
         "from holdfast.cli.drawing.liverun import LiveRun\n"
-        "from holdfast.running.events import JobStarting\n"
+        "from holdfast.running.report import JobStarting\n"
         "with LiveRun(silent=False, no_color=True) as live:\n"
         "    for _ in range(3):\n"
         "        live.show(JobStarting('orders'))\n"

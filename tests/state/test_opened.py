@@ -13,7 +13,8 @@ import pytest
 
 import holdfast
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.state import frames, opened
+from holdfast.state import opened
+from holdfast.state import opened as frames
 from holdfast.state.query import question
 from tests.corpus.loading import sample
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import ProjectError, UsageError
 from holdfast.nearest import nearest
-from holdfast.storage.paths import shown_url
+from holdfast.storage.location import shown_url
 
 DATED, GENERATED, TEMPORARY = "dated-path", "generated-path", "temporary-path"
 ACCEPTANCES = (DATED, GENERATED, TEMPORARY)

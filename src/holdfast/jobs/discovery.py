@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ProjectError
-from holdfast.storage.paths import is_folder
+from holdfast.storage.location import is_folder
 
 if TYPE_CHECKING:
     from holdfast.jobs.projectfile.model import Project

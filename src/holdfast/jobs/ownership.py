@@ -13,7 +13,7 @@ from typing import Protocol
 from holdfast.errors import CheckpointError, ProjectError
 from holdfast.jobs.endpoints import JobPlaces, lies_inside, overlaps, parts_between, ready_places
 from holdfast.jobs.ready import ReadyJob
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import shown_path
 from holdfast.storage.reading import Reader
 
 _CHECKPOINT = "checkpoint"

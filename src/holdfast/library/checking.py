@@ -74,7 +74,7 @@ def _checked_frame(
         message = "with a checkpoint, one streaming DataFrame is checked"
         raise UsageError("HF1001", message, next_steps=("give the DataFrame of the query",))
     installed_spark()
-    from holdfast.spark.checking import check_frame
+    from holdfast.spark.planning import check_frame
 
     location = parse_location(str(checkpoint), relative_to=working_folder())
     settings: StorageSettings = settings_given(location.scheme, storage_options)
@@ -122,14 +122,14 @@ def _checked_jobs(
     only = ready[0].name if len(ready) == 1 else None
     try:
         installed_spark()
-        from holdfast.spark.checking import check_jobs
+        from holdfast.spark.planning import check_jobs
 
         with naming(only, only):
             return check_jobs(ready, session, release=spark, accepted=accepted, against=last)
     except SparkStartError as error:
         if last is not None or error.code.number not in _WITHOUT_SPARK:
             raise
-        from holdfast.running.examining import check_unplanned
+        from holdfast.running.admission import check_unplanned
 
         return [check_unplanned(job, spark, error.message, accepted) for job in ready]
 

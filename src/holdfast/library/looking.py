@@ -216,7 +216,7 @@ def doctor(
     ('ok', ['HF2302', 'HF2335'])
     """
     from holdfast.diagnosis.doctor.doctor import Choice, examine
-    from holdfast.targets.examinees import each_once, examinees_of
+    from holdfast.targets.jobs import each_once, examinees_of
 
     if spark is not None:
         require_release(spark)

@@ -15,7 +15,7 @@ from holdfast.storage.options import FamilyOptions, StorageOptions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from holdfast.running.events import Watcher
+    from holdfast.running.report import Watcher
     from holdfast.spark.heldquery import HeldQuery
 
 

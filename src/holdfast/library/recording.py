@@ -78,7 +78,7 @@ def _recorded(
     from holdfast.storage.location import parse_location
 
     installed_spark()
-    from holdfast.spark.recording import record_frame, record_started
+    from holdfast.spark.planning import record_frame, record_started
     from holdfast.spark.startedquery import is_query
 
     place = None
@@ -123,7 +123,7 @@ def record_jobs(
         verbose=False,
     )
     installed_spark()
-    from holdfast.spark.recording import record_declared
+    from holdfast.spark.planning import record_declared
 
     only = ready[0].name if len(ready) == 1 else None
     with naming(only, only):

@@ -15,8 +15,7 @@ from holdfast.storage.options import StorageOptions
 from holdfast.targets.opening import local_folder, open_target
 
 if TYPE_CHECKING:
-    from holdfast.state.frames import StateAnswer
-    from holdfast.state.opened import OpenedCheckpoint
+    from holdfast.state.opened import OpenedCheckpoint, StateAnswer
 
 __all__ = ["FIRST_ROWS", "MEMORY_BYTES", "open_checkpoint", "read_state"]
 

@@ -14,7 +14,7 @@ from holdfast.metrics.families import JOB_LABELS, Face, Family, families_of
 from holdfast.metrics.figures import JobFigures
 from holdfast.storage.local import is_inside
 from holdfast.storage.localwriter import replace_whole
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import shown_path
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

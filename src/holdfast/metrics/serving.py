@@ -1,18 +1,32 @@
-"""Serves the metrics of a run over HTTP, beside the jobs and never in their way."""
+"""What a run and `status` do for metrics: a file at its end, or HTTP beside the jobs."""
 
 from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from socketserver import ThreadingMixIn
+from typing import TYPE_CHECKING
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
+from holdfast.answers import Answer
 from holdfast.errors import UsageError
 from holdfast.metrics.exposition import registry_of, require_metrics_extra
 from holdfast.metrics.families import Face
 from holdfast.metrics.figures import JobFigures
+from holdfast.running.report import Event, RunStep, Watcher
+from holdfast.storage.location import shown_path
+
+if TYPE_CHECKING:
+    from holdfast.diagnosis.status.result import Status
+    from holdfast.diagnosis.status.status import JobPlace
+    from holdfast.jobs.ready import ReadyJob
+    from holdfast.running.stopping import Stopping
+
 
 LOOPBACK = "127.0.0.1"
 _CLIENT_SECONDS = 10
@@ -86,3 +100,50 @@ def _listening(host: str, port: int) -> _Server:
 def _url(server: _Server) -> str:
     host = f"[{server.server_name}]" if ":" in server.server_name else server.server_name
     return f"http://{host}:{server.server_port}/metrics"
+
+
+@contextmanager
+def reporting_metrics(
+    jobs: Sequence[ReadyJob],
+    host: str | None,
+    port: int | None,
+    stopping: Stopping,
+    watch: Watcher,
+) -> Iterator[tuple[Watcher, str | None]]:
+    """Serve metrics of a run where a port is given; yield who hears what happens, and the URL."""
+    if port is None:
+        if host is not None:
+            raise UsageError("HF1001", "a metrics host requires a metrics port")
+        yield watch, None
+        return
+    from holdfast.metrics.figures import LiveFigures
+
+    live = LiveFigures(jobs, lambda: stopping.working)
+
+    def watched(event: Event) -> None:
+        live.take(event)
+        watch(event)
+
+    with metrics_served(host or LOOPBACK, port, live.now) as url:
+        watch(RunStep(f"metrics: {url}", always=True))
+        yield watched, url
+
+
+def status_with_metrics(project: str, places: Sequence[JobPlace], path: Path) -> Answer[Status]:
+    """Look at the jobs and write the metrics file; a bad place is refused before the look."""
+    from holdfast.diagnosis.status.status import status_of
+    from holdfast.metrics.exposition import (
+        metrics_text,
+        refuse_bad_file,
+        require_metrics_extra,
+        write_metrics,
+    )
+    from holdfast.metrics.families import Face
+    from holdfast.metrics.figures import figures_of_status
+
+    require_metrics_extra()
+    refuse_bad_file(path, [one.folder for one in places if one.folder is not None])
+    answer = status_of(project, places)
+    text = metrics_text(Face.STATUS, figures_of_status(answer.result, time.time()))
+    write_metrics(path, text)
+    return replace(answer, result=replace(answer.result, metrics_file=shown_path(str(path))))

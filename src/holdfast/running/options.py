@@ -18,8 +18,7 @@ from holdfast.jobs.target import settings_at
 from holdfast.nearest import nearest
 from holdfast.records.run import Versions
 from holdfast.restart.acceptance import SHARED_MOUNT
-from holdfast.running.events import Watcher
-from holdfast.running.report import JobOutcome
+from holdfast.running.report import JobOutcome, Watcher
 from holdfast.running.settings import S3, SessionOptions, features_of
 from holdfast.running.stopping import GRACE_SECONDS, Stopping
 from holdfast.storage.location import parse_location

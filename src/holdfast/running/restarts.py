@@ -22,8 +22,7 @@ from holdfast.records.moments import moment_after, moment_now
 from holdfast.records.processes import this_holder
 from holdfast.records.starts import NextRestart, Restarts
 from holdfast.redaction import excerpt
-from holdfast.running.events import Event, JobEnded, JobRestarting, Watcher
-from holdfast.running.report import JobOutcome, JobReport
+from holdfast.running.report import Event, JobEnded, JobOutcome, JobReport, JobRestarting, Watcher
 
 LONGEST_BACKOFF_SECONDS = 300.0
 _KEPT_FAILURES = 20

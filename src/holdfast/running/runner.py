@@ -20,17 +20,17 @@ from holdfast.jobs.lineage import Lineage
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Ended
 from holdfast.running.admission import DID_NOT_RETURN, refused_outcome, unstarted_outcome
-from holdfast.running.events import (
+from holdfast.running.hooks import CallHook, HookCalls
+from holdfast.running.options import Abandon, RunContext, RunOptions
+from holdfast.running.report import (
     BatchDone,
     Event,
+    JobOutcome,
     JobRestarting,
     JobsFailed,
     JobWaitingForUpstream,
     Watcher,
 )
-from holdfast.running.hooks import CallHook, HookCalls
-from holdfast.running.options import Abandon, RunContext, RunOptions
-from holdfast.running.report import JobOutcome
 from holdfast.running.restarts import JobRestarts, backoff_seconds, passes
 from holdfast.running.stopping import Stopping
 from holdfast.storage.opening import open_reader

@@ -11,9 +11,8 @@ from pathlib import Path
 from holdfast.errors import SparkStartError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.redaction import redact_value
-from holdfast.storage.location import SCHEMES
+from holdfast.storage.location import SCHEMES, shown_url
 from holdfast.storage.options import OptionValue, StorageSettings
-from holdfast.storage.paths import shown_url
 
 _PREFIX = "spark.hadoop.fs.s3a."
 _SETTINGS: Mapping[str, str] = {

@@ -32,8 +32,8 @@ from holdfast.running.settings import (
     SessionOptions,
     s3_settings,
 )
+from holdfast.spark.jars.cache import is_main_library
 from holdfast.spark.jars.lock import locked_jars
-from holdfast.spark.jars.userjars import is_main_library
 from holdfast.storage.options import StorageSettings
 
 if TYPE_CHECKING:

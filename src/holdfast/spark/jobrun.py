@@ -12,11 +12,16 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.moments import moment_now
 from holdfast.records.run import Ended, Failure, Run
 from holdfast.running.admission import DID_NOT_RETURN, refused_outcome, unstarted_outcome
-from holdfast.running.events import BatchDone, JobEnded, JobStarted, JobStarting
 from holdfast.running.options import RunContext
-from holdfast.running.progress import Report, behind
-from holdfast.running.recordkeeping import RecordKeeper, SinkTracker
-from holdfast.running.report import JobOutcome, JobReport
+from holdfast.running.recordkeeping import RecordKeeper, Report, SinkTracker, behind
+from holdfast.running.report import (
+    BatchDone,
+    JobEnded,
+    JobOutcome,
+    JobReport,
+    JobStarted,
+    JobStarting,
+)
 from holdfast.running.stopping import SIGNALS
 from holdfast.spark.failures import failure_of, job_error, jvm_deaths_raised, jvm_died
 from holdfast.spark.gate import StoppedBeforeSinkError

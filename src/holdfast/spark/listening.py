@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.java_gateway import ensure_callback_server_started
 
-from holdfast.running.progress import Report
+from holdfast.running.recordkeeping import Report
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -43,8 +43,7 @@ from holdfast.records.run import SHARED_SINK, Ended, PlanFacts
 from holdfast.records.statements import Statement, Statements
 from holdfast.restart.acceptance import accepted_by_name
 from holdfast.restart.start import StartFacts, last_run
-from holdfast.running.admission import emptied, written_places
-from holdfast.running.examining import fatal_before_start
+from holdfast.running.admission import emptied, fatal_before_start, written_places
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.recordkeeping import facts_of_sink
 from holdfast.spark.dataframe import apply_transform, load_sources

@@ -21,10 +21,9 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Ended
 from holdfast.redaction import redact
 from holdfast.running.admission import admit, attempt_recorded, refused_outcome
-from holdfast.running.events import JobStopping, RunStep, Watcher
 from holdfast.running.hooks import call_hook
 from holdfast.running.options import RunContext, RunOptions
-from holdfast.running.report import JobOutcome, RunReport
+from holdfast.running.report import JobOutcome, JobStopping, RunReport, RunStep, Watcher
 from holdfast.running.restarts import RestartNotes
 from holdfast.running.runner import WELL, Runner
 from holdfast.running.settings import SessionOptions, features_of

@@ -33,9 +33,8 @@ from holdfast.spark.installation import (
     refuse_connect_session,
     release_of,
 )
-from holdfast.spark.jars.cache import obtain
+from holdfast.spark.jars.cache import features_within, obtain, own_jars, without_doubles
 from holdfast.spark.jars.lock import locked_jars, locked_releases
-from holdfast.spark.jars.userjars import features_within, own_jars, without_doubles
 from holdfast.spark.jvm import Jvm, end_jvm, lost_connection, start_jvm
 
 Step = Callable[[str], None]

@@ -30,12 +30,10 @@ from holdfast.records.run import Ended, PlanFacts, Run, SourceProgress
 from holdfast.records.statements import Statement
 from holdfast.restart.judging import admit_start
 from holdfast.restart.start import StartFacts
-from holdfast.running.admission import attempt_recorded, refuse_half_changed
-from holdfast.running.downstream import affected_jobs
-from holdfast.running.events import JobWaiting
+from holdfast.running.admission import affected_jobs, attempt_recorded, refuse_half_changed
 from holdfast.running.options import RunContext
-from holdfast.running.progress import QueryProgress
-from holdfast.running.recordkeeping import facts_of_sink
+from holdfast.running.recordkeeping import QueryProgress, facts_of_sink
+from holdfast.running.report import JobWaiting
 from holdfast.running.stopping import Stopping
 from holdfast.spark.dataframe import code_digests, job_functions
 from holdfast.spark.facts import plan_facts

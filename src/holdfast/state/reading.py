@@ -24,7 +24,7 @@ from holdfast.state.loading.logs import StateLog
 from holdfast.state.loading.partition import living_entries
 from holdfast.state.options import MEMORY_BYTES
 from holdfast.state.results import BatchChange
-from holdfast.storage.paths import place_within
+from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from holdfast.errors import StorageError
-from holdfast.storage.location import Location, canonical
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import Location, canonical, shown_path
 
 FOLDER = ".holdfast"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.nearest import CLOSE, nearest
 from holdfast.storage.errors import border, translated
-from holdfast.storage.paths import inner_path, place_within, shown_path
+from holdfast.storage.location import inner_path, place_within, shown_path
 from holdfast.storage.reading import FileKind, Listed, Listing
 
 _FILE, _FOLDER = FileKind.FILE, FileKind.FOLDER

@@ -17,7 +17,7 @@ from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, complete_jobs, output_options, project_options
 from holdfast.library.running import GRACE_SECONDS, Stopping
 from holdfast.redaction import redact
-from holdfast.running.events import Event, JobEnded
+from holdfast.running.report import Event, JobEnded
 
 _STATED = {"delivered": True, "not-delivered": False}
 

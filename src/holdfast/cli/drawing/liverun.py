@@ -18,7 +18,7 @@ from holdfast.errors import UsageError
 from holdfast.plurals import counted, measured
 from holdfast.records.moments import moment_now
 from holdfast.redaction import redact, redact_value
-from holdfast.running.events import (
+from holdfast.running.report import (
     BatchDone,
     Event,
     JobEnded,

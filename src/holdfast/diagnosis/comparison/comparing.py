@@ -24,7 +24,7 @@ from holdfast.errors import DecodeError, UsageError
 from holdfast.findings import Finding, Place, Severity, named, rooted
 from holdfast.format.logs.offsets import OffsetsEntry, decode_offsets
 from holdfast.state.opened import require_state_extra
-from holdfast.storage.paths import place_within
+from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:

@@ -49,8 +49,8 @@ from holdfast.ledgers.delta import transactions as delta
 from holdfast.ledgers.sinkstate import SinkState
 from holdfast.records.documents import document_of, encode_document
 from holdfast.redaction import redact
+from holdfast.storage.location import shown_path
 from holdfast.storage.memory import MemoryReader
-from holdfast.storage.paths import shown_path
 from holdfast.storage.reading import Reader
 
 HISTORY_BATCHES = 1000

@@ -14,7 +14,7 @@ from holdfast.errors import HoldfastError
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.sources import ExplainedOffset
 from holdfast.installing import pip_line
-from holdfast.ledgers.delta.table import TableSeen, look_at_source_table
+from holdfast.ledgers.delta.transactions import TableSeen, look_at_source_table
 from holdfast.records.run import Run
 from holdfast.storage.reading import Reader
 

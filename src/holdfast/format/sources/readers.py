@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.format.sources.delta import DeltaOffsetReader
 from holdfast.format.sources.file import FileOffsetReader
-from holdfast.format.sources.iceberg import IcebergOffsetReader
 from holdfast.format.sources.kafka import KafkaOffsetReader
 from holdfast.format.sources.offset import (
     Confidence,
@@ -17,6 +15,7 @@ from holdfast.format.sources.offset import (
     SourceEvidence,
 )
 from holdfast.format.sources.sequentialunion import SequentialUnionOffsetReader
+from holdfast.format.sources.tables import DeltaOffsetReader, IcebergOffsetReader
 from holdfast.format.sources.testing import (
     MemoryOffsetReader,
     RateMicroBatchOffsetReader,

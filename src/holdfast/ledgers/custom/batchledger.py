@@ -28,7 +28,7 @@ from holdfast.ledgers.sinkstate import (
     committed_with,
 )
 from holdfast.storage.beside import beside, part_of
-from holdfast.storage.location import Location, parse_location
+from holdfast.storage.location import Location, parse_location, place_within
 from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import (
     OptionValue,
@@ -36,7 +36,6 @@ from holdfast.storage.options import (
     StorageSettings,
     settings_given,
 )
-from holdfast.storage.paths import place_within
 from holdfast.storage.reading import Reader
 from holdfast.storage.writing import Writer
 

@@ -19,7 +19,7 @@ from holdfast.format.state.changes import read_changelog, read_changes
 from holdfast.state.bytestrings import equal_to
 from holdfast.state.decoding import Encoding
 from holdfast.state.loading.chains import Link, LinkKind
-from holdfast.storage.paths import place_within
+from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
 
 _CHANGED = "HF2111"

@@ -35,7 +35,7 @@ from holdfast.format.rocksdb.snapshot import (
 )
 from holdfast.format.spans import PUT, Changes, Positions, Spans
 from holdfast.plurals import counted
-from holdfast.storage.paths import place_within
+from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
 
 _MISSING, _OTHER_SIZE, _NO_ROOM = "HF2718", "HF2719", "HF2728"

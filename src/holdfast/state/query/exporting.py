@@ -22,7 +22,7 @@ from holdfast.state.query.values import plain_rows, plain_values
 from holdfast.state.results import WrittenFile
 from holdfast.storage.local import is_inside
 from holdfast.storage.localwriter import publish_new
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import shown_path
 
 FORMATS = ("parquet", "csv", "jsonl")
 _json_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode

@@ -15,7 +15,7 @@ from holdfast.checkpoint.reading import read_picture
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.state.columns import leaf_columns
-from holdfast.state.frames import StateAnswer
+from holdfast.state.opened import StateAnswer
 from holdfast.state.options import COUNTED_ROWS, FIRST_ROWS, MEMORY_BYTES, Key, key_columns
 from holdfast.state.query.values import plain_rows
 from holdfast.state.reading import StateView, open_state, partition_bytes

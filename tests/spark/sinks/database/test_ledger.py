@@ -14,7 +14,7 @@ from holdfast.errors import SinkError
 from holdfast.ledgers.database.connection import postgres_address
 from holdfast.ledgers.database.postgres import LEDGER, PostgresLedger
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.spark.sinks.database.move import BatchMove
+from holdfast.spark.sinks.database.staging import BatchMove
 from tests.parts.postgres import rows_in
 from tests.spark.sinks.database.postgresmoves import Driver
 from tests.spark.sinks.deliveries import QUERY

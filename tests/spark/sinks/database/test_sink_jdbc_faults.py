@@ -29,7 +29,7 @@ from tests.spark.sinks.deliveries import AT, QUERY, identity
 pytestmark = [pytest.mark.spark, draw("either")]
 
 MOVE, SINK = (
-    "holdfast.spark.sinks.database.move.reach",
+    "holdfast.spark.sinks.database.staging.reach",
     "holdfast.spark.sinks.database.sink.reach",
 )
 ROOT = Path(__file__).parents[4]

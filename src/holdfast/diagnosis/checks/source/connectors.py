@@ -21,9 +21,9 @@ from holdfast.diagnosis.inspection.sources import (
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.sources import ExplainedOffset
-from holdfast.format.sources.delta import STORED_BASE, DeltaOffset, DeltaOffsetReader
+from holdfast.format.sources.tables import STORED_BASE, DeltaOffset, DeltaOffsetReader
 from holdfast.jobs.projectfile.substitution import has_reference
-from holdfast.ledgers.delta.table import TableSeen
+from holdfast.ledgers.delta.transactions import TableSeen
 
 _SHOWN = 20
 """How many partitions a finding lists."""

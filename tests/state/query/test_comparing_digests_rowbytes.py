@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from holdfast.state.query.digests import row_bytes
+from holdfast.state.query.comparing import row_bytes
 
 MOMENT = datetime(2026, 1, 1, tzinfo=timezone.utc)
 COLUMNS: list[tuple[pa.DataType, list[Any]]] = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.format.eventlogs.plans import (
+from holdfast.format.eventlogs import (
     operators_of,
     output_mode_of,
     source_of,

@@ -17,7 +17,7 @@ from holdfast.jobs.built import Job
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.facts import SourceFacts
 from holdfast.restart.verdict import Verdict
-from holdfast.running.examining import (
+from holdfast.running.admission import (
     check_unplanned,
     fatal_before_program,
     fatal_before_start,

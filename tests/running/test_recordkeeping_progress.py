@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.records.run import Measures, OperatorState, SourceLag, SourceProgress
-from holdfast.running.progress import QueryProgress, behind
+from holdfast.running.recordkeeping import QueryProgress, behind
 
 KAFKA = {"orders": {"0": 7, "1": 9}}
 

@@ -7,8 +7,13 @@ from typing import NamedTuple
 
 import pytest
 
+from holdfast.diagnosis.inspection.keptoffsets import (
+    PutBack,
+    PutBackJudgement,
+    differing,
+    judge_put_back,
+)
 from holdfast.ledgers.identity import OffsetRange, digest_of_offsets
-from holdfast.ledgers.offsetrestore import PutBack, PutBackJudgement, differing, judge_put_back
 from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, CommittedOffsets, committed_with
 
 FIVE, SIX, SEVEN = b"five", b"six", b"seven"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.format.logs.metadata import QueryMetadata, decode_query, encode_query
+from holdfast.format.logs.log import QueryMetadata, decode_query, encode_query
 from tests.format.expecting import refusal
 from tests.format.strategies import TEXTS, extras
 

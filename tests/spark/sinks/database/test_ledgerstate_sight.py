@@ -9,7 +9,7 @@ import pytest
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.sinkstate import Contents, LastCommitted, SinkState
-from holdfast.spark.sinks.database.sight import TableWatch, complete_sight
+from holdfast.spark.sinks.database.ledgerstate import TableWatch, complete_sight
 from tests.parts.postgres import rows_in
 from tests.spark.sinks.database.postgresmoves import Driver
 from tests.spark.sinks.deliveries import QUERY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.storage.paths import place_within, shown_path, shown_url
+from holdfast.storage.location import place_within, shown_path, shown_url
 
 
 @pytest.mark.parametrize(

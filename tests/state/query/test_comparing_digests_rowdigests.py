@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from holdfast.errors import CheckpointError
-from holdfast.state.query.digests import BUCKETS, RECORD, DigestBuckets, Digests, digests_of
+from holdfast.state.query.comparing import BUCKETS, RECORD, DigestBuckets, Digests, digests_of
 from tests.corpus.loading import sample
 from tests.state.states import view_of
 

@@ -14,7 +14,7 @@ from holdfast.findings import Finding, Place, Severity
 from holdfast.records.run import PlanFacts
 from holdfast.restart.result import CheckedJob
 from holdfast.restart.verdict import Verdict
-from holdfast.spark import checking
+from holdfast.spark import planning
 from tests.restart.queries import STATEFUL, start_of
 
 START = start_of(STATEFUL, STATEFUL)
@@ -43,14 +43,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         "_refused_later": lambda *_: iter([REFUSED]),
         "fatal_before_start": lambda *_: (),
     }.items():
-        monkeypatch.setattr(checking, name, answer)
+        monkeypatch.setattr(planning, name, answer)
     return {"context": context, "sink": sink}
 
 
 def checked(asked: dict[str, Any], release: str | None) -> CheckedJob:
     """Check a job for a release of Spark."""
     job: Any = SimpleNamespace(name="orders", checkpoint=None, settings=None, conf={})
-    return checking._check_job(job, asked["context"], release, ())
+    return planning._check_job(job, asked["context"], release, ())
 
 
 @pytest.mark.parametrize("release", [None, "4.2"])
@@ -95,10 +95,10 @@ def test_a_notebook_has_no_file_that_shows_that_nothing_changed(
         "program_code": dict,
         "plan_facts": planned,
     }.items():
-        monkeypatch.setattr(checking, name, answer)
+        monkeypatch.setattr(planning, name, answer)
     frame: Any = SimpleNamespace(sparkSession=SimpleNamespace(version="4.2.1"))
     nowhere: Any = None
-    found = checking.check_frame(
+    found = planning.check_frame(
         frame, nowhere, nowhere, output_mode="update", release=None, accepted=()
     )
     assert found.verdict is verdict

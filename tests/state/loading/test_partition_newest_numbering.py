@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.format.spans import Spans
 from holdfast.state.bytestrings import hashed
-from holdfast.state.loading import newest
+from holdfast.state.loading import partition
 
 
 def some_keys(count: int) -> list[bytes]:
@@ -21,7 +21,7 @@ def some_keys(count: int) -> list[bytes]:
 def check(keys: list[bytes]) -> None:
     """Equal keys have one number, unequal ones two, and there are no gaps."""
     half = len(keys) // 2
-    numbers = newest.numbered([Spans.of(keys[:half]), Spans.of(keys[half:])])
+    numbers = partition.numbered([Spans.of(keys[:half]), Spans.of(keys[half:])])
     assert len(set(zip(keys, numbers.tolist(), strict=True))) == len(set(keys))
     assert set(numbers.tolist()) == set(range(len(set(keys))))
 
@@ -35,7 +35,7 @@ def test_equal_bytes_have_one_number() -> None:
 def test_keys_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch, weak: object) -> None:
     """With a hash that knows next to nothing."""
     monkeypatch.setattr(
-        newest,
+        partition,
         "hashed",
         lambda spans: weak(spans).astype(np.uint64),  # type: ignore[operator]
     )

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import DownstreamJob, ReadyJob
-from holdfast.running.downstream import affected_jobs
+from holdfast.running.admission import affected_jobs
 from tests.jobs.declaring import job_text, ready_jobs
 
 GONE = Finding("HF3013", Severity.INFO, "the output is gone (accepted)", Place(""), accepted=True)

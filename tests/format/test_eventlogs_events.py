@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.format.eventlogs.events import decode_events
+from holdfast.format.eventlogs import decode_events
 from tests.eventlogs.loading import query_of
 
 START = b'{"Event":"SparkListenerLogStart","Spark Version":"4.2.0"}'

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import SparkStartError
+from holdfast.spark.jars.cache import features_within, own_jars, without_doubles
 from holdfast.spark.jars.lock import locked_jars
-from holdfast.spark.jars.userjars import features_within, own_jars, without_doubles
 from tests.spark.jars.repository import CONTENT, locked
 
 AT = "holdfast.yaml:4:3"

@@ -6,7 +6,7 @@ import json
 
 from holdfast.errors import StorageError
 from holdfast.ledgers.delta.log import list_log
-from holdfast.ledgers.delta.table import TableSeen, look_at_source_table
+from holdfast.ledgers.delta.transactions import TableSeen, look_at_source_table
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from holdfast.errors import StorageError
-from holdfast.storage.paths import inner_path
+from holdfast.storage.location import inner_path
 
 
 @pytest.mark.parametrize("path", ["a", "a/b", "...", "a/..b", ".hidden", "a\\b", "C:x"])
