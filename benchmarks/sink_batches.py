@@ -22,7 +22,7 @@ from benchmarks.sink_ways import (
     session_of_sinks,
 )
 from holdfast.jobs.built import job_of_program
-from holdfast.ledgers.custom.onceperbatch import once_per_batch
+from holdfast.ledgers.custom import once_per_batch
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.spark.session import stop_session
 from holdfast.spark.sinks.opening import open_sink

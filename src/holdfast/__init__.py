@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from holdfast.jobs.sinks import FileSink as FileSink
     from holdfast.jobs.sinks import JdbcSink as JdbcSink
     from holdfast.jobs.sinks import PostgresSink as PostgresSink
-    from holdfast.ledgers.custom.batchledger import BatchLedger as BatchLedger
-    from holdfast.ledgers.custom.onceperbatch import once_per_batch as once_per_batch
+    from holdfast.ledgers.custom import BatchLedger as BatchLedger
+    from holdfast.ledgers.custom import once_per_batch as once_per_batch
     from holdfast.ledgers.files.manifests import CommittedFile as CommittedFile
     from holdfast.ledgers.files.manifests import committed_files as committed_files
     from holdfast.ledgers.identity import BatchId as BatchId
@@ -128,8 +128,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "holdfast.jobs.built": ("Job",),
     "holdfast.jobs.scaffold": ("NewProject",),
     "holdfast.jobs.sinks": ("DeltaSink", "FileSink", "JdbcSink", "PostgresSink"),
-    "holdfast.ledgers.custom.batchledger": ("BatchLedger",),
-    "holdfast.ledgers.custom.onceperbatch": ("once_per_batch",),
+    "holdfast.ledgers.custom": ("BatchLedger", "once_per_batch"),
     "holdfast.ledgers.files.manifests": ("CommittedFile", "committed_files"),
     "holdfast.ledgers.identity": ("BatchId", "BatchIdentity"),
     "holdfast.library.backups": ("back_up", "list_backups", "restore", "settle_restore"),

@@ -93,7 +93,7 @@ _JVM_FULL = Test(
     f"{_RUNNING}/test_jvm_death.py::test_a_jvm_without_memory_under_jobs_side_by_side",
     "a task ran out of memory, and the jobs are started again with more",
 )
-_SERVING = "tests/metrics/test_serving.py::"
+_SERVING = "tests/metrics/test_exposition_serving.py::"
 _SESSION = "tests/spark/test_session.py::"
 TESTS: dict[tuple[str, str], Test] = {
     ("HF1022", "choose another port with --metrics-port N, or --metrics-port 0 for any free "
@@ -303,7 +303,7 @@ TESTS: dict[tuple[str, str], Test] = {
         "a driver in another zone was refused, and the next one has the zone of the ledger",
     ),
     ("HF5091", "or bring the file back as it was"): Test(
-        "tests/ledgers/custom/test_batchledger.py::test_a_damaged_entry_stops_with_its_place",
+        "tests/ledgers/test_custom_batchledger.py::test_a_damaged_entry_stops_with_its_place",
         "an entry was damaged, and is put back",
     ),
     ("HF3028", "declare an output and a checkpoint that all machines share: an object store or "

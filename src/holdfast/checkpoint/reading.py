@@ -22,8 +22,8 @@ from holdfast.format.logs.log import QueryMetadata, batch_id_of, decode_query
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.state.operators import OperatorMetadata
 from holdfast.format.state.schema import StateSchema
-from holdfast.plurals import counted
 from holdfast.storage.reading import Listing, Reader
+from holdfast.wording import counted
 
 SHOWN_BATCHES = 10
 ENTRY_LIMIT_BYTES = 64 * 1024 * 1024

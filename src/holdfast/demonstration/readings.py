@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import UsageError
-from holdfast.installing import pip_line
-from holdfast.plurals import counted
+from holdfast.wording import counted, pip_line
 
 SENSORS = 12
 _BEGINNING = datetime(2026, 3, 1, tzinfo=timezone.utc)

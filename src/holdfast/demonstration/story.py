@@ -20,10 +20,10 @@ from holdfast.demonstration.readings import Count, Sensors, count_lake
 from holdfast.errors import HoldfastError, RunError, UsageError
 from holdfast.jobs.discovery import PROFILE_VARIABLE, load_project
 from holdfast.ledgers.delta.transactions import LOG_FOLDER, read_delta_ledger
-from holdfast.plurals import counted
 from holdfast.redaction import excerpt
 from holdfast.spark.installation import find_java, installed_spark
 from holdfast.storage.local import LocalReader
+from holdfast.wording import counted
 
 SEED = 20260301
 FILES, LINES = 8, 500

@@ -8,7 +8,7 @@ from functools import partial
 
 from holdfast.errors import HoldfastError, SinkError, StorageError
 from holdfast.ledgers import sparkfilesink
-from holdfast.ledgers.custom.batchledger import read_batch_ledger, recorded_offsets
+from holdfast.ledgers.custom import read_batch_ledger, recorded_offsets
 from holdfast.ledgers.database.connection import postgres_address
 from holdfast.ledgers.database.postgres import PostgresLedger
 from holdfast.ledgers.delta import transactions as delta

@@ -16,12 +16,12 @@ from holdfast.codes import CODES
 from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import named, names_target, repeats_project
-from holdfast.nearest import nearest
 from holdfast.steps import repeated_options
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.jobs import jobs_of
 from holdfast.targets.opening import local_folder, open_recorded, open_target
 from holdfast.targets.sinks import declared_job_of, declared_sink_of, ledger_place, sink_place
+from holdfast.wording import nearest
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.comparison.result import Comparison

@@ -84,7 +84,7 @@ def run(
         keep_running=keep_running,
         fail_fast=fail_fast,
     )
-    from holdfast.metrics.serving import reporting_metrics
+    from holdfast.metrics.exposition import reporting_metrics
 
     told = watch or (lambda _event: None)
     asked = stopping or Stopping()

@@ -15,7 +15,6 @@ from holdfast.jobs.endpoints import ready_places
 from holdfast.jobs.lineage import changed_tables, downstream_jobs
 from holdfast.jobs.readying import ready_job
 from holdfast.jobs.target import settings_at
-from holdfast.nearest import nearest
 from holdfast.records.run import Versions
 from holdfast.restart.acceptance import SHARED_MOUNT
 from holdfast.running.report import JobOutcome, Watcher
@@ -23,6 +22,7 @@ from holdfast.running.settings import S3, SessionOptions, features_of
 from holdfast.running.stopping import GRACE_SECONDS, Stopping
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
+from holdfast.wording import nearest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,7 +17,6 @@ from holdfast.errors import DecodeError, HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.sources import Amount, SourceEvidence, amount_between
 from holdfast.ledgers.sinkstate import SinkState
-from holdfast.plurals import counted, measured
 from holdfast.records.history import History
 from holdfast.records.run import (
     BatchNote,
@@ -30,6 +29,7 @@ from holdfast.records.run import (
 )
 from holdfast.redaction import redact
 from holdfast.running.report import RecordFailing, Watcher
+from holdfast.wording import counted, measured
 
 if TYPE_CHECKING:
     from holdfast.jobs.ready import ReadySink

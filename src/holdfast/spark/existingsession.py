@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import SparkStartError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.plurals import counted
 from holdfast.redaction import redact_value
 from holdfast.running.settings import (
     CATALOG,
@@ -35,6 +34,7 @@ from holdfast.running.settings import (
 from holdfast.spark.jars.cache import is_main_library
 from holdfast.spark.jars.lock import locked_jars
 from holdfast.storage.options import StorageSettings
+from holdfast.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

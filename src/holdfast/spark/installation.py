@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import SparkStartError
-from holdfast.installing import pip_line
+from holdfast.wording import pip_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

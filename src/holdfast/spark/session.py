@@ -15,7 +15,6 @@ from holdfast import __version__
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import ProjectError, SparkStartError
 from holdfast.jobs.ready import ReadyJob
-from holdfast.nearest import CLOSE, nearest
 from holdfast.records.run import Versions
 from holdfast.redaction import redact
 from holdfast.running.settings import (
@@ -36,6 +35,7 @@ from holdfast.spark.installation import (
 from holdfast.spark.jars.cache import features_within, obtain, own_jars, without_doubles
 from holdfast.spark.jars.lock import locked_jars, locked_releases
 from holdfast.spark.jvm import Jvm, end_jvm, lost_connection, start_jvm
+from holdfast.wording import CLOSE, nearest
 
 Step = Callable[[str], None]
 """Is called with a line about what is done now."""

@@ -32,9 +32,9 @@ from pyspark.cloudpickle import register_pickle_by_value
 from holdfast.errors import SourceError
 from holdfast.jobs.discovery import module_file
 from holdfast.jobs.ready import FunctionReference
-from holdfast.nearest import nearest
 from holdfast.redaction import excerpt, redact
 from holdfast.spark.failures import user_line
+from holdfast.wording import nearest
 
 _INSTALLED = tuple(
     Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")

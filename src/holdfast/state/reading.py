@@ -14,7 +14,7 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.statefiles import DEFAULT_STORE, OperatorFiles, PartitionFiles, StoreFiles
 from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.spans import Changes
+from holdfast.format.buffers import Changes
 from holdfast.state.columns import shown_batch, shown_schema
 from holdfast.state.decoding import RowDecoder
 from holdfast.state.layouts import StoreLayout, layouts_of

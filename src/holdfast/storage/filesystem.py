@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from holdfast.errors import StorageError
-from holdfast.installing import pip_line
 from holdfast.redaction import redact
 from holdfast.storage.errors import border
 from holdfast.storage.location import Location
 from holdfast.storage.options import FAMILIES, OptionValue, StorageSettings
+from holdfast.wording import pip_line
 
 CONNECTIONS = 32
 """How many reads may be under way at once."""

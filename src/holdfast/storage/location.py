@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.errors import NotFoundError, StorageError
-from holdfast.nearest import nearest
+from holdfast.wording import nearest
 
 
 def inner_path(path: str, at: str) -> str:

@@ -12,12 +12,12 @@ from holdfast.errors import HoldfastError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.jobs.projectfile.substitution import has_reference
 from holdfast.jobs.target import Target, check_form, job_target, resolve_place
-from holdfast.nearest import nearest
 from holdfast.storage.location import Location
 from holdfast.storage.options import StorageOptions
 from holdfast.storage.reading import Reader
 from holdfast.targets.opening import Opening, local_folder, recall_of, resolved, working_folder
 from holdfast.targets.sinks import declared_job_of, declared_sink_of, ledger_place, sink_place
+from holdfast.wording import nearest
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.doctor.doctor import Examinee, Unopened

@@ -156,7 +156,7 @@ def ledger_place(
     if declared is None or not (declared.format in _NO_FOLDERS or _is_unread(declared)):
         return None
     from holdfast.diagnosis.inspection.sink.place import SinkPlace
-    from holdfast.ledgers.custom.batchledger import PART
+    from holdfast.ledgers.custom import PART
     from holdfast.ledgers.reading import ask_function, untold
 
     name = declared.identity or declared.format

@@ -7,8 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from holdfast.format.spans import Spans
-from holdfast.state.bytestrings import hashed
+from holdfast.format.buffers import Spans, hashed
 from holdfast.state.loading import partition
 
 

@@ -42,10 +42,10 @@ from holdfast.diagnosis.inspection.sink.facts import (
 )
 from holdfast.errors import StorageError
 from holdfast.ledgers.sparkfilesink import FORMATS as FILE_FORMATS
-from holdfast.plurals import counted
 from holdfast.records.recordings import QueryPart, Recording
 from holdfast.records.run import Run
 from holdfast.records.starts import Attempt
+from holdfast.wording import counted
 
 _NOT_ASKED = "the sink was not asked"
 

@@ -13,7 +13,6 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery.state import partition_count
 from holdfast.checkpoint.statefiles import DEFAULT_STORE, OperatorFiles, PartitionFiles, StoreFiles
 from holdfast.diagnosis.inspection.keptoffsets import NOTHING_KEPT, KeptOffsets
-from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
 from holdfast.diagnosis.inspection.sink.deltacommits import NO_HISTORY, TableHistory
 from holdfast.diagnosis.inspection.sources import NO_SOURCES_SEEN, SourcesSeen
@@ -29,6 +28,7 @@ from holdfast.ledgers.reading import SinkMemory
 from holdfast.ledgers.sinkstate import SinkState
 from holdfast.state.loading.chains import PartitionHistory, loadable_batches, nearest_batch
 from holdfast.storage.location import Location, canonical, parse_location
+from holdfast.wording import id_ranges
 
 if TYPE_CHECKING:
     from holdfast.jobs.projectfile.job import Job

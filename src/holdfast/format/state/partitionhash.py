@@ -10,10 +10,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from holdfast.errors import CheckpointError
-from holdfast.format.arrow import arrow_numbers, cast, numbers_of, present, taken
+from holdfast.format.buffers import (
+    Bytes,
+    Positions,
+    arrow_numbers,
+    cast,
+    numbers_of,
+    present,
+    taken,
+)
+from holdfast.format.rows.cells import MOST_DIGITS_IN_CELL
 from holdfast.format.rows.types import spark_type, typed_row
-from holdfast.format.rows.unsaferow.cells import MOST_DIGITS_IN_CELL
-from holdfast.format.spans import Bytes, Positions
 
 Hashes = npt.NDArray[np.uint32]
 

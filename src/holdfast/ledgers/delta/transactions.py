@@ -21,12 +21,13 @@ from holdfast.ledgers.delta.log import (
     Actions,
     Commit,
     DeltaLogFiles,
+    LogCheckpoint,
     Metadata,
+    can_read_parquet,
     list_log,
     read_part,
     read_summary,
 )
-from holdfast.ledgers.delta.logcheckpoint import LogCheckpoint, can_read_parquet
 from holdfast.ledgers.sinkstate import Contents, LastCommitted, SinkState
 from holdfast.storage.beside import part_of
 from holdfast.storage.location import Location, canonical

@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
-from holdfast.plurals import counted
 from holdfast.records.documents import encode_document
 from holdfast.records.facts import (
     REACH,
@@ -21,6 +20,7 @@ from holdfast.restart.rules.rule import on_history
 from holdfast.restart.samefunctions import do_the_same, same_reach, short_name, unfollowed_of
 from holdfast.restart.start import QueryPair
 from holdfast.restart.verdict import Change, Verdict
+from holdfast.wording import counted
 
 _STATE, _SOURCE, _TRANSFORM = "state", "source", "transform"
 _SHOWN_BY_PLAN = frozenset({_TRANSFORM, "sink"})

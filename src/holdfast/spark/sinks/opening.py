@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink
-from holdfast.ledgers.custom.onceperbatch import ledger_options_of
+from holdfast.ledgers.custom import ledger_options_of
 from holdfast.ledgers.database.connection import postgres_address
 from holdfast.ledgers.files.output import FileOutput
 from holdfast.spark.sinks.custom import CustomSink

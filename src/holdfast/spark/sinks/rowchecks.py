@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -24,9 +24,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from holdfast.format.arrow import among, arrow_numbers, distinct, numbers_of, taken
-from holdfast.format.spans import DELETE_RANGE, MERGE, PUT, Bytes, Changes, Positions, Spans
-from holdfast.state.bytestrings import gathered, hashed, spans_of
+from holdfast.format.buffers import (
+    DELETE_RANGE,
+    MERGE,
+    PUT,
+    Bytes,
+    Changes,
+    Positions,
+    Spans,
+    among,
+    arrow_numbers,
+    distinct,
+    gathered,
+    hashed,
+    numbers_of,
+    spans_of,
+    taken,
+)
 from holdfast.state.loading.chains import Chain, Link
 from holdfast.state.loading.spilling import DEEPEST, Buckets, SpillFolder
 

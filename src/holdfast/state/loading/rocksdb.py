@@ -25,6 +25,7 @@ import numpy as np
 from rocksdict import AccessType, Options, Rdict
 
 from holdfast.errors import CheckpointError, DecodeError, NotFoundError, StorageError
+from holdfast.format.buffers import PUT, Changes, Positions, Spans
 from holdfast.format.rocksdb.snapshot import (
     FOOTER_LENGTH,
     LARGEST_ZIP,
@@ -33,10 +34,9 @@ from holdfast.format.rocksdb.snapshot import (
     check_footer,
     decode_rocks_zip,
 )
-from holdfast.format.spans import PUT, Changes, Positions, Spans
-from holdfast.plurals import counted
 from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
+from holdfast.wording import counted
 
 _MISSING, _OTHER_SIZE, _NO_ROOM = "HF2718", "HF2719", "HF2728"
 _TABLES = "SSTs"

@@ -19,8 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.errors import CheckpointError
-from holdfast.format.spans import Positions
-from holdfast.state.bytestrings import Hashes, hashed, spans_of
+from holdfast.format.buffers import Hashes, Positions, hashed, spans_of
 from holdfast.state.layouts import Shown, StoreLayout
 from holdfast.state.loading.spilling import temporary_folder
 from holdfast.state.options import MEMORY_BYTES

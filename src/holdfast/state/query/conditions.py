@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.errors import UsageError
-from holdfast.format.arrow import arrow_numbers
+from holdfast.format.buffers import arrow_numbers
 from holdfast.format.rows.types import typed_row
 from holdfast.state.columns import RowColumn, find_column
 from holdfast.state.query.parser import (

@@ -15,7 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.format.arrow import arrow_bits
+from holdfast.format.buffers import arrow_bits
 from holdfast.format.rows.types import spark_type
 from holdfast.state.columns import RowColumn, leaf_columns
 from holdfast.state.query.values import plain_rows, plain_values

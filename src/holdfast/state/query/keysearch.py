@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from holdfast.errors import UsageError
-from holdfast.format.arrow import arrow_numbers, equal, numbers_of, present, taken
+from holdfast.format.buffers import arrow_numbers, equal, numbers_of, present, taken
 from holdfast.format.rocksdb.keys import KeyLayout, decode_key_encoder
 from holdfast.format.rows.types import typed_row
 from holdfast.format.rows.unsaferow import encode_row

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.format.arrow import arrow_numbers
+from holdfast.format.buffers import arrow_numbers
 from holdfast.state.columns import RowColumn, leaf_columns
 from holdfast.state.layouts import StoreLayout, layouts_of
 from holdfast.state.query.values import plain_values

@@ -23,8 +23,8 @@ from holdfast.format.sources.kafka import KafkaOffsetReader
 from holdfast.format.sources.offset import SourceEvidence
 from holdfast.jobs.discovery import module_file
 from holdfast.jobs.options import starting_options
-from holdfast.nearest import CLOSE, nearest
 from holdfast.records.run import Run
+from holdfast.wording import CLOSE, nearest
 
 _NEED_SCHEMA = frozenset({"json", "csv", "parquet", "orc"})
 _FORMATS = _NEED_SCHEMA | {

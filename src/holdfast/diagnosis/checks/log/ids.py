@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from holdfast.checkpoint.picture import Picture, both_skip, missing_between
 from holdfast.findings import Finding, Place, Severity
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 
 def check_commit_without_offsets(picture: Picture) -> Iterator[Finding]:

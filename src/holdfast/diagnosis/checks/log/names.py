@@ -13,7 +13,7 @@ from holdfast.codes import code_of
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.filelog import log_id_of
 from holdfast.format.logs.log import batch_id_of
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 _LIKE_STATE = re.compile(r"\+?[0-9]+[^/]*\.(?:delta|snapshot|zip|changelog)[^/]*")
 _STATE = re.compile(

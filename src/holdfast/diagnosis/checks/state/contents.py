@@ -17,7 +17,7 @@ from holdfast.diagnosis.inspection.runs.lastquery import recorded_operators
 from holdfast.diagnosis.inspection.subject import StateDamage, Subject, every_partition, place_of
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 
 def check_state_decodes(subject: Subject) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from holdfast.errors import StorageError
-from holdfast.ledgers.delta.logcheckpoint import find_checkpoints
+from holdfast.ledgers.delta.log import find_checkpoints
 from holdfast.ledgers.delta.transactions import DeltaLedger, read_delta_ledger
 from holdfast.storage.local import LocalReader
 from holdfast.storage.memory import MemoryReader

@@ -11,8 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from holdfast.errors import DecodeError
-from holdfast.format.arrow import Valid, arrow_bits, arrow_numbers, taken
-from holdfast.format.spans import Bytes, Positions, Spans
+from holdfast.format.buffers import Bytes, Positions, Spans, Valid, arrow_bits, arrow_numbers, taken
 
 WORD = 8
 _CODE = "HF2730"

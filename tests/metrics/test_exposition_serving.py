@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import UsageError
+from holdfast.metrics.exposition import LOOPBACK, metrics_served
 from holdfast.metrics.figures import JobFigures
-from holdfast.metrics.serving import LOOPBACK, metrics_served
 from tests.cli.running import holdfast
 from tests.metrics.jobs import EVERYTHING, scrape, value
 from tests.parts.ports import free_port

@@ -13,14 +13,14 @@ import pyarrow as pa
 import pytest
 
 from holdfast.errors import DecodeError
+from holdfast.format.buffers import Spans
 from holdfast.format.rows.types import arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows
-from holdfast.format.spans import Spans
 from tests.corpus.loading import sample
 from tests.drawing import seeds
 from tests.format.realrows import real_stores
-from tests.format.rows.unsaferow.slowencoder import slow_array, slow_row
-from tests.format.rows.unsaferow.typedvalues import schema_json, struct_of
+from tests.format.rows.slowencoder import slow_array, slow_row
+from tests.format.rows.typedvalues import schema_json, struct_of
 
 CODE = "HF2730"
 LONGS = {"type": "array", "elementType": "long", "containsNull": True}

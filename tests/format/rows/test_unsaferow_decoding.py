@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.format.buffers import Spans
 from holdfast.format.rows.types import arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows, encode_row
-from holdfast.format.spans import Spans
-from tests.format.rows.unsaferow.slowencoder import slow_row
-from tests.format.rows.unsaferow.typedvalues import PLAIN, TYPES, schema_json, values_of
+from tests.format.rows.slowencoder import slow_row
+from tests.format.rows.typedvalues import PLAIN, TYPES, schema_json, values_of
 
 
 def drawn(data: st.DataObject, types: list[Any]) -> list[list[Any]]:

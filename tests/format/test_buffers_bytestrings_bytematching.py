@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from holdfast.format.spans import Spans
-from holdfast.state.bytestrings import equal_to
+from holdfast.format.buffers import Spans, equal_to
 
 
 def test_bytes_are_compared_to_the_last() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.plurals import counted, measured
+from holdfast.wording import counted, measured
 
 SOURCES = Path(__file__).resolve().parents[1] / "src" / "holdfast"
 _COUNTED = re.compile(

@@ -15,9 +15,16 @@ import pytest
 
 import holdfast
 from holdfast.errors import SinkError, StorageError
-from holdfast.ledgers.custom import batchledger
-from holdfast.ledgers.custom.batchledger import BatchLedger, decode_entry, entry_path, ledger_beside
-from holdfast.ledgers.custom.onceperbatch import LedgerOptions, ledger_options_of, once_per_batch
+from holdfast.ledgers import custom
+from holdfast.ledgers.custom import (
+    BatchLedger,
+    LedgerOptions,
+    decode_entry,
+    entry_path,
+    ledger_beside,
+    ledger_options_of,
+    once_per_batch,
+)
 from holdfast.ledgers.identity import BatchIdentity, OffsetRange
 from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, committed_with
 from holdfast.spark.sinks.custom import CustomSink
@@ -110,7 +117,7 @@ def test_very_old_batches_are_forgotten_and_never_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is no longer known stops; a query's neighbours stay."""
-    monkeypatch.setattr(batchledger, "KEPT_BATCHES", 3)
+    monkeypatch.setattr(custom, "KEPT_BATCHES", 3)
     monkeypatch.setattr(os, "fsync", lambda _: None)
     ledger = BatchLedger(tmp_path)
     ledger.record(identity(0, query="other"), WHEN)
@@ -125,7 +132,7 @@ def test_a_ledger_that_may_only_grow_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many may write to a bucket, and few may remove from it."""
-    monkeypatch.setattr(batchledger, "KEPT_BATCHES", 1)
+    monkeypatch.setattr(custom, "KEPT_BATCHES", 1)
 
     def refused(*_: object) -> None:
         raise StorageError("HF7002", "access was denied")

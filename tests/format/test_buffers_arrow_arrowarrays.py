@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.format.arrow import arrow_numbers, arrow_text, numbers_of
+from holdfast.format.buffers import arrow_numbers, arrow_text, numbers_of
 
 NO_PANDAS = """
 import sys, numpy, pyarrow
-from holdfast.format.arrow import arrow_numbers, arrow_text, numbers_of
+from holdfast.format.buffers import arrow_numbers, arrow_text, numbers_of
 from holdfast.format.rows.avro import decode_avro
 from holdfast.format.rocksdb.keys import ordered_columns
 numbers_of(arrow_numbers(numpy.arange(3), valid=numpy.array([True, False, True])))

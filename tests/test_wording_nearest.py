@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.nearest import CLOSE, nearest
+from holdfast.wording import CLOSE, nearest
 
 
 def test_the_most_similar_name_is_found_whatever_its_case() -> None:

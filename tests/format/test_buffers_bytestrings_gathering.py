@@ -7,8 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from holdfast.format.spans import Spans
-from holdfast.state.bytestrings import gathered, spans_of
+from holdfast.format.buffers import Spans, gathered, spans_of
 
 
 @pytest.mark.parametrize("seed", range(10))

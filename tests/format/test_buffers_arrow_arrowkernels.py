@@ -9,7 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from holdfast.format.arrow import among, cast, distinct, equal, present, replaced, taken, time_texts
+from holdfast.format.buffers import (
+    among,
+    cast,
+    distinct,
+    equal,
+    present,
+    replaced,
+    taken,
+    time_texts,
+)
 
 TEXTS = pa.array(["a", None, "b", "a", ""])
 
@@ -52,8 +61,8 @@ def test_the_slow_module_is_not_imported() -> None:
     """Nothing else is gained by calling kernels by name."""
     program = (
         "import sys, numpy, pyarrow as pa\n"
-        "from holdfast.format.arrow import arrow_numbers, arrow_text\n"
-        "from holdfast.format.arrow import cast, taken\n"
+        "from holdfast.format.buffers import arrow_numbers, arrow_text\n"
+        "from holdfast.format.buffers import cast, taken\n"
         "taken(cast(arrow_text('7'), pa.int64()), arrow_numbers(numpy.array([0])))\n"
         "sys.exit('pyarrow.compute' in sys.modules)"
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from holdfast.format.buffers import Spans
 from holdfast.format.rows.types import arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows, encode_row
-from holdfast.format.spans import Spans
 from tests.corpus.drawn import over_samples
 from tests.corpus.loading import Sample, corpus
 from tests.format.realrows import Store, real_stores

@@ -1,4 +1,4 @@
-"""Remembers which batches a function of the user's has delivered: one write-once file per batch.
+"""The ledger of a function of the user's: one write-once file for each batch that it delivered.
 
 It is not part of what the function writes, so the two are not atomic. A crash between the
 two leaves a batch that is delivered and not recorded; `docs/reference/batch-ledger.md` says what
@@ -7,14 +7,16 @@ follows from that, and fixes the format.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, overload
 from urllib.parse import quote, unquote
 
 from holdfast.errors import NotFoundError, SinkError, StorageError
@@ -31,6 +33,7 @@ from holdfast.storage.beside import beside, part_of
 from holdfast.storage.location import Location, parse_location, place_within
 from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import (
+    FamilyOptions,
     OptionValue,
     StorageOptions,
     StorageSettings,
@@ -273,3 +276,90 @@ def _batches_in(reader: Reader, query_id: str) -> list[int]:
     """Return the recorded batches of a query in order."""
     found = map(_NAME.fullmatch, reader.names(quote(query_id, safe="")))
     return sorted(int(one[1]) for one in found if one is not None)
+
+
+Function = Callable[..., Any]
+
+_MARK = "_holdfast_ledger"
+
+
+@dataclass(frozen=True)
+class LedgerOptions:
+    """Where the ledger of a function is wanted."""
+
+    place: str | None
+    """None: with the records next to the checkpoint."""
+    storage: StorageSettings = field(default_factory=StorageSettings)
+
+    def ledger(
+        self, checkpoint: Location, settings: StorageSettings, folder: os.PathLike[str]
+    ) -> BatchLedger:
+        """Return the ledger; a relative place counts from `folder`.
+
+        A place in the same kind of storage as the checkpoint is reached as the checkpoint is.
+        """
+        if self.place is None:
+            return ledger_beside(checkpoint, settings)
+        location = parse_location(self.place, relative_to=Path(folder))
+        known = settings if location.scheme == checkpoint.scheme else StorageSettings()
+        return BatchLedger(location, known.overridden_by(self.storage))
+
+
+@overload
+def once_per_batch(function: Function, /) -> Function: ...
+
+
+@overload
+def once_per_batch(
+    *,
+    ledger: str | os.PathLike[str],
+    storage: FamilyOptions | None = None,
+    storage_options: StorageOptions = (),
+) -> Callable[[Function], Function]: ...
+
+
+def once_per_batch(
+    function: Function | None = None,
+    /,
+    *,
+    ledger: str | os.PathLike[str] | None = None,
+    storage: FamilyOptions | None = None,
+    storage_options: StorageOptions = (),
+) -> Function | Callable[[Function], Function]:
+    """Keep a ledger for the function of a custom sink: a batch already in it is skipped.
+
+    It is next to the checkpoint, or at the location that `ledger` names. A crash between the
+    function's write and the ledger's entry calls the function again with the same identity: what
+    it wrote under `identity.key` has to be replaced by what it writes then.
+
+    `storage_options` are settings of the storage that `ledger` names; `storage` has the form of
+    `storage:` in the project file.
+
+    >>> @once_per_batch
+    ... def deliver(batch, batch_id):
+    ...     batch.write.mode("append").parquet("lake/orders")
+    >>> deliver.__name__
+    'deliver'
+    """
+    place = None if ledger is None else os.fspath(ledger)
+    scheme = "file" if place is None else parse_location(place).scheme
+    given = settings_given(scheme, storage_options)
+    wish = LedgerOptions(place, StorageSettings(storage or {}).overridden_by(given))
+    if function is not None:
+        return _marked(function, wish)
+    return lambda given: _marked(given, wish)
+
+
+def ledger_options_of(function: Function) -> LedgerOptions | None:
+    """Return what a function was marked with, None where it was not."""
+    wish = getattr(function, _MARK, None)
+    return wish if isinstance(wish, LedgerOptions) else None
+
+
+def _marked(function: Function, wish: LedgerOptions) -> Function:
+    @functools.wraps(function)
+    def called(*arguments: Any, **named: Any) -> Any:
+        return function(*arguments, **named)
+
+    setattr(called, _MARK, wish)
+    return called
