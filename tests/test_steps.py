@@ -170,7 +170,7 @@ NAME_OPTIONS = {
     "storage/location.py", "storage/options.py", "restart/bundles.py", "targets/sinks.py",
 }  # fmt: skip
 """Modules with next steps that name options: steps are translated for programs, as tested above."""
-OTHER_PROGRAMS = {"spark/installation.py", "spark/jars/ivy.py"}
+OTHER_PROGRAMS = {"spark/session/installation.py", "spark/jars/ivy.py"}
 TABLES = {"diagnosis/doctor/fieldcases.py", "metrics/families.py", "steps.py"}
 _FACES = ("cli/", "codes/", "demonstration/", "diagnosis/explain/pages/")
 

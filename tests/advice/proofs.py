@@ -94,7 +94,7 @@ _JVM_FULL = Test(
     "a task ran out of memory, and the jobs are started again with more",
 )
 _SERVING = "tests/metrics/test_exposition_serving.py::"
-_SESSION = "tests/spark/test_session.py::"
+_SESSION = "tests/spark/session/test_opening.py::"
 TESTS: dict[tuple[str, str], Test] = {
     ("HF1022", "choose another port with --metrics-port N, or --metrics-port 0 for any free "
      "port"): Test(
@@ -126,7 +126,7 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF5305", "give the JVM more memory, spark.driver.memory under spark.conf (default 1g), and "
      "start the jobs again"): _JVM_FULL,
     ("HF2376", "declare every column that the query groups by in the key of the sink"): Test(
-        "tests/spark/test_upsertkey.py::test_the_run_warns_and_a_whole_key_keeps_every_group",
+        "tests/spark/query/test_upsertkey.py::test_the_run_warns_and_a_whole_key_keeps_every_group",
         "groups overwrite each other, and the key gets the missing column",
     ),
     ("HF2372", "add `skipChangeCommits: true` to the options of the source, if the job needs only "

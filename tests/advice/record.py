@@ -17,7 +17,7 @@ from typing import Any
 import pyspark
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 from tests.advice.bench import AdviceBench
 from tests.advice.following import FOLLOWINGS, Following
 from tests.advice.loading import TRUTH, records

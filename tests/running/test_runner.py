@@ -32,7 +32,7 @@ from holdfast.running.report import (
 )
 from holdfast.running.runner import Clock, Happened, Runner, output_exists
 from holdfast.running.stopping import Stopping
-from holdfast.spark.jvm import Jvm
+from holdfast.spark.session.jvm import Jvm
 from holdfast.storage.location import parse_location
 from tests.spark.readyjobs import job as ready_job
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 from tests.parts.h2 import running_h2
 from tests.parts.kafka import running_broker
 from tests.parts.libraries import jars_for

@@ -21,7 +21,7 @@ from holdfast.errors import HoldfastError, RunError, UsageError
 from holdfast.jobs.discovery import PROFILE_VARIABLE, load_project
 from holdfast.ledgers.delta.transactions import LOG_FOLDER, read_delta_ledger
 from holdfast.redaction import excerpt
-from holdfast.spark.installation import find_java, installed_spark
+from holdfast.spark.session.installation import find_java, installed_spark
 from holdfast.storage.local import LocalReader
 from holdfast.wording import counted
 

@@ -67,7 +67,7 @@ def _checked_frame(
     accept: Sequence[str],
     storage_options: StorageOptions,
 ) -> CheckedJob:
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
     from holdfast.storage.location import parse_location
 
     if len(frames) != 1 or isinstance(frames[0], str):
@@ -98,7 +98,7 @@ def _checked_jobs(
 ) -> list[CheckedJob]:
     from holdfast.restart.bundles import read_bundle
     from holdfast.running.options import requested_jobs
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
 
     if any(hasattr(one, "isStreaming") for one in jobs):
         message = "a DataFrame is checked against a checkpoint"

@@ -74,7 +74,7 @@ def _recorded(
     sink: str | None,
     storage_options: StorageOptions,
 ) -> Answer[RecordReport]:
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
     from holdfast.storage.location import parse_location
 
     installed_spark()
@@ -109,7 +109,7 @@ def record_jobs(
     HoldfastError.
     """
     from holdfast.running.options import requested_jobs
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
 
     if not jobs:
         message = "name the jobs that run elsewhere"

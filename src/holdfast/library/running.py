@@ -60,7 +60,7 @@ def run(
     """
     from holdfast.running.admission import attempt_recorded
     from holdfast.running.options import requested_jobs
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
 
     ready, session = requested_jobs(
         jobs,

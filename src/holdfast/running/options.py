@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from holdfast.jobs.built import Job
     from holdfast.jobs.projectfile.model import Project
     from holdfast.jobs.ready import ReadyJob
-    from holdfast.spark.jvm import Jvm
+    from holdfast.spark.session.jvm import Jvm
 
 
 @dataclass(frozen=True)

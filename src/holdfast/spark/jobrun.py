@@ -24,8 +24,8 @@ from holdfast.running.report import (
 )
 from holdfast.running.stopping import SIGNALS
 from holdfast.spark.failures import failure_of, job_error, jvm_deaths_raised, jvm_died
-from holdfast.spark.gate import StoppedBeforeSinkError
-from holdfast.spark.jvmdeath import JvmDeath
+from holdfast.spark.query.gate import StoppedBeforeSinkError
+from holdfast.spark.session.jvmdeath import JvmDeath
 from holdfast.spark.start import RunningQuery, halt, start_job
 
 if TYPE_CHECKING:

@@ -38,10 +38,7 @@ from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.recordkeeping import facts_of_sink
 from holdfast.running.settings import SessionOptions
 from holdfast.running.stopping import Stopping
-from holdfast.spark.dataframe import code_digests, job_functions
 from holdfast.spark.facts import plan_facts
-from holdfast.spark.installation import refuse_connect_session, refuse_stopped_session
-from holdfast.spark.jvm import Jvm
 from holdfast.spark.preflight import (
     build_frame,
     checked_sink,
@@ -51,10 +48,13 @@ from holdfast.spark.preflight import (
     start_facts,
     statement_about_pending,
 )
-from holdfast.spark.session import has_session, open_session, stop_session, versions_of
+from holdfast.spark.query.dataframe import code_digests, job_functions
+from holdfast.spark.query.usercode import digests_of, is_installed
+from holdfast.spark.session.installation import refuse_connect_session, refuse_stopped_session
+from holdfast.spark.session.jvm import Jvm
+from holdfast.spark.session.opening import has_session, open_session, stop_session, versions_of
 from holdfast.spark.sinks.sink import JobSink
 from holdfast.spark.startedquery import look_into
-from holdfast.spark.usercode import digests_of, is_installed
 from holdfast.storage.location import Location, canonical, parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageOptions, StorageSettings, settings_given

@@ -46,10 +46,10 @@ from holdfast.restart.start import StartFacts, last_run
 from holdfast.running.admission import emptied, fatal_before_start, written_places
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.recordkeeping import facts_of_sink
-from holdfast.spark.dataframe import apply_transform, load_sources
-from holdfast.spark.existingsession import refuse_other_default
-from holdfast.spark.gate import read_range
-from holdfast.spark.session import session_for
+from holdfast.spark.query.dataframe import apply_transform, load_sources
+from holdfast.spark.query.gate import read_range
+from holdfast.spark.session.existing import refuse_other_default
+from holdfast.spark.session.opening import session_for
 from holdfast.spark.sinks.native import NativeSink
 from holdfast.spark.sinks.opening import open_sink
 from holdfast.spark.sinks.sink import BatchSink, JobSink, offsets_in_sink

@@ -28,13 +28,13 @@ from holdfast.running.restarts import RestartNotes
 from holdfast.running.runner import WELL, Runner
 from holdfast.running.settings import SessionOptions, features_of
 from holdfast.running.stopping import Stopping, handlers_kept, heeding_signals
-from holdfast.spark.existingsession import kept_findings, kept_settings, refuse_lacking, with_kept
 from holdfast.spark.failures import job_error, jvm_died, pending_batch
 from holdfast.spark.heldquery import HeldQuery
-from holdfast.spark.installation import refuse_connect_session, refuse_stopped_session
 from holdfast.spark.jobrun import JobRun
-from holdfast.spark.jvm import Jvm, quiet_python
-from holdfast.spark.session import has_session, open_session, stop_session, versions_of
+from holdfast.spark.session.existing import kept_findings, kept_settings, refuse_lacking, with_kept
+from holdfast.spark.session.installation import refuse_connect_session, refuse_stopped_session
+from holdfast.spark.session.jvm import Jvm, quiet_python
+from holdfast.spark.session.opening import has_session, open_session, stop_session, versions_of
 from holdfast.spark.sinks.opening import check_function
 from holdfast.spark.start import start_job
 from holdfast.steps import named_steps

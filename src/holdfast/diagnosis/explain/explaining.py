@@ -14,7 +14,7 @@ from holdfast.findings import Finding, Place, Severity
 from holdfast.wording import nearest
 
 if TYPE_CHECKING:
-    from holdfast.diagnosis.explain.pages.page import Page
+    from holdfast.diagnosis.explain.pages import Page
 
 
 class Kind(str, Enum):

@@ -16,9 +16,9 @@ from urllib.parse import unquote, urlsplit
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import SparkStartError
 from holdfast.redaction import redact
-from holdfast.spark.installation import Java, find_java
 from holdfast.spark.jars.ivy import Dependency, arrived, arrived_bytes, repository, run_ivy
 from holdfast.spark.jars.lock import Jar, locked_jars
+from holdfast.spark.session.installation import Java, find_java
 
 _PIECE_BYTES = 1024 * 1024
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from holdfast.errors import SparkStartError
-from holdfast.spark.installation import Java, spark_folder
+from holdfast.spark.session.installation import Java, spark_folder
 from holdfast.storage.location import shown_url
 
 MIRROR = "HOLDFAST_MAVEN"

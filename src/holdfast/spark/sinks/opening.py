@@ -12,6 +12,7 @@ from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink
 from holdfast.ledgers.custom import ledger_options_of
 from holdfast.ledgers.database.connection import postgres_address
 from holdfast.ledgers.files.output import FileOutput
+from holdfast.spark.query.usercode import load_function
 from holdfast.spark.sinks.custom import CustomSink
 from holdfast.spark.sinks.database.dialects.jdbc.dialect import RESERVED_OPTIONS as OF_JDBC_WRITER
 from holdfast.spark.sinks.database.dialects.jdbc.dialect import JdbcDialect
@@ -23,7 +24,6 @@ from holdfast.spark.sinks.delta.sink import DeltaBatchSink
 from holdfast.spark.sinks.development import ConsoleSink, MemorySink
 from holdfast.spark.sinks.files import FILE_FORMATS, FileBatchSink
 from holdfast.spark.sinks.sink import BatchSink
-from holdfast.spark.usercode import load_function
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

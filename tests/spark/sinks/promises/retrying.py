@@ -15,7 +15,7 @@ from typing import Any
 from pyspark import TaskContext
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 from holdfast.spark.sinks.database.dialects.postgres import copytask
 from tests.spark.sinks.deliveries import identity
 from tests.spark.sinks.plainreading import Place

@@ -15,7 +15,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 from uuid import UUID
 
-from holdfast.spark.usercode import is_installed, is_library
+from holdfast.spark.query.usercode import is_installed, is_library
 
 _MOST_VALUES = 100_000
 _DEEPEST = 12

@@ -15,9 +15,9 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 
 from holdfast.errors import HoldfastError, SinkError
 from holdfast.redaction import REDACTED, redact
-from holdfast.spark import jvm
-from holdfast.spark.jvm import Jvm, JvmOutput, lost_connection, reported_cause
-from holdfast.spark.jvmdeath import Shortage
+from holdfast.spark.session import jvm
+from holdfast.spark.session.jvm import Jvm, JvmOutput, lost_connection, reported_cause
+from holdfast.spark.session.jvmdeath import Shortage
 from tests.parts.classarchive import quick_environment
 
 BAD_MASTER = """WARNING: Using incubator modules: jdk.incubator.vector
@@ -167,7 +167,7 @@ def test_an_error_with_a_reason_of_its_own_is_not_explained_by_a_jvm_that_ended(
 SPEAKING = """
 import sys
 from holdfast.redaction import remember_secret
-from holdfast.spark.jvm import end_jvm, start_jvm
+from holdfast.spark.session.jvm import end_jvm, start_jvm
 
 remember_secret("kn0wn-Wq77-value")
 gateway = start_jvm({"spark.master": "local[1]"}, verbose=sys.argv[1] == "verbose")

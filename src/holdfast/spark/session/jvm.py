@@ -25,7 +25,7 @@ from holdfast.errors import HoldfastError, SparkStartError
 from holdfast.records.processes import lives, process_here
 from holdfast.redaction import REDACTED, redact, redact_value
 from holdfast.running.stopping import hangups_ignored
-from holdfast.spark.jvmdeath import JvmDeath, KernelWatch, death_of
+from holdfast.spark.session.jvmdeath import JvmDeath, KernelWatch, death_of
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway

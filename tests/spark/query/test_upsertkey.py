@@ -12,7 +12,7 @@ from pyspark.sql import functions as f
 
 import holdfast
 from holdfast.findings import Finding
-from holdfast.spark.upsertkey import guard_upsert_key
+from holdfast.spark.query.upsertkey import guard_upsert_key
 from tests.jobs.declaring import job_text, ready_jobs
 from tests.spark.running.projects import Made, ingest
 

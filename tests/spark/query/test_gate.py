@@ -19,7 +19,7 @@ from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.processes import this_holder
 from holdfast.records.statements import Statement
 from holdfast.running.stopping import Stopping
-from holdfast.spark.gate import Gate, StoppedBeforeSinkError
+from holdfast.spark.query.gate import Gate, StoppedBeforeSinkError
 from holdfast.spark.sinks.sink import Delivery
 from holdfast.storage.local import LocalReader
 from holdfast.storage.location import parse_location
@@ -224,7 +224,7 @@ def test_a_batch_stated_as_delivered_is_skipped_by_either_kind(
     around: Around, kind: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A statement of an older release names the digest of the entry alone."""
-    monkeypatch.setattr("holdfast.spark.gate.skip", lambda _: Delivery(skipped=True))
+    monkeypatch.setattr("holdfast.spark.query.gate.skip", lambda _: Delivery(skipped=True))
     digests = OffsetRange(around.batch_id, around.entry(1), around.entry()).digests
     said = Statement(QUERY, around.batch_id, digests[kind], True, "2026-03-01T10:00:00Z", "zoë")
     around.restart(said)
@@ -273,7 +273,7 @@ def test_a_batch_of_a_query_that_is_never_told_stays_pending(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """HF5310: without the id the sink could not know the batch again."""
-    monkeypatch.setattr("holdfast.spark.gate._START_SECONDS", 0.01)
+    monkeypatch.setattr("holdfast.spark.query.gate._START_SECONDS", 0.01)
     made = Around(tmp_path)
     with pytest.raises(RunError) as told:
         made.gate(None, made.batch_id)  # type: ignore[arg-type]

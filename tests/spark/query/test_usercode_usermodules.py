@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.spark.usercode import project_imports
+from holdfast.spark.query.usercode import project_imports
 
 
 def write(folder: Path, **modules: str) -> Path:
@@ -70,7 +70,7 @@ def test_a_library_inside_of_the_folder_is_no_module_of_the_user(tmp_path: Path)
     """A virtual environment often stands in the project's folder."""
     from types import ModuleType
 
-    from holdfast.spark.usercode import is_project_module
+    from holdfast.spark.query.usercode import is_project_module
 
     inside = ModuleType("library")
     inside.__file__ = str(tmp_path / ".venv/lib/python3.11/site-packages/library.py")

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.errors import SourceError
 from holdfast.jobs.ready import ReadySource
-from holdfast.spark.dataframe import load_sources
+from holdfast.spark.query.dataframe import load_sources
 from tests.parts.kafka import create_topic, produce
 from tests.spark.readyjobs import job, source
 from tests.spark.streaming import run_to_end

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.records.processes import Process
-from holdfast.spark.jvmdeath import (
+from holdfast.spark.session.jvmdeath import (
     KernelWatch,
     Shortage,
     death_of,

@@ -21,7 +21,7 @@ from holdfast.jobs.discovery import module_file
 from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySource
 from holdfast.redaction import redact
 from holdfast.spark.failures import SparkMessage, spark_message
-from holdfast.spark.usercode import code_error, digests_of, load_function, project_imports
+from holdfast.spark.query.usercode import code_error, digests_of, load_function, project_imports
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

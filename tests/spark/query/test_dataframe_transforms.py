@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.errors import SourceError
 from holdfast.jobs.ready import ReadyJob
-from holdfast.spark.dataframe import apply_transform, code_digests, load_sources
+from holdfast.spark.query.dataframe import apply_transform, code_digests, load_sources
 from tests.spark.readyjobs import job, source
 from tests.spark.streaming import run_to_end
 

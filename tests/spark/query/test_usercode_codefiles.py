@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from holdfast.jobs.discovery import module_file
-from holdfast.spark.usercode import digests_of, module_names
+from holdfast.spark.query.usercode import digests_of, module_names
 
 FILES = {
     "pipeline.py": "import os, steps.first\nfrom constants import LIMIT\n",

@@ -14,15 +14,15 @@ import pytest
 import holdfast
 from holdfast.errors import SparkStartError
 from holdfast.running.settings import SessionOptions
-from holdfast.spark import session as session_module
-from holdfast.spark.existingsession import (
+from holdfast.spark.session import opening as session_module
+from holdfast.spark.session.existing import (
     kept_findings,
     kept_settings,
     refuse_other_default,
     with_kept,
 )
-from holdfast.spark.jvm import Jvm
-from holdfast.spark.session import has_session, open_session, session_for
+from holdfast.spark.session.jvm import Jvm
+from holdfast.spark.session.opening import has_session, open_session, session_for
 from tests.parts.classarchive import quick_environment
 from tests.spark.readyjobs import job as ready_job
 
@@ -32,8 +32,8 @@ WITH_DELTA = """
 import os, sys
 from pathlib import Path
 import holdfast
-from holdfast.spark.jvm import Jvm
-from holdfast.spark.session import SessionOptions, open_session, stop_session
+from holdfast.spark.session.jvm import Jvm
+from holdfast.spark.session.opening import SessionOptions, open_session, stop_session
 
 folder = Path(sys.argv[1])
 sys.path.insert(0, str(folder))
@@ -76,7 +76,7 @@ stop_session(third)
 FAILING = """
 import sys
 from holdfast.errors import SparkStartError
-from holdfast.spark.session import SessionOptions, open_session
+from holdfast.spark.session.opening import SessionOptions, open_session
 
 for wish in (
     SessionOptions("x", "local[1]", {"spark.driver.memory": "9999999g"}),
@@ -244,7 +244,7 @@ def test_a_jvm_of_spark_submit_is_not_joined(monkeypatch: pytest.MonkeyPatch) ->
     """It was started without the jars; in a process that has no session yet."""
     program = (
         "from holdfast.errors import SparkStartError\n"
-        "from holdfast.spark.session import SessionOptions, open_session\n"
+        "from holdfast.spark.session.opening import SessionOptions, open_session\n"
         "try:\n    open_session(SessionOptions('x'))\n"
         "except SparkStartError as error:\n    print(error.code.number, error.message)\n"
     )

@@ -10,7 +10,7 @@ from py4j.java_gateway import GatewayClient, GatewayParameters
 from py4j.protocol import ERROR, Py4JNetworkError
 from pyspark.logger import PySparkLogger
 
-from holdfast.spark.jvm import quiet_python
+from holdfast.spark.session.jvm import quiet_python
 
 SECRET = "s3Cr00-Zq919xK"
 

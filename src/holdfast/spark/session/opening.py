@@ -24,17 +24,17 @@ from holdfast.running.settings import (
     refuse_master,
     session_settings,
 )
-from holdfast.spark.existingsession import refuse_unfit
-from holdfast.spark.installation import (
+from holdfast.spark.jars.cache import features_within, obtain, own_jars, without_doubles
+from holdfast.spark.jars.lock import locked_jars, locked_releases
+from holdfast.spark.session.existing import refuse_unfit
+from holdfast.spark.session.installation import (
     find_java,
     installed_spark,
     refuse_connect,
     refuse_connect_session,
     release_of,
 )
-from holdfast.spark.jars.cache import features_within, obtain, own_jars, without_doubles
-from holdfast.spark.jars.lock import locked_jars, locked_releases
-from holdfast.spark.jvm import Jvm, end_jvm, lost_connection, start_jvm
+from holdfast.spark.session.jvm import Jvm, end_jvm, lost_connection, start_jvm
 from holdfast.wording import CLOSE, nearest
 
 Step = Callable[[str], None]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import SparkStartError
-from holdfast.spark.installation import find_java
+from holdfast.spark.session.installation import find_java
 
 MODULES = "java.base jdk.incubator.vector"
 

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.errors import SourceError
 from holdfast.jobs.ready import FunctionReference
-from holdfast.spark.usercode import load_function
+from holdfast.spark.query.usercode import load_function
 
 
 def reference(folder: Path, written: str) -> FunctionReference:

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from holdfast.errors import SparkStartError
-from holdfast.spark.installation import (
+from holdfast.spark.session.installation import (
     installed_spark,
     minor_of,
     refuse_connect,
@@ -43,7 +43,7 @@ def refusal() -> SparkStartError:
 def test_the_installed_spark_is_told_without_importing_it() -> None:
     """Importing pyspark costs more than most commands take."""
     program = (
-        "import sys; from holdfast.spark.installation import *;"
+        "import sys; from holdfast.spark.session.installation import *;"
         "print(installed_spark({}), spark_folder().name, 'pyspark' in sys.modules)"
     )
     asked = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import ProjectError
-from holdfast.spark.session import session_for
+from holdfast.spark.session.opening import session_for
 from tests.spark.readyjobs import job
 
 pytestmark = pytest.mark.spark
