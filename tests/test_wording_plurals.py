@@ -28,14 +28,14 @@ _NEVER_ONE = {
     "diagnosis/checks/state/operators.py": {"len(partitions)"},
     "diagnosis/checks/growth.py": {"interval"},
     "diagnosis/checks/state/contents.py": {"len(newest)"},
-    "format/sources/sequentialunion.py": {"every"},
+    "format/sources/readers.py": {"every"},
     "jobs/projectfile/yamlfile.py": {"_MOST_NODES"},
     "spark/sinks/database/staging.py": {"self.staged.rows"},
     "spark/jars/cache.py": {"repository()"},
     "spark/sinks/database/rewinding.py": {"table", "there"},
     "spark/sinks/files.py": {"shown"},
     "spark/sinks/native.py": {"location.shown"},
-    "state/options.py": {"len(names)"},
+    "state/results.py": {"len(names)"},
 }
 """Numbers that are no counts, that are at least 2, or of which some others are said."""
 

@@ -19,8 +19,15 @@ from holdfast.library.answering import named, names_target, repeats_project
 from holdfast.steps import repeated_options
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.jobs import jobs_of
-from holdfast.targets.opening import local_folder, open_recorded, open_target
-from holdfast.targets.sinks import declared_job_of, declared_sink_of, ledger_place, sink_place
+from holdfast.targets.opening import (
+    declared_job_of,
+    declared_sink_of,
+    ledger_place,
+    local_folder,
+    open_recorded,
+    open_target,
+    sink_place,
+)
 from holdfast.wording import nearest
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import names_target
-from holdfast.state.options import FIRST_ROWS, MEMORY_BYTES
+from holdfast.state.results import FIRST_ROWS, MEMORY_BYTES
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.opening import local_folder, open_target
 

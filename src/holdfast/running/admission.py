@@ -15,7 +15,7 @@ from holdfast.checkpoint.releases import RELEASES
 from holdfast.diagnosis.checks.declared.declarations import changing_sources
 from holdfast.diagnosis.checks.location import WrittenPlaces, emptied_place, on_own_disks
 from holdfast.diagnosis.checks.picture import picture_of
-from holdfast.diagnosis.doctor.findings import fatal_at_start
+from holdfast.diagnosis.checks.subject import fatal_at_start
 from holdfast.diagnosis.inspection.result import inspection_of
 from holdfast.diagnosis.inspection.sources import SourcePlaces
 from holdfast.diagnosis.inspection.subject import Subject, declared_at_start

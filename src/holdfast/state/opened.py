@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.answers import Answer, OneLine, in_python
 from holdfast.errors import UsageError
-from holdfast.state.options import MEMORY_BYTES, Key
-from holdfast.state.results import StateRows
+from holdfast.state.results import MEMORY_BYTES, Key, StateRows
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:

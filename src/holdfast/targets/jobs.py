@@ -15,17 +15,26 @@ from holdfast.jobs.target import Target, check_form, job_target, resolve_place
 from holdfast.storage.location import Location
 from holdfast.storage.options import StorageOptions
 from holdfast.storage.reading import Reader
-from holdfast.targets.opening import Opening, local_folder, recall_of, resolved, working_folder
-from holdfast.targets.sinks import declared_job_of, declared_sink_of, ledger_place, sink_place
+from holdfast.targets.opening import (
+    Opening,
+    declared_job_of,
+    declared_sink_of,
+    ledger_place,
+    local_folder,
+    recall_of,
+    resolved,
+    sink_place,
+    working_folder,
+)
 from holdfast.wording import nearest
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.doctor.doctor import Examinee, Unopened
-    from holdfast.diagnosis.inspection.sink.place import SinkPlace
     from holdfast.diagnosis.inspection.sources import SourcePlaces
     from holdfast.diagnosis.status.status import JobPlace
     from holdfast.jobs.projectfile.model import Project
     from holdfast.jobs.target import DeclaredSink
+    from holdfast.ledgers.reading import SinkPlace
 
 
 def jobs_of(project: ProjectChoice) -> list[str]:

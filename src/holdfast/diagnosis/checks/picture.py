@@ -23,19 +23,17 @@ from holdfast.diagnosis.checks.log.contents import (
     check_query_id,
     check_source_logs_complete,
 )
-from holdfast.diagnosis.checks.log.ids import (
-    check_abandoned_state,
-    check_commit_without_offsets,
-    check_offsets_gaps,
-    check_uncommitted_batches,
-)
 from holdfast.diagnosis.checks.log.names import (
+    check_abandoned_state,
     check_blocking_names,
+    check_commit_without_offsets,
     check_left_overs,
     check_misnamed_batches,
+    check_offsets_gaps,
     check_orphan_checksums,
     check_special_files,
     check_strange_names,
+    check_uncommitted_batches,
 )
 from holdfast.diagnosis.checks.log.progress import (
     check_batch_times,
@@ -83,7 +81,7 @@ from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    from holdfast.diagnosis.inspection.sink.place import SinkPlace
+    from holdfast.ledgers.reading import SinkPlace
 
 
 def check_wholeness(picture: Picture) -> Iterator[Finding]:

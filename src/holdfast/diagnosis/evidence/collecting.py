@@ -40,12 +40,12 @@ from holdfast.diagnosis.inspection.sink.facts import (
     contradicted_mode,
     identity_from_sink,
 )
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, worst_first
 from holdfast.jobs.target import DeclaredSink
 from holdfast.ledgers.delta import transactions as delta
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.ledgers.sinkstate import SinkState
 from holdfast.records.documents import document_of, encode_document
 from holdfast.redaction import redact

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.reading import Overview, read_overview
-from holdfast.diagnosis.checks.log.ids import (
+from holdfast.diagnosis.checks.log.names import (
     commit_without_offsets,
     offsets_gaps,
     uncommitted_batches,
@@ -31,10 +31,10 @@ from holdfast.diagnosis.checks.runs import (
 from holdfast.diagnosis.checks.sink.sparkfiles import output_of_spark
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.runs.restarts import attempt_shown, newest_batch_shown, run_shown
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.status.result import JobState, JobStatus, LeaseShown, RestartShown, Status
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity, named, rooted, worst_first
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.records.leases.state import LeaseState, Standing
 from holdfast.records.run import Run

@@ -22,8 +22,8 @@ from holdfast.errors import CheckpointError
 from holdfast.format.buffers import Hashes, Positions, hashed, spans_of
 from holdfast.state.layouts import Shown, StoreLayout
 from holdfast.state.loading.spilling import temporary_folder
-from holdfast.state.options import MEMORY_BYTES
 from holdfast.state.reading import StateView
+from holdfast.state.results import MEMORY_BYTES
 
 _NOTHING = pa.scalar(b"", pa.large_binary())
 _LENGTH = np.dtype("<i8")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from holdfast.demonstration.readings import Count, Expected, Sensors, count_lake
+from holdfast.demonstration.story import Count, Expected, Sensors, count_lake
 
 TABLES = ("raw", "readings", "quarantine", "gold")
 
