@@ -81,8 +81,8 @@ def _session() -> Iterator[Any]:
     features = frozenset({"delta", "kafka"})
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         conf = {**SETTINGS, "spark.sql.warehouse.dir": f"{folder}/warehouse"}
-        wish = SessionOptions("advice", "local[2]", conf, features=features, folder=Path(folder))
-        spark = open_session(wish)
+        options = SessionOptions("advice", "local[2]", conf, features=features, folder=Path(folder))
+        spark = open_session(options)
         spark.sparkContext.setLogLevel("OFF")
         yield spark
         stop_session(spark)

@@ -205,9 +205,9 @@ def test_the_mark_says_where_the_ledger_is(tmp_path: Path) -> None:
     assert beside.__doc__ == "Deliver."
 
     def place(function: Any) -> str:
-        wish = ledger_options_of(function)
-        assert isinstance(wish, LedgerOptions)
-        return wish.ledger(checkpoint, StorageSettings(), tmp_path).location
+        options = ledger_options_of(function)
+        assert isinstance(options, LedgerOptions)
+        return options.ledger(checkpoint, StorageSettings(), tmp_path).location
 
     assert place(beside) == str(tmp_path / "checkpoints/.holdfast/orders/batches")
     assert place(beside) == ledger_beside(checkpoint, StorageSettings()).location

@@ -30,8 +30,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     }
     features = frozenset({"delta", "kafka", "postgres"})
     jars = tuple(str(jar) for jar in jars_for("h2"))
-    wish = SessionOptions("tests", "local[2]", conf, jars=jars, features=features, folder=folder)
-    session = open_session(wish)
+    options = SessionOptions("tests", "local[2]", conf, jars=jars, features=features, folder=folder)
+    session = open_session(options)
     yield session
     stop_session(session)
 

@@ -344,22 +344,22 @@ def once_per_batch(
     place = None if ledger is None else os.fspath(ledger)
     scheme = "file" if place is None else parse_location(place).scheme
     given = settings_given(scheme, storage_options)
-    wish = LedgerOptions(place, StorageSettings(storage or {}).overridden_by(given))
+    options = LedgerOptions(place, StorageSettings(storage or {}).overridden_by(given))
     if function is not None:
-        return _marked(function, wish)
-    return lambda given: _marked(given, wish)
+        return _marked(function, options)
+    return lambda given: _marked(given, options)
 
 
 def ledger_options_of(function: Function) -> LedgerOptions | None:
     """Return what a function was marked with, None where it was not."""
-    wish = getattr(function, _MARK, None)
-    return wish if isinstance(wish, LedgerOptions) else None
+    options = getattr(function, _MARK, None)
+    return options if isinstance(options, LedgerOptions) else None
 
 
-def _marked(function: Function, wish: LedgerOptions) -> Function:
+def _marked(function: Function, options: LedgerOptions) -> Function:
     @functools.wraps(function)
     def called(*arguments: Any, **named: Any) -> Any:
         return function(*arguments, **named)
 
-    setattr(called, _MARK, wish)
+    setattr(called, _MARK, options)
     return called

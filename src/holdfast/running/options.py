@@ -108,12 +108,14 @@ def requested_jobs(
         raise UsageError("HF1001", message)
     if declared:
         declared = with_changed_tables(declared)
-        wish = session_of_program(declared, working_folder, offline=offline, ui=ui, verbose=verbose)
-        return declared, replace(wish, kept=kept)
+        options = session_of_program(
+            declared, working_folder, offline=offline, ui=ui, verbose=verbose
+        )
+        return declared, replace(options, kept=kept)
     loaded = project.load_required(working_folder)
     ready = jobs_of_project(loaded, names)
-    wish = session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
-    return ready, replace(wish, kept=kept)
+    options = session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
+    return ready, replace(options, kept=kept)
 
 
 def with_changed_tables(jobs: Sequence[ReadyJob]) -> tuple[ReadyJob, ...]:

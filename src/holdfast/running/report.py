@@ -214,6 +214,6 @@ class JobOutcome:
 
     report: JobReport
     error: HoldfastError | None = None
-    """What ended it, where it was neither the end of its data nor a wish."""
+    """What ended it, where it was neither the end of its data nor a request to stop."""
     findings: tuple[Finding, ...] = ()
     """What was reported before it started."""

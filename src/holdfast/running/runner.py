@@ -40,7 +40,7 @@ FAILED_FOR_GOOD = frozenset({Ended.FAILED, Ended.REFUSED, Ended.LOST_LEASE})
 _LAST_SECONDS = 1.2
 """How long jobs may take to report when somebody insists on a stop."""
 _LOOK_SECONDS = 0.2
-"""How often a wish to stop is looked for."""
+"""How often a request to stop is looked for."""
 
 RunOnce = Callable[[ReadyJob, RunContext], JobOutcome]
 """Runs one life of a job, from its start to its end."""
@@ -309,7 +309,7 @@ class Runner:
                 self._watch(JobWaitingForUpstream(one.job.name, awaited))
 
     def _patience(self) -> float:
-        """Return how long to wait for a report: until a pause is over, or a wish may have come."""
+        """Return how long to wait for a report: until a pause is over, or a request may have come."""
         now = self._clock.now()
         # One whose pause is over may wait for more than time: it must not keep us awake.
         pauses = (one.due - now for one in self._in(_Stage.PAUSED) if one.due > now)

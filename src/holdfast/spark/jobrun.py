@@ -59,7 +59,7 @@ class JobRun:
         self._keeper: RecordKeeper | None = None
         self._sink = SinkTracker()
         self.error: HoldfastError | None = None
-        """What ended the job, where it was neither the end of its data nor a wish."""
+        """What ended the job, where it was neither the end of its data nor a request to stop."""
 
     @property
     def job(self) -> ReadyJob:

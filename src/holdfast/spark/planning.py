@@ -65,12 +65,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def planning(wish: SessionOptions) -> Iterator[RunContext]:
+def planning(session_options: SessionOptions) -> Iterator[RunContext]:
     """Open a session, or use the one that is there, which is left as it was found."""
     found = has_session()
-    session = open_session(wish)
+    session = open_session(session_options)
     try:
-        options = RunOptions(settings=wish.conf)
+        options = RunOptions(settings=session_options.conf)
         yield RunContext(
             session, Jvm.of(session), versions_of(session), options, Stopping(), lambda _: None
         )
@@ -85,7 +85,7 @@ _NOTEBOOK = "<notebook>"
 
 def check_jobs(
     jobs: Sequence[ReadyJob],
-    wish: SessionOptions,
+    session_options: SessionOptions,
     *,
     release: str | None,
     accepted: Collection[str],
@@ -95,7 +95,7 @@ def check_jobs(
 
     With `against` nothing but the last run that a bundle holds is compared.
     """
-    with planning(wish) as context:
+    with planning(session_options) as context:
         if against is None:
             return [_check_job(job, context, release, accepted) for job in jobs]
         return [_check_against(job, context, release, accepted, against) for job in jobs]
@@ -295,9 +295,9 @@ def _program() -> str:
     return str(files[0]) if files else caller_line().file
 
 
-def record_declared(jobs: Sequence[ReadyJob], wish: SessionOptions) -> list[Recorded]:
+def record_declared(jobs: Sequence[ReadyJob], session_options: SessionOptions) -> list[Recorded]:
     """Record declared jobs that run elsewhere, in one Spark, which is left as it was found."""
-    with planning(wish) as context:
+    with planning(session_options) as context:
         return [_record_job(job, context) for job in jobs]
 
 

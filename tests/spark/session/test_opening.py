@@ -135,9 +135,9 @@ def test_a_start_that_fails_is_one_line() -> None:
 def test_a_running_session_that_serves_is_used(spark: Any) -> None:
     """It has Delta and Kafka, and what else is asked for."""
     features = frozenset({"delta"})
-    wish = SessionOptions("other", "local[2]", SERVED.conf, features=features)
+    options = SessionOptions("other", "local[2]", SERVED.conf, features=features)
     assert has_session()
-    assert open_session(wish) is spark
+    assert open_session(options) is spark
     java: Any = spark._jvm
     assert Jvm.of(spark).number == java.java.lang.ProcessHandle.current().pid()
 
@@ -161,43 +161,43 @@ def test_a_running_session_that_serves_is_used(spark: Any) -> None:
     ],
 )
 def test_settings_that_differ_have_to_be_named_to_be_kept(
-    spark: Any, wish: SessionOptions, difference: str
+    spark: Any, options: SessionOptions, difference: str
 ) -> None:
     """HF5212 names the setting, both values and the call; followed, the session is used."""
     with pytest.raises(SparkStartError) as raised:
-        open_session(wish)
+        open_session(options)
     assert raised.value.code.number == "HF5212"
     assert difference in raised.value.message
     (name,) = re.findall(r'keep_settings=\["(.+?)"\]', raised.value.next_steps[0])
-    named = replace(wish, kept=(name,))
+    named = replace(options, kept=(name,))
     assert open_session(named) is spark
     (kept,) = kept_settings(spark, named)
     (finding,) = kept_findings((kept,))
     assert (finding.code, difference in finding.message) == ("HF5218", True)
-    counted = with_kept({**wish.conf, "spark.other": "1"}, (kept,))
+    counted = with_kept({**options.conf, "spark.other": "1"}, (kept,))
     assert counted == {"spark.other": "1"} | ({name: kept.current} if kept.current else {})
-    assert open_session(replace(wish, kept=("spark.*",))) is spark
+    assert open_session(replace(options, kept=("spark.*",))) is spark
 
 
 @pytest.mark.spark
 def test_a_setting_of_run_time_never_keeps_a_session_from_serving(spark: Any) -> None:
     """It is set in the session of the job; the open one stays as it is."""
     conf = {"spark.sql.shuffle.partitions": "7"}
-    wish = SessionOptions("x", "local[2]", conf)
-    assert open_session(wish) is spark
+    options = SessionOptions("x", "local[2]", conf)
+    assert open_session(options) is spark
     own = session_for(ready_job(Path("/nowhere")), spark, conf)
     assert own.conf.get("spark.sql.shuffle.partitions") == "7"
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
-    kept = kept_settings(spark, replace(wish, kept=("spark.sql.*",)))
+    kept = kept_settings(spark, replace(options, kept=("spark.sql.*",)))
     assert with_kept(conf, kept) == {"spark.sql.shuffle.partitions": "2"}
 
 
 @pytest.mark.spark
 def test_a_session_without_a_library_is_given_the_line(spark: Any) -> None:
     """HF5216, whatever is named to be kept; nothing is fetched."""
-    wish = SessionOptions("x", "local[2]", features=frozenset({"s3"}), kept=("*",))
+    options = SessionOptions("x", "local[2]", features=frozenset({"s3"}), kept=("*",))
     with pytest.raises(SparkStartError) as raised:
-        open_session(wish)
+        open_session(options)
     assert raised.value.code.number == "HF5216"
     assert "spark.jars.packages" in raised.value.message
     (step,) = raised.value.next_steps

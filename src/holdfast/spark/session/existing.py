@@ -109,12 +109,12 @@ def refuse_other_default(session: SparkSession, job: ReadyJob) -> None:
         )
 
 
-def refuse_unfit(session: SparkSession, wish: SessionOptions) -> None:
+def refuse_unfit(session: SparkSession, options: SessionOptions) -> None:
     """Raise where jobs can't or must not run in this session: HF5216, HF5217, HF5212."""
-    refuse_lacking(session, wish.features, wish.storage)
-    found = [*_differences(session, wish)]
+    refuse_lacking(session, options.features, options.storage)
+    found = [*_differences(session, options)]
     _refuse_other_storage([one for one in found if _is_place(one.name)])
-    unnamed = [one for one in found if not _is_kept(one.name, wish)]
+    unnamed = [one for one in found if not _is_kept(one.name, options)]
     if unnamed:
         names = ", ".join(f'"{one.name}"' for one in unnamed)
         steps = (
@@ -124,9 +124,9 @@ def refuse_unfit(session: SparkSession, wish: SessionOptions) -> None:
         raise SparkStartError("HF5212", _listed(unnamed), next_steps=steps)
 
 
-def kept_settings(session: SparkSession, wish: SessionOptions) -> tuple[SettingDifference, ...]:
+def kept_settings(session: SparkSession, options: SessionOptions) -> tuple[SettingDifference, ...]:
     """Return the settings that the user named and that differ: the session's count."""
-    return tuple(one for one in _differences(session, wish) if _is_kept(one.name, wish))
+    return tuple(one for one in _differences(session, options) if _is_kept(one.name, options))
 
 
 def with_kept(settings: Mapping[str, str], kept: tuple[SettingDifference, ...]) -> dict[str, str]:
@@ -180,20 +180,20 @@ def _refuse_other_storage(differences: list[SettingDifference], at: str | None =
         raise SparkStartError("HF5217", message, at=at, next_steps=steps)
 
 
-def _differences(session: SparkSession, wish: SessionOptions) -> Iterator[SettingDifference]:
-    declared = dict(wish.conf)
-    if not wish.any_master:
-        declared["spark.master"] = wish.master
+def _differences(session: SparkSession, options: SessionOptions) -> Iterator[SettingDifference]:
+    declared = dict(options.conf)
+    if not options.any_master:
+        declared["spark.master"] = options.master
     for name in _JOINED:
         declared.pop(name, None)
-    jars = [*wish.jars, *declared.pop(JARS, "").split(",")]
+    jars = [*options.jars, *declared.pop(JARS, "").split(",")]
     compared = {
         name: value
         for name, value in declared.items()
-        if _is_kept(name, wish) or not session.conf.isModifiable(name)
+        if _is_kept(name, options) or not session.conf.isModifiable(name)
     }
     yield from _differing(session, compared)
-    asked, present = wish.conf.get(EXTENSIONS, ""), _current(session, EXTENSIONS) or ""
+    asked, present = options.conf.get(EXTENSIONS, ""), _current(session, EXTENSIONS) or ""
     if not set(filter(None, asked.split(","))) <= set(present.split(",")):
         yield SettingDifference(EXTENSIONS, asked, present or None)
     yield from _missing_jars(session, [jar.strip() for jar in jars if jar.strip()])
@@ -233,8 +233,8 @@ def _is_place(name: str) -> bool:
     return name.startswith(_STORAGE) and not name.endswith(_NO_PLACE)
 
 
-def _is_kept(name: str, wish: SessionOptions) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in wish.kept)
+def _is_kept(name: str, options: SessionOptions) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in options.kept)
 
 
 def _listed(differences: tuple[SettingDifference, ...] | list[SettingDifference]) -> str:

@@ -44,27 +44,27 @@ _PYTHON = "PYSPARK_PYTHON"
 
 
 def open_session(
-    wish: SessionOptions, progress: Progress | None = None, step: Step | None = None
+    options: SessionOptions, progress: Progress | None = None, step: Step | None = None
 ) -> SparkSession:
     """Start Spark as wished and return its session; one that runs already is used if it serves.
 
     `progress` is called with the bytes of libraries that are fetched, `step` with what takes long.
     Interrupted, it leaves no JVM behind.
     """
-    refuse_connect(wish.conf)
-    refuse_master(wish.master, wish.master_at)
+    refuse_connect(options.conf)
+    refuse_master(options.master, options.master_at)
     spark = installed_spark()
     find_java()
     if has_session():
         running = _running_session()
         refuse_connect_session(running)
-        refuse_unfit(running, wish)
+        refuse_unfit(running, options)
         return running
-    settings = session_settings(wish, _jars(wish, spark, progress, step))
+    settings = session_settings(options, _jars(options, spark, progress, step))
     _end_idle_jvm()
     if step is not None:
         step(f"starting Spark {spark}…")
-    return _start(wish, settings)
+    return _start(options, settings)
 
 
 def has_session() -> bool:
@@ -96,21 +96,23 @@ def versions_of(session: SparkSession) -> Versions:
 
 
 def _jars(
-    wish: SessionOptions, spark: str, progress: Progress | None, step: Step | None
+    options: SessionOptions, spark: str, progress: Progress | None, step: Step | None
 ) -> tuple[str, ...]:
     """Return all jars of the session: the user's, and those that the features need."""
-    written = [*wish.jars, *wish.conf.get(JARS, "").split(",")]
-    own = own_jars([text.strip() for text in written if text.strip()], wish.folder, wish.jars_at)
+    written = [*options.jars, *options.conf.get(JARS, "").split(",")]
+    own = own_jars(
+        [text.strip() for text in written if text.strip()], options.folder, options.jars_at
+    )
     known = locked_releases().get(release_of(spark), {})
     brought = {feature for feature in features_within(own) if feature not in known}
-    locked = locked_jars(wish.features - brought, spark)
-    own = without_doubles(own, locked, wish.jars_at)
+    locked = locked_jars(options.features - brought, spark)
+    own = without_doubles(own, locked, options.jars_at)
 
     def fetching(count: int) -> None:
         if step is not None:
             step(f"fetching {count} Java {'library' if count == 1 else 'libraries'}…")
 
-    fetched = obtain(locked, offline=wish.offline, progress=progress, fetching=fetching)
+    fetched = obtain(locked, offline=options.offline, progress=progress, fetching=fetching)
     return (*(str(path) for path in fetched), *own)
 
 
@@ -134,23 +136,23 @@ def _end_idle_jvm() -> None:
         end_jvm(gateway)
 
 
-def _start(wish: SessionOptions, settings: Mapping[str, str]) -> SparkSession:
+def _start(options: SessionOptions, settings: Mapping[str, str]) -> SparkSession:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    if wish.is_local:
+    if options.is_local:
         # Workers on this machine must be the Python that runs us, also where PATH has another.
-        os.environ.setdefault(_PYTHON, wish.conf.get("spark.pyspark.python", sys.executable))
-    gateway = start_jvm(launch_settings(settings), verbose=wish.verbose)
+        os.environ.setdefault(_PYTHON, options.conf.get("spark.pyspark.python", sys.executable))
+    gateway = start_jvm(launch_settings(settings), verbose=options.verbose)
     conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
     conf.setAll(list(settings.items()))
     try:
         SparkContext(conf=conf, gateway=gateway)
         return SparkSession.builder.config("spark.api.mode", "classic").getOrCreate()
     except (Py4JError, PySparkException, OSError, ValueError) as failure:
-        message = f"Spark could not open a session on {wish.master}: {_cause(failure)}"
+        message = f"Spark could not open a session on {options.master}: {_cause(failure)}"
         end_jvm(gateway)
         raise SparkStartError("HF5213", redact(message)) from failure
     except BaseException:

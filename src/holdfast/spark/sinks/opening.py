@@ -137,10 +137,10 @@ def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
     else:
         raise _undeclared(job.sink, "the function of a custom sink is not callable")
     _check_arguments(job.sink, loaded, name)
-    wish = ledger_options_of(loaded)
+    options = ledger_options_of(loaded)
     # As everywhere, relative paths count from the project, in a program from where it works.
     folder = job.folder if job.project is not None else Path.cwd()
-    ledger = None if wish is None else wish.ledger(job.checkpoint, job.settings, folder)
+    ledger = None if options is None else options.ledger(job.checkpoint, job.settings, folder)
     return CustomSink(loaded, name, ledger)
 
 

@@ -63,10 +63,10 @@ def stumbling_after_commit(original: Any, noting: str) -> Any:
 def main(folder: Path, database: str, names: list[str]) -> None:
     """Deliver the batch to every sink."""
     conf = {"spark.sql.shuffle.partitions": "2"}
-    wish = SessionOptions(
+    options = SessionOptions(
         "retries", "local[2,4]", conf, features=frozenset({"delta"}), folder=folder
     )
-    session = open_session(wish)
+    session = open_session(options)
     original = copytask.copy_task
     rows = session.range(ROWS, numPartitions=TASKS)
     batch = rows.selectExpr("id as n", "cast(id as string) as k")
