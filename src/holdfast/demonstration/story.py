@@ -295,7 +295,7 @@ def _looked_at(project: Path, job: str, point: str) -> Kill:
     if pending is None:
         raise RunError("HF5311", f"no batch of {job} is pending after it was killed", at=job)
     held = _held_by_table(project, job, inspected.query_id)
-    told = inspected.next_start
+    forecast = inspected.next_start
     return Kill(
         job=job,
         point=point,
@@ -304,7 +304,7 @@ def _looked_at(project: Path, job: str, point: str) -> Kill:
         planned=(checkpoint / "offsets" / str(pending)).is_file(),
         in_sink=held is not None and held >= pending,
         committed=(checkpoint / "commits" / str(pending)).is_file(),
-        next_start=f"{told.action.value} batch {told.batch_id}: {told.reason}",
+        next_start=f"{forecast.action.value} batch {forecast.batch_id}: {forecast.reason}",
     )
 
 
@@ -337,8 +337,8 @@ def _broke_off(why: str, ended: subprocess.CompletedProcess[str]) -> HoldfastErr
     error = _document(ended).get("error")
     if error is not None:
         return HoldfastError(error["code"], error["message"], at=error["at"], why=error["why"])
-    told = (ended.stdout + ended.stderr).strip().splitlines()
-    message = f"{why}; its last output: {excerpt(' '.join(told[-8:]), 400)}"
+    printed = (ended.stdout + ended.stderr).strip().splitlines()
+    message = f"{why}; its last output: {excerpt(' '.join(printed[-8:]), 400)}"
     return RunError("HF5311", message)
 
 

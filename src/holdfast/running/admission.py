@@ -352,8 +352,8 @@ def affected_jobs(job: ReadyJob, findings: Iterable[Finding]) -> Iterator[Findin
 def _effect(written: str, reader: DownstreamJob) -> str | None:
     """Return what happens to a job; None for one behind a job that goes on."""
     if reader.through is not None:
-        told = f"reads from job {reader.through} and gets no new rows while that one fails"
-        return told if written == "delta" else None
+        message = f"reads from job {reader.through} and gets no new rows while that one fails"
+        return message if written == "delta" else None
     if written == reader.format == "delta":
         return _NEW_TABLE
     if written in FORMATS and (reader.format in FORMATS or reader.format == "text"):

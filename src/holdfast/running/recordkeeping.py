@@ -119,9 +119,9 @@ def _lags(reported: Sequence[Report], sources: tuple[SourceProgress, ...]) -> It
     """Yield what each source has left to read, once per unit."""
     if len(reported) != len(sources):
         return
-    for source, told in zip(sources, reported, strict=True):
-        left = dict(_outstanding(told))
-        amount = _distance(source.format, told)
+    for source, report in zip(sources, reported, strict=True):
+        left = dict(_outstanding(report))
+        amount = _distance(source.format, report)
         if amount is not None and amount.total is not None:
             left.setdefault(amount.unit, amount.total)
         yield from (SourceLag(source.name, total, unit) for unit, total in left.items())
@@ -154,21 +154,21 @@ def _moved(
     return tuple(
         replace(
             source,
-            description=redact(str(told["description"])),
+            description=redact(str(report["description"])),
             start_offset=source.start_offset
             if source.end_offset
-            else _offset(told.get("startOffset")),
-            end_offset=_offset(told.get("endOffset")),
+            else _offset(report.get("startOffset")),
+            end_offset=_offset(report.get("endOffset")),
         )
-        for source, told in zip(known, reported, strict=True)
+        for source, report in zip(known, reported, strict=True)
     )
 
 
-def _offset(told: Any) -> str | None:
+def _offset(progress: Any) -> str | None:
     """Return an offset's text; Spark puts one that is JSON into its report as JSON."""
-    if told is None or isinstance(told, str):
-        return told
-    return json.dumps(told, separators=(",", ":"))
+    if progress is None or isinstance(progress, str):
+        return progress
+    return json.dumps(progress, separators=(",", ":"))
 
 
 ATTEMPTS = 3

@@ -309,7 +309,7 @@ class Runner:
                 self._watch(JobWaitingForUpstream(one.job.name, awaited))
 
     def _patience(self) -> float:
-        """Return how long to wait for a report: until a pause is over, or a request may have come."""
+        """Return how long to wait for a report: until a pause is over, or a request may come."""
         now = self._clock.now()
         # One whose pause is over may wait for more than time: it must not keep us awake.
         pauses = (one.due - now for one in self._in(_Stage.PAUSED) if one.due > now)
@@ -330,12 +330,12 @@ class Runner:
         threading.Thread(target=self._live, args=(one.job, mine), name=name, daemon=True).start()
 
     def _reporting(self, job: str, watch: Watcher) -> Watcher:
-        def told(event: Event) -> None:
+        def reported(event: Event) -> None:
             if isinstance(event, BatchDone):
                 self._reports.put(Happened(job))
             watch(event)
 
-        return told
+        return reported
 
     def _live(self, job: ReadyJob, context: RunContext) -> None:
         try:

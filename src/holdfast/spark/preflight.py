@@ -205,24 +205,24 @@ def _refusal(
     sink: JobSink,
 ) -> RefusedError:
     at = f"{checkpoint.location}/offsets/{max(changed)}"
-    told = " and ".join(f"offsets/{one}" for one in changed)
-    told += f" {'is' if len(changed) == 1 else 'are'} not what a run kept before it delivered"
+    reported = " and ".join(f"offsets/{one}" for one in changed)
+    reported += f" {'is' if len(changed) == 1 else 'are'} not what a run kept before it delivered"
     try:
         found = {one: copies.copy_of(query_id, one) for one in changed}
     except CheckpointError as error:
-        return RefusedError("HF2604", f"{told}; {error.message} ({error.at})", at=at)
+        return RefusedError("HF2604", f"{reported}; {error.message} ({error.at})", at=at)
     contents = {one: copy for one, copy in found.items() if copy is not None}
     paths = {
         one: f"{copies.location}/{copy_path(query_id, one, _digest(copy))}"
         for one, copy in contents.items()
     }
     if len(contents) < len(changed):
-        return RefusedError("HF2604", f"{told}; a kept copy is gone", at=at)
+        return RefusedError("HF2604", f"{reported}; a kept copy is gone", at=at)
     held = partial(offsets_in_sink, sink, query_id)
     verdicts = judge_copies(checkpoint, changed, contents, held)
     steps = (*advice(verdicts[max(verdicts)], paths), _KEEP)
     return RefusedError(
-        "HF2604", f"{told}: {' and '.join(paths.values())}", at=at, next_steps=steps
+        "HF2604", f"{reported}: {' and '.join(paths.values())}", at=at, next_steps=steps
     )
 
 

@@ -261,16 +261,16 @@ def ledger_place(
 
     name = declared.identity or declared.format
     if declared.native:
-        told = f"what Spark's own {declared.format} sink holds cannot be read without Spark"
-        return SinkPlace(name, asked=partial(untold, name, told), kind=declared.format)
+        reason = f"what Spark's own {declared.format} sink holds cannot be read without Spark"
+        return SinkPlace(name, asked=partial(untold, name, reason), kind=declared.format)
     if declared.format == "postgres":
         asked, sees = partial(_ask_database, target, name), partial(_see_database, target)
         return SinkPlace(name, asked=asked, kind=declared.format, sees=sees)
     if declared.format == "jdbc":
-        told = (
+        reason = (
             "the ledger of a jdbc sink cannot be read without Spark; it is read when the job starts"
         )
-        return SinkPlace(name, asked=partial(untold, name, told), kind=declared.format)
+        return SinkPlace(name, asked=partial(untold, name, reason), kind=declared.format)
     opening = Opening(timeout)
     try:
         ledger = part_of(beside(target.location), PART)

@@ -161,7 +161,10 @@ def check_next_start(picture: Picture) -> Iterator[Finding]:
         Severity.FATAL,
         f"the next start fails{with_which}: {reason}",
         Place("offsets" if planned is None else f"offsets/{planned}"),
-        {"releases": list(failing), "reasons": {one: told.reason for one, told in failing.items()}},
+        {
+            "releases": list(failing),
+            "reasons": {one: fault.reason for one, fault in failing.items()},
+        },
     )
 
 

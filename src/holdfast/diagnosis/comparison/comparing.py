@@ -122,14 +122,14 @@ def _with_state(
 
     state = compare_stores(left, right, options.operator, options.store, options.rows)
     stores = tuple(state.stores)
-    told = replace(
+    reported = replace(
         found,
         left=replace(found.left, batch_id=left.batch_id),
         right=replace(found.right, batch_id=right.batch_id),
         stores=stores,
         identical=found.identical and all(store.identical for store in stores),
     )
-    return told, (*findings, *state.findings)
+    return reported, (*findings, *state.findings)
 
 
 def _has_state(picture: Picture) -> bool:

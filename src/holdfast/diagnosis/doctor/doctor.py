@@ -254,8 +254,8 @@ def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Findin
         found = findings_about(one.subject, others, one.examinee.exists_at)
     target = one.examinee.target
     job = one.examinee.job if isinstance(one.examinee, Examinee) else None
-    told = [with_wrong_fixes(finding) for finding in found if choice.takes(finding.code)]
-    return worst_first(named(finding, target, job.name if job else None) for finding in told)
+    message = [with_wrong_fixes(finding) for finding in found if choice.takes(finding.code)]
+    return worst_first(named(finding, target, job.name if job else None) for finding in message)
 
 
 def _unreadable(error: HoldfastError) -> Finding:

@@ -210,9 +210,9 @@ def with_kept_copy(finding: Finding, kept: KeptOffsets) -> Finding:
     """Say in a finding about an offsets entry that a copy of it is kept."""
     folder, _, name = finding.place.file.partition("/")
     batch_id = batch_id_of(name) if folder == "offsets" else None
-    told = finding.severity.rank >= Severity.WARNING.rank
+    reported = finding.severity.rank >= Severity.WARNING.rank
     verdict = kept.verdicts.get(-1 if batch_id is None else batch_id)
-    if batch_id is None or not told or verdict is None:
+    if batch_id is None or not reported or verdict is None:
         return finding
     steps = advice(verdict, {one: kept.path_of(one) for one in verdict.entries})
     evidence = {

@@ -119,15 +119,15 @@ def with_loadable_batch(finding: Finding, seen: StateSeen, picture: Picture) -> 
     if not concerned or seen.loadable is None or newest is None:
         return finding
     batch = newest if newest in seen.loadable else nearest_batch(newest, seen.loadable)
-    told = "no kept batch has a state that can be loaded"
+    reported = "no kept batch has a state that can be loaded"
     if batch is not None:
-        told = f"the newest batch whose state can be loaded is {batch}"
+        reported = f"the newest batch whose state can be loaded is {batch}"
     evidence = {
         **finding.evidence,
         "newest_loadable_batch": batch,
         "loadable_batches": id_ranges(seen.loadable),
     }
-    return replace(finding, message=f"{finding.message}; {told}", evidence=evidence)
+    return replace(finding, message=f"{finding.message}; {reported}", evidence=evidence)
 
 
 _FILES = frozenset({"json", "csv", "parquet", "orc", "text"})

@@ -116,10 +116,10 @@ class Blocks:
         if not wrong.any():
             return
         index = int(wrong.argmax())
-        told = f"{message}, in {int(self.lengths[index])} bytes"
+        text = f"{message}, in {int(self.lengths[index])} bytes"
         if self.origins is None:
-            raise row_error(told, index, 0)
-        raise self.buffer.error(told, int(self.origins[index]))
+            raise row_error(text, index, 0)
+        raise self.buffer.error(text, int(self.origins[index]))
 
 
 @dataclass(frozen=True)

@@ -136,9 +136,9 @@ def _present(field: pa.Field, column: pa.Array, seeds: Hashes) -> Hashes:
         return _structs(column, seeds)
     if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
         return hash_longs(_numbers(column, pa.int64()), seeds)
-    told = spark_type(field) or str(kind)
+    name = spark_type(field) or str(kind)
     raise CheckpointError(
-        "HF2738", f"Spark does not hash {told}, the type of column {field.name!r}"
+        "HF2738", f"Spark does not hash {name}, the type of column {field.name!r}"
     )
 
 

@@ -146,8 +146,8 @@ def _altered(jars: Sequence[Jar]) -> SparkStartError:
 def _not_fetched(jars: Sequence[Jar], said: str, cache: JarCache) -> SparkStartError:
     names = ", ".join(jar.file for jar in jars)
     cause = _CAUSE.search(said)
-    told = f" ({redact(cause[0].strip())})" if cause else ""
-    message = f"{repository()} did not deliver {names}{told}"
+    reported = f" ({redact(cause[0].strip())})" if cause else ""
+    message = f"{repository()} did not deliver {names}{reported}"
     return SparkStartError("HF5208", message, at=str(cache.folder))
 
 

@@ -43,11 +43,11 @@ _LEAVING_SECONDS = 10.0
 _ENDING = re.compile(r"SparkContext was shut ?down|stopped SparkContext|SparkContext has been shut")
 _LAST_LINES_SECONDS = 0.5
 _TELLING = (
-    re.compile(r"^Caused by: (?P<told>.+)"),
-    re.compile(r"^Exception in thread \"[^\"]*\" (?P<told>.+)"),
-    re.compile(r"^(?P<told>(?:Unrecognized|Invalid|Unsupported) .+)"),
-    re.compile(r"^Error: (?P<told>(?!Could not create the Java|A fatal exception).+)"),
-    re.compile(r"^(?P<told>\S.*)"),
+    re.compile(r"^Caused by: (?P<reason>.+)"),
+    re.compile(r"^Exception in thread \"[^\"]*\" (?P<reason>.+)"),
+    re.compile(r"^(?P<reason>(?:Unrecognized|Invalid|Unsupported) .+)"),
+    re.compile(r"^Error: (?P<reason>(?!Could not create the Java|A fatal exception).+)"),
+    re.compile(r"^(?P<reason>\S.*)"),
 )
 """What a JVM that fails says of the cause, the most telling first."""
 
@@ -101,7 +101,7 @@ def reported_cause(lines: tuple[str, ...]) -> str:
     for telling in _TELLING:
         for line in reversed(lines):
             if match := telling.match(line):
-                return redact(match["told"].strip())
+                return redact(match["reason"].strip())
     return "Java ended without any output"
 
 

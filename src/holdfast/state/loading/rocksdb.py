@@ -180,9 +180,9 @@ class _Border:
         named = _NAMED_TABLE.search(message)
         byte = int(named[2]) if named and named[2] else None
         shown = message.replace(f"{self.folder}/", "").strip()
-        told = DecodeError(_DAMAGED, f"RocksDB cannot read the snapshot: {shown}", byte=byte)
-        told.at = self._blamed(named[1] if named else None)
-        return told
+        reported = DecodeError(_DAMAGED, f"RocksDB cannot read the snapshot: {shown}", byte=byte)
+        reported.at = self._blamed(named[1] if named else None)
+        return reported
 
     def _blamed(self, table: str | None) -> str:
         # Everything in the zip was verified: where no table is named, and there is but one, it is.

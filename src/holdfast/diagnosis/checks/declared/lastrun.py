@@ -244,10 +244,10 @@ def _spark_before(subject: Subject, run: Run | None) -> tuple[str | None, str]:
     """Return the release of the last run: recorded, else the only one that the files allow."""
     if run is not None and run.versions.spark:
         return run.versions.spark, f"the record of run {run.generation}"
-    told = spark_version(subject.picture)
-    newest = RELEASES[-1] if told.high is None else told.high
+    reported = spark_version(subject.picture)
+    newest = RELEASES[-1] if reported.high is None else reported.high
     # Patch releases and what may be the newest known release do not differ by their files.
-    return (told.high, told.basis) if newest != RELEASES[-1] else (None, told.basis)
+    return (reported.high, reported.basis) if newest != RELEASES[-1] else (None, reported.basis)
 
 
 def _starting_before(subject: Subject, run: Run | None, name: str) -> Mapping[str, str] | None:
