@@ -34,7 +34,7 @@ def test_examples_answer_what_they_show(name: str, monkeypatch: pytest.MonkeyPat
     module = importlib.import_module(name)
     with workplace() as folder, monkeypatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr("holdfast.jobs.ownership._temporary_folder", lambda *_: None)
+        patch.setattr("holdfast.jobs.checkpointpath._temporary_folder", lambda *_: None)
         outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert outcome.attempted and not outcome.failed, outcome
 

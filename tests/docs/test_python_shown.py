@@ -41,7 +41,7 @@ def test_sessions_answer_what_the_page_shows(page: Path, monkeypatch: pytest.Mon
     with workplace() as folder, monkeypatch.context() as patch:
         patch.chdir(folder)
         # A page's reader does not work in a temporary directory.
-        patch.setattr("holdfast.jobs.ownership._temporary_folder", lambda *_: None)
+        patch.setattr("holdfast.jobs.checkpointpath._temporary_folder", lambda *_: None)
         outcome = doctest.DocTestRunner(verbose=False).run(session, out=said.append)
     assert outcome.failed == 0, "".join(said)
 

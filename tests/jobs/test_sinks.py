@@ -32,7 +32,7 @@ FORMATS = {
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     # Where a test runs is a temporary directory, which a path of a job must not be in.
-    monkeypatch.setattr("holdfast.jobs.ownership._temporary_folder", lambda *_: None)
+    monkeypatch.setattr("holdfast.jobs.checkpointpath._temporary_folder", lambda *_: None)
 
 
 def job(sink: Sink, **more: Any) -> holdfast.Job:

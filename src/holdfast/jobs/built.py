@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import HoldfastError, ProjectError
-from holdfast.jobs.ownership import accept_changing
+from holdfast.jobs.checkpointpath import accept_changing
 from holdfast.jobs.projectfile import tree
 from holdfast.jobs.projectfile.model import checked_project
 from holdfast.jobs.projectfile.substitution import has_reference

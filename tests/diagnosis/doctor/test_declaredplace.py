@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.findings import Severity
-from holdfast.jobs import ownership
+from holdfast.jobs import checkpointpath
 from holdfast.jobs.projectfile.model import read_project
 from holdfast.jobs.readying import ready_job
 from holdfast.jobs.registry import remember_checkpoint
@@ -30,7 +30,7 @@ jobs:
 
 def only_temporary(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let one folder be the only temporary one: the tests are in one themselves."""
-    monkeypatch.setattr(ownership, "_TEMPORARY_FOLDERS", (str(folder),))
+    monkeypatch.setattr(checkpointpath, "_TEMPORARY_FOLDERS", (str(folder),))
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 

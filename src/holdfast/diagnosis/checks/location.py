@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
-from holdfast.jobs.ownership import emptied_folder
+from holdfast.jobs.checkpointpath import emptied_folder
 
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 _SPARKS_OWN = re.compile(rf"temporary-{_UUID}")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ProjectError, UsageError
-from holdfast.jobs.ownership import accept_changing, looks_changing
+from holdfast.jobs.checkpointpath import accept_changing, looks_changing
 
 CHANGING: dict[str, tuple[str, ...]] = {
     "a date": (
