@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import ProjectError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.wording import nearest
 from holdfast.storage.location import Location, is_there, parse_location
 from holdfast.storage.options import (
     FAMILIES,
