@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from holdfast.errors import SourceError
 from holdfast.spark.facts.plan.planning import java_class
 from holdfast.spark.facts.plan.reading import REFUSALS
-from holdfast.spark.installation import refuse_connect_session, refuse_stopped_session
+from holdfast.spark.session.installation import refuse_connect_session, refuse_stopped_session
 
 _DATASETS = ("org.apache.spark.sql.classic.Dataset", "org.apache.spark.sql.Dataset")
 
