@@ -91,6 +91,7 @@ def test_a_notebook_has_no_file_that_shows_that_nothing_changed(
         "picture_of": lambda *_, **__: None,
         "records_of": lambda *_: None,
         "_inspection": lambda *_: START.inspection,
+        "fatal_before_program": lambda *_, **__: (),
         "last_run": lambda *_: last,
         "program_code": dict,
         "plan_facts": planned,
