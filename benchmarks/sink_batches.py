@@ -22,9 +22,9 @@ from benchmarks.sink_ways import (
     session_of_sinks,
 )
 from holdfast.jobs.built import job_of_program
-from holdfast.ledgers.custom.onceperbatch import once_per_batch
+from holdfast.ledgers.custom import once_per_batch
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.spark.session import stop_session
+from holdfast.spark.session.opening import stop_session
 from holdfast.spark.sinks.opening import open_sink
 
 SMALL_BATCHES, WARMING_BATCHES = 30, 10

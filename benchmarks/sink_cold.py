@@ -20,7 +20,7 @@ from benchmarks.sink_streams import (
     write_rows,
 )
 from benchmarks.sink_ways import measured, session_of_sinks
-from holdfast.spark.session import stop_session
+from holdfast.spark.session.opening import stop_session
 
 ROWS = 1_000_000
 COLD_WAYS = (

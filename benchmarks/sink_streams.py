@@ -19,7 +19,7 @@ from benchmarks.sink_ways import (
     rows_of,
     session_of_sinks,
 )
-from holdfast.spark.session import stop_session
+from holdfast.spark.session.opening import stop_session
 
 BATCHES = 10
 WARMING = 2

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session
+from holdfast.spark.session.opening import open_session
 
 SCHEMA = "id long, device string, at timestamp, reading double, note string"
 TUNED = {"batchsize": "10000", "reWriteBatchedInserts": "true"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import holdfast
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 
 WARMING = 10
 

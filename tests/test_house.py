@@ -53,7 +53,6 @@ BEHAVIOURS = {
     "diagnosis/explain/pages": {"conditions"},
     "diagnosis/status": {"remote"},
     "format": {"any_damage", "every_real_file"},
-    "format/rows/unsaferow": {"damage", "real_rows"},
     "format/sources": {"real_offsets", "sources"},
     "metrics": {"live", "monitoring"},
     "records": {"kills", "remote"},

@@ -14,8 +14,8 @@ import pytest
 import holdfast
 from holdfast import errors, library
 from holdfast.errors import DecodeError, HoldfastError, LeaseError
-from holdfast.installing import pip_line
 from holdfast.redaction import remember_secret
+from holdfast.wording import pip_line
 from tests.cli.running import holdfast as command
 
 WITHOUT_SPARK = """

@@ -161,16 +161,16 @@ def test_a_run_with_an_option_that_is_no_argument_stays_a_command() -> None:
 
 NAME_OPTIONS = {
     "backup/restoring.py", "backup/sinklog.py", "diagnosis/checks/sink/delta.py",
-    "diagnosis/checks/sink/ownledger.py", "diagnosis/doctor/findings.py",
+    "diagnosis/checks/sink/ownledger.py", "diagnosis/checks/subject.py",
     "diagnosis/evidence/missing.py",
     "diagnosis/inspection/keptoffsets.py", "diagnosis/inspection/sink/gone.py",
     "jobs/discovery.py", "jobs/projectfile/profiles.py",
     "jobs/target.py", "library/checking.py", "records/leases/taking.py", "spark/sinks/files.py",
     "storage/filesystem.py",
-    "storage/location.py", "storage/options.py", "restart/bundles.py", "targets/sinks.py",
+    "storage/location.py", "storage/options.py", "restart/bundles.py", "targets/opening.py",
 }  # fmt: skip
 """Modules with next steps that name options: steps are translated for programs, as tested above."""
-OTHER_PROGRAMS = {"spark/installation.py", "spark/jars/ivy.py"}
+OTHER_PROGRAMS = {"spark/session/installation.py", "spark/jars/ivy.py"}
 TABLES = {"diagnosis/doctor/fieldcases.py", "metrics/families.py", "steps.py"}
 _FACES = ("cli/", "codes/", "demonstration/", "diagnosis/explain/pages/")
 

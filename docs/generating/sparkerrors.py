@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from docs.generating.markdown import code, page, sentence, table
+from holdfast.diagnosis.explain.pages import Page
 from holdfast.diagnosis.explain.pages.catalogue import PAGES, SUBJECTS
-from holdfast.diagnosis.explain.pages.page import Page
 
 FOLDER = "spark-errors"
 FILES = {

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from holdfast.jobs.sinks import FileSink as FileSink
     from holdfast.jobs.sinks import JdbcSink as JdbcSink
     from holdfast.jobs.sinks import PostgresSink as PostgresSink
-    from holdfast.ledgers.custom.batchledger import BatchLedger as BatchLedger
-    from holdfast.ledgers.custom.onceperbatch import once_per_batch as once_per_batch
+    from holdfast.ledgers.custom import BatchLedger as BatchLedger
+    from holdfast.ledgers.custom import once_per_batch as once_per_batch
     from holdfast.ledgers.files.manifests import CommittedFile as CommittedFile
     from holdfast.ledgers.files.manifests import committed_files as committed_files
     from holdfast.ledgers.identity import BatchId as BatchId
@@ -86,26 +86,26 @@ if TYPE_CHECKING:
     from holdfast.restart.recorded import RecordReport as RecordReport
     from holdfast.restart.result import Check as Check
     from holdfast.restart.verdict import Verdict as Verdict
-    from holdfast.running.events import BatchDone as BatchDone
-    from holdfast.running.events import Event as Event
-    from holdfast.running.events import JobEnded as JobEnded
-    from holdfast.running.events import JobRestarting as JobRestarting
-    from holdfast.running.events import JobsFailed as JobsFailed
-    from holdfast.running.events import JobStarted as JobStarted
-    from holdfast.running.events import JobStarting as JobStarting
-    from holdfast.running.events import JobStopping as JobStopping
-    from holdfast.running.events import JobWaiting as JobWaiting
-    from holdfast.running.events import JobWaitingForUpstream as JobWaitingForUpstream
-    from holdfast.running.events import RecordFailing as RecordFailing
-    from holdfast.running.events import RunStep as RunStep
-    from holdfast.running.events import Watcher as Watcher
+    from holdfast.running.report import BatchDone as BatchDone
+    from holdfast.running.report import Event as Event
+    from holdfast.running.report import JobEnded as JobEnded
     from holdfast.running.report import JobReport as JobReport
+    from holdfast.running.report import JobRestarting as JobRestarting
+    from holdfast.running.report import JobsFailed as JobsFailed
+    from holdfast.running.report import JobStarted as JobStarted
+    from holdfast.running.report import JobStarting as JobStarting
+    from holdfast.running.report import JobStopping as JobStopping
+    from holdfast.running.report import JobWaiting as JobWaiting
+    from holdfast.running.report import JobWaitingForUpstream as JobWaitingForUpstream
+    from holdfast.running.report import RecordFailing as RecordFailing
     from holdfast.running.report import RunReport as RunReport
+    from holdfast.running.report import RunStep as RunStep
+    from holdfast.running.report import Watcher as Watcher
     from holdfast.running.stopping import Stopping as Stopping
     from holdfast.spark.heldquery import HeldQuery as HeldQuery
-    from holdfast.state.frames import StateAnswer as StateAnswer
-    from holdfast.state.frames import StateReader as StateReader
     from holdfast.state.opened import OpenedCheckpoint as OpenedCheckpoint
+    from holdfast.state.opened import StateAnswer as StateAnswer
+    from holdfast.state.opened import StateReader as StateReader
     from holdfast.state.results import StateRows as StateRows
 
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -139,8 +139,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "holdfast.jobs.built": ("Job",),
     "holdfast.jobs.scaffold": ("NewProject",),
     "holdfast.jobs.sinks": ("DeltaSink", "FileSink", "JdbcSink", "PostgresSink"),
-    "holdfast.ledgers.custom.batchledger": ("BatchLedger",),
-    "holdfast.ledgers.custom.onceperbatch": ("once_per_batch",),
+    "holdfast.ledgers.custom": ("BatchLedger", "once_per_batch"),
     "holdfast.ledgers.files.manifests": ("CommittedFile", "committed_files"),
     "holdfast.ledgers.identity": ("BatchId", "BatchIdentity"),
     "holdfast.library.backups": ("back_up", "list_backups", "restore", "settle_restore"),
@@ -163,10 +162,11 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "holdfast.restart.recorded": ("RecordReport",),
     "holdfast.restart.result": ("Check",),
     "holdfast.restart.verdict": ("Verdict",),
-    "holdfast.running.events": (
+    "holdfast.running.report": (
         "BatchDone",
         "Event",
         "JobEnded",
+        "JobReport",
         "JobRestarting",
         "JobStarted",
         "JobStarting",
@@ -175,14 +175,13 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "JobWaitingForUpstream",
         "JobsFailed",
         "RecordFailing",
+        "RunReport",
         "RunStep",
         "Watcher",
     ),
-    "holdfast.running.report": ("JobReport", "RunReport"),
     "holdfast.running.stopping": ("Stopping",),
     "holdfast.spark.heldquery": ("HeldQuery",),
-    "holdfast.state.frames": ("StateAnswer", "StateReader"),
-    "holdfast.state.opened": ("OpenedCheckpoint",),
+    "holdfast.state.opened": ("OpenedCheckpoint", "StateAnswer", "StateReader"),
     "holdfast.state.results": ("StateRows",),
 }
 """Every public name, under the module that it is loaded from at its first use."""

@@ -93,8 +93,8 @@ _JVM_FULL = Test(
     f"{_RUNNING}/test_jvm_death.py::test_a_jvm_without_memory_under_jobs_side_by_side",
     "a task ran out of memory, and the jobs are started again with more",
 )
-_SERVING = "tests/metrics/test_serving.py::"
-_SESSION = "tests/spark/test_session.py::"
+_SERVING = "tests/metrics/test_exposition_serving.py::"
+_SESSION = "tests/spark/session/test_opening.py::"
 TESTS: dict[tuple[str, str], Test] = {
     ("HF1022", "choose another port with --metrics-port N, or --metrics-port 0 for any free "
      "port"): Test(
@@ -130,7 +130,7 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF5305", "give the JVM more memory, spark.driver.memory under spark.conf (default 1g), and "
      "start the jobs again"): _JVM_FULL,
     ("HF2376", "declare every column that the query groups by in the key of the sink"): Test(
-        "tests/spark/test_upsertkey.py::test_the_run_warns_and_a_whole_key_keeps_every_group",
+        "tests/spark/query/test_upsertkey.py::test_the_run_warns_and_a_whole_key_keeps_every_group",
         "groups overwrite each other, and the key gets the missing column",
     ),
     ("HF2372", "add `skipChangeCommits: true` to the options of the source, if the job needs only "
@@ -307,7 +307,7 @@ TESTS: dict[tuple[str, str], Test] = {
         "a driver in another zone was refused, and the next one has the zone of the ledger",
     ),
     ("HF5091", "or bring the file back as it was"): Test(
-        "tests/ledgers/custom/test_batchledger.py::test_a_damaged_entry_stops_with_its_place",
+        "tests/ledgers/test_custom_batchledger.py::test_a_damaged_entry_stops_with_its_place",
         "an entry was damaged, and is put back",
     ),
     ("HF3028", "declare an output and a checkpoint that all machines share: an object store or "

@@ -17,7 +17,7 @@ from typing import Any
 import pyspark
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 from tests.advice.bench import AdviceBench
 from tests.advice.following import FOLLOWINGS, Following
 from tests.advice.loading import TRUTH, records
@@ -81,8 +81,8 @@ def _session() -> Iterator[Any]:
     features = frozenset({"delta", "kafka"})
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         conf = {**SETTINGS, "spark.sql.warehouse.dir": f"{folder}/warehouse"}
-        wish = SessionOptions("advice", "local[2]", conf, features=features, folder=Path(folder))
-        spark = open_session(wish)
+        options = SessionOptions("advice", "local[2]", conf, features=features, folder=Path(folder))
+        spark = open_session(options)
         spark.sparkContext.setLogLevel("OFF")
         yield spark
         stop_session(spark)

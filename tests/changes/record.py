@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session
+from holdfast.spark.session.opening import open_session
 from tests.changes.generated import GENERATED
 from tests.changes.inputs import BROKER
 from tests.changes.judging import Judge, Record, start_of

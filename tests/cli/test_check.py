@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
@@ -15,6 +18,7 @@ from holdfast.answers import Answer
 from holdfast.cli import pages
 from holdfast.cli.main import holdfast
 from holdfast.library.checking import _answer
+from tests.checkpoint.pictures import files_of
 from tests.restart.queries import STATEFUL, start_of
 from tests.restart.test_result import PEAKS, QUESTION, checked
 
@@ -87,3 +91,26 @@ def test_the_markdown_says_why() -> None:
     (change,) = checked(PEAKS).changes
     text = drawn(pages.check_markdown, checked(PEAKS))
     assert text.count(f"| {change.why} |") == 1
+
+
+def test_without_java_what_is_declared_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what is missing (HF3158); it is no failure to start Spark."""
+    for path, data in files_of("stateless").items():
+        file = tmp_path / "checkpoints" / "orders" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    (tmp_path / "holdfast.yaml").write_text(
+        "project: shop\njobs:\n  orders:\n"
+        "    source: {format: json, path: ./in, schema: id long}\n"
+        "    sql: select * from source\n    sink: {format: parquet, path: ./out}\n"
+    )
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
+    told = CliRunner().invoke(
+        holdfast, ["check", "orders", "--json", "--project", str(tmp_path / "holdfast.yaml")]
+    )
+    document = json.loads(told.stdout)
+    assert document["error"] is None
+    (missing,) = [one for one in document["result"]["changes"] if one["rule"] == "HF3158"]
+    assert "JAVA_HOME" in missing["why"]

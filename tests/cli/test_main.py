@@ -163,7 +163,7 @@ def test_nobody_needs_to_read_how_a_run_goes() -> None:
     program = (
         "import sys\n"
         "from holdfast.cli.drawing.liverun import LiveRun\n"
-        "from holdfast.running.events import JobStarting\n"
+        "from holdfast.running.report import JobStarting\n"
         "with LiveRun(silent=False, no_color=True) as live:\n"
         "    for _ in range(3):\n"
         "        live.show(JobStarting('orders'))\n"
@@ -282,3 +282,21 @@ def test_a_closed_stream_changes_no_exit_status(tmp_path: Path, closed: str) -> 
         assert done.returncode == status, done.stderr
         assert "HF1003" not in done.stderr + done.stdout
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+def test_an_interrupt_while_the_command_loads_prints_no_traceback() -> None:
+    """Ctrl-C in the first tenths of a second: the imports are what runs then."""
+    program = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'click':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from holdfast.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

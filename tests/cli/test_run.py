@@ -27,10 +27,11 @@ from holdfast.records.leases.taking import take_lease
 from holdfast.records.processes import this_holder
 from holdfast.records.run import BatchNote, Ended
 from holdfast.redaction import remember_secret
-from holdfast.running.events import (
+from holdfast.running.report import (
     BatchDone,
     Event,
     JobEnded,
+    JobReport,
     JobRestarting,
     JobsFailed,
     JobStarted,
@@ -39,9 +40,9 @@ from holdfast.running.events import (
     JobWaiting,
     JobWaitingForUpstream,
     RecordFailing,
+    RunReport,
     RunStep,
 )
-from holdfast.running.report import JobReport, RunReport
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from tests.cli.running import holdfast

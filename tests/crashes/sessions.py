@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 from tests.parts.libraries import jars_for
 
 MASTER = "local[2]"
@@ -23,8 +23,8 @@ def spark_of_audit(folder: Path) -> Iterator[None]:
     }
     features = frozenset({"delta", "postgres"})
     jars = tuple(str(jar) for jar in jars_for("h2"))
-    wish = SessionOptions("audit", MASTER, conf, jars=jars, features=features, folder=folder)
-    session = open_session(wish)
+    options = SessionOptions("audit", MASTER, conf, jars=jars, features=features, folder=folder)
+    session = open_session(options)
     try:
         yield
     finally:

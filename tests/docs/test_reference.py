@@ -26,8 +26,7 @@ from docs.generating.schemas import document_schema
 from holdfast.answers import Answer, error_document
 from holdfast.cli.main import COMMANDS, holdfast, run
 from holdfast.codes import CODES
-from holdfast.demonstration.readings import Count
-from holdfast.demonstration.story import Demonstration, Kill
+from holdfast.demonstration.story import Count, Demonstration, Kill
 from holdfast.errors import UsageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.discovery import load_project

@@ -64,7 +64,7 @@ KEPT = (
     "diagnosis/inspection/sink/facts.py",
     "jobs/target.py",
     "ledgers/",
-    "spark/jvm.py",
+    "spark/session/jvm.py",
     "spark/sinks/database/dialects/jdbc/dialect.py",
     "spark/sinks/files.py",
     "spark/sinks/native.py",

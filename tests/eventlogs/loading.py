@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from holdfast.format.eventlogs.events import EventLog, LoggedQuery
+from holdfast.format.eventlogs import EventLog, LoggedQuery
 from holdfast.restart.eventlogs import read_event_log
 from tests.eventlogs.make import LOGS
 

@@ -15,7 +15,7 @@ from holdfast.format.logs.filelog import (
     encode_sink_log,
     encode_source_log,
 )
-from holdfast.format.logs.metadata import decode_query, encode_query
+from holdfast.format.logs.log import decode_query, encode_query
 from holdfast.format.logs.offsets import decode_initial, decode_offsets, encode_offsets
 from holdfast.format.state.operators import decode_operator, encode_operator
 from holdfast.format.state.schema import decode_state_schema, encode_state_schema

@@ -10,7 +10,7 @@ from functools import cache
 import pyarrow as pa
 import xxhash
 
-from holdfast.format.spans import DELETE, PUT, Changes
+from holdfast.format.buffers import DELETE, PUT, Changes
 from tests.corpus.loading import Sample, corpus
 
 Record = tuple[int, bytes, bytes]

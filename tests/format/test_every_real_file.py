@@ -9,7 +9,7 @@ from holdfast.format.logs.checksums import (
     first_mismatch,
     matches_spark_checksum,
 )
-from holdfast.format.logs.metadata import decode_query
+from holdfast.format.logs.log import decode_query
 from holdfast.format.logs.offsets import decode_initial
 from holdfast.format.state.schema import columns, decode_state_schema
 from tests.corpus.drawn import over_samples

@@ -19,7 +19,7 @@ from holdfast.backup.snapshot import CopiedFile, Root, Snapshot, decode_snapshot
 from holdfast.errors import HoldfastError
 from holdfast.jobs.options import topics_of
 from holdfast.jobs.registry import remembered_checkpoint
-from holdfast.ledgers.custom.batchledger import LedgerEntry, decode_entry, encode_entry
+from holdfast.ledgers.custom import LedgerEntry, decode_entry, encode_entry
 from holdfast.ledgers.files.format import (
     Intent,
     Manifest,

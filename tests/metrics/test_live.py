@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.metrics.figures import JobFigures, LiveFigures
 from holdfast.records.run import BatchNote, Ended
-from holdfast.running.events import (
+from holdfast.running.report import (
     BatchDone,
     JobEnded,
     JobRestarting,

@@ -12,7 +12,7 @@ from holdfast.format.state.codecs import decompressed
 from holdfast.records.recordings import Origin, QueryPart
 from holdfast.restart.eventlogs import described_query, logged_query, read_event_log
 from tests.eventlogs.loading import extracted, query_of
-from tests.format.eventlogs.test_events import START, progress
+from tests.format.test_eventlogs_events import START, progress
 
 
 def plain(shape: str, folder: Path) -> bytes:

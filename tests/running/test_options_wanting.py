@@ -43,10 +43,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def wanted(folder: Path, *jobs: str | Job) -> tuple[list[str], frozenset[str], str]:
     """Give the names of the jobs, the features of their Spark and its master."""
-    ready, wish = requested_jobs(
+    ready, options = requested_jobs(
         jobs, ProjectChoice(), working_folder=folder, offline=True, ui=False, verbose=False
     )
-    return [job.name for job in ready], wish.features, wish.master
+    return [job.name for job in ready], options.features, options.master
 
 
 def test_named_jobs_decide_what_spark_needs(folder: Path) -> None:
@@ -65,11 +65,11 @@ def test_a_secret_that_a_chosen_job_needs_is_asked_for(folder: Path) -> None:
 
 def test_secrets_of_spark_are_filled_in(folder: Path) -> None:
     """They come from references alone."""
-    _, wish = requested_jobs(
+    _, options = requested_jobs(
         ["console"], ProjectChoice(), working_folder=folder, offline=True, ui=True, verbose=True
     )
-    assert wish.conf["spark.password"] == "open sesame"
-    assert (wish.offline, wish.ui, wish.verbose) == (True, True, True)
+    assert options.conf["spark.password"] == "open sesame"
+    assert (options.offline, options.ui, options.verbose) == (True, True, True)
 
 
 def test_a_name_that_there_is_not(folder: Path) -> None:

@@ -9,8 +9,8 @@ from holdfast.errors import StorageError
 from holdfast.findings import Severity
 from holdfast.records.history import History
 from holdfast.records.run import Ended, Run
-from holdfast.running.events import Event, RecordFailing
 from holdfast.running.recordkeeping import ATTEMPTS, RecordKeeper
+from holdfast.running.report import Event, RecordFailing
 from tests.records.drivers import records_in
 from tests.records.runs import some_run
 

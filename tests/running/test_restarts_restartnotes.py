@@ -8,7 +8,7 @@ from pathlib import Path
 from holdfast.records.folder import records_of
 from holdfast.records.run import Ended
 from holdfast.records.starts import NextRestart, Restarts
-from holdfast.running.events import Event, JobEnded, JobRestarting, JobStarting
+from holdfast.running.report import Event, JobEnded, JobRestarting, JobStarting
 from holdfast.running.restarts import RestartNotes
 from tests.spark.readyjobs import job as ready_job
 

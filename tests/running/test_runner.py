@@ -18,20 +18,21 @@ from holdfast.jobs.lineage import Edge, Lineage
 from holdfast.jobs.ready import FailureHook, ReadyJob, RestartPolicy
 from holdfast.records.run import BatchNote, Ended
 from holdfast.running.admission import refused_outcome, unstarted_outcome
-from holdfast.running.events import (
+from holdfast.running.options import RunContext, RunOptions
+from holdfast.running.report import (
     BatchDone,
     Event,
     JobEnded,
+    JobOutcome,
+    JobReport,
     JobRestarting,
     JobsFailed,
     JobStarting,
     JobWaitingForUpstream,
 )
-from holdfast.running.options import RunContext, RunOptions
-from holdfast.running.report import JobOutcome, JobReport
 from holdfast.running.runner import Clock, Happened, Runner, output_exists
 from holdfast.running.stopping import Stopping
-from holdfast.spark.jvm import Jvm
+from holdfast.spark.session.jvm import Jvm
 from holdfast.storage.location import parse_location
 from tests.spark.readyjobs import job as ready_job
 

@@ -22,9 +22,11 @@ EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 LOGS = "spark.driver.extraJavaOptions"
 
 
-def settings(features: str = "", conf: dict[str, str] | None = None, **wish: Any) -> dict[str, str]:
+def settings(
+    features: str = "", conf: dict[str, str] | None = None, **options: Any
+) -> dict[str, str]:
     """Give the settings of a wish on one machine, with one jar."""
-    whole: dict[str, Any] = {"master": "local[2]", "folder": FOLDER, "conf": conf or {}, **wish}
+    whole: dict[str, Any] = {"master": "local[2]", "folder": FOLDER, "conf": conf or {}, **options}
     named = frozenset(features.split())
     return session_settings(SessionOptions("sensors", features=named, **whole), ["/x/a.jar"])
 

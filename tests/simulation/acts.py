@@ -13,10 +13,10 @@ from holdfast.backup.settling import settle_restore
 from holdfast.backup.store import Retention, find_snapshot
 from holdfast.diagnosis.doctor.doctor import Examinee, examine
 from holdfast.diagnosis.inspection.runs.recorded import recall
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Severity
 from holdfast.ledgers.files import manifests
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.leases.taking import Lease, take_lease
 from holdfast.records.processes import this_holder

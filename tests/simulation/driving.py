@@ -23,9 +23,10 @@ from holdfast.running import admission
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.report import JobOutcome
 from holdfast.running.stopping import Stopping
-from holdfast.spark import gate, jobrun, preflight, start
-from holdfast.spark.jvm import Jvm
-from holdfast.spark.jvmdeath import JvmDeath
+from holdfast.spark import jobrun, preflight, start
+from holdfast.spark.query import gate
+from holdfast.spark.session.jvm import Jvm
+from holdfast.spark.session.jvmdeath import JvmDeath
 from holdfast.spark.sinks import files as filesinks
 from holdfast.spark.sinks.files import FileBatchSink, _final
 from holdfast.storage.location import Location

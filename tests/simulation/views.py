@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from holdfast.errors import NotFoundError, StorageError
+from holdfast.storage.location import inner_path, place_within
 from holdfast.storage.machine import temporary_name
-from holdfast.storage.paths import inner_path, place_within
 from holdfast.storage.reading import FileKind, Listed, Listing, add_parents, order_of
 from tests.simulation.schedule import FAIL, LOST
 from tests.simulation.tree import File

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 from tests.parts.h2 import running_h2
 from tests.parts.kafka import running_broker
 from tests.parts.libraries import jars_for
@@ -30,8 +30,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     }
     features = frozenset({"delta", "kafka", "postgres"})
     jars = tuple(str(jar) for jar in jars_for("h2"))
-    wish = SessionOptions("tests", "local[2]", conf, jars=jars, features=features, folder=folder)
-    session = open_session(wish)
+    options = SessionOptions("tests", "local[2]", conf, jars=jars, features=features, folder=folder)
+    session = open_session(options)
     yield session
     stop_session(session)
 

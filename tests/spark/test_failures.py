@@ -16,9 +16,9 @@ from holdfast.codes import code_of
 from holdfast.diagnosis.explain.explaining import Kind, explain
 from holdfast.errors import HoldfastError, RunError, SinkError
 from holdfast.jobs.ready import ReadyJob, ReadySource
-from holdfast.spark.dataframe import apply_transform, load_sources
 from holdfast.spark.failures import failure_of, job_error
-from holdfast.spark.usercode import load_function
+from holdfast.spark.query.dataframe import apply_transform, load_sources
+from holdfast.spark.query.usercode import load_function
 from tests.spark.readyjobs import job, source
 from tests.spark.streaming import run_to_end
 

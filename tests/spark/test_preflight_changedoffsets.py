@@ -12,7 +12,7 @@ from holdfast.ledgers.identity import OffsetRange
 from holdfast.ledgers.sinkstate import CommittedOffsets, LastCommitted, committed_with
 from holdfast.spark.preflight import refuse_changed_offsets, refuse_other_offsets
 from holdfast.storage.local import LocalReader
-from tests.spark.test_gate import Around, Keeping
+from tests.spark.query.test_gate import Around, Keeping
 
 
 class Telling(Keeping):

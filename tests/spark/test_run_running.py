@@ -17,8 +17,8 @@ from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.registry import remember_checkpoint
 from holdfast.records.run import Ended
 from holdfast.running.admission import unstarted_outcome
-from holdfast.running.events import Event, RunStep
 from holdfast.running.options import RunContext
+from holdfast.running.report import Event, RunStep
 from holdfast.running.stopping import Stopping
 from holdfast.spark import run
 from holdfast.spark.run import _acknowledging, _run_in_sessions, _warn, run_once, with_pending

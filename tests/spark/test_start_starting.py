@@ -24,16 +24,16 @@ from holdfast.running.admission import admit
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.stopping import Stopping
 from holdfast.spark import start
-from holdfast.spark.gate import Gate
-from holdfast.spark.jvm import Jvm
-from holdfast.spark.listening import ProgressListener
 from holdfast.spark.preflight import read_checkpoint
+from holdfast.spark.query.gate import Gate
+from holdfast.spark.query.listening import ProgressListener
+from holdfast.spark.session.jvm import Jvm
 from holdfast.spark.start import start_job
 from holdfast.storage.local import LocalReader
 from holdfast.storage.localwriter import LocalWriter
 from holdfast.storage.location import parse_location
+from tests.spark.query.test_gate import Keeping
 from tests.spark.readyjobs import job as a_job
-from tests.spark.test_gate import Keeping
 
 
 @pytest.fixture

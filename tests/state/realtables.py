@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from holdfast.checkpoint.reading import read_picture
+from holdfast.format.buffers import DELETE, MERGE, PUT, Changes, Spans
 from holdfast.format.rocksdb.keys import family_prefix
-from holdfast.format.spans import DELETE, MERGE, PUT, Changes, Spans
 from holdfast.format.state.changes import read_changelog
 from holdfast.state.layouts import StoreLayout, layouts_of
 from holdfast.state.loading.rocksdb import open_tables, read_snapshot

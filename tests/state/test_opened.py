@@ -13,7 +13,7 @@ import pytest
 
 import holdfast
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.state import frames, opened
+from holdfast.state import opened
 from holdfast.state.query import question
 from tests.corpus.loading import sample
 
@@ -86,7 +86,8 @@ def test_what_was_written_or_summed_up_is_no_table(place: Path, tmp_path: Path) 
 
 def test_a_missing_frame_library_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the line that installs it; Arrow is still there."""
-    monkeypatch.setattr(frames, "find_spec", lambda _: None)
+    found = {"pandas": None, "polars": None}
+    monkeypatch.setattr(opened, "find_spec", lambda name: found.get(name, importlib.util.find_spec))
     answer = holdfast.read_state(place)
     for make, library in ((answer.to_pandas, "pandas"), (answer.to_polars, "polars")):
         with pytest.raises(UsageError, match=f"requires {library}, which is not") as failure:

@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.errors import CheckpointError, HoldfastError, UsageError
 from holdfast.findings import Severity
-from holdfast.format.spans import Changes
+from holdfast.format.buffers import Changes
 from holdfast.format.state.schema import (
     ColumnFamilySchema,
     StateSchema,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Container
 from typing import Any
 
+from holdfast.format.buffers import Spans
 from holdfast.format.rocksdb.keys import (
     KeyEncoder,
     KeyLayout,
@@ -14,7 +15,6 @@ from holdfast.format.rocksdb.keys import (
     split_keys,
 )
 from holdfast.format.rocksdb.values import split_values
-from holdfast.format.spans import Spans
 from holdfast.state.decoding import Encoding, RowDecoder
 from holdfast.state.layouts import Shown, StoreLayout
 from holdfast.state.loading.rocksdb import open_tables, read_snapshot

@@ -10,7 +10,7 @@ import pytest
 
 import holdfast
 from holdfast.errors import StorageError
-from holdfast.ledgers.custom.onceperbatch import ledger_options_of
+from holdfast.ledgers.custom import ledger_options_of
 from holdfast.storage.options import StorageSettings, settings_given
 
 NAMED = {"endpoint": "http://localhost:9", "path_style": True}

@@ -20,7 +20,7 @@ from holdfast.storage.machine import is_abandoned, is_temporary, temporary_name
 from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
-from holdfast.storage.remotewriter import FsspecWriter
+from holdfast.storage.remote import FsspecWriter
 from holdfast.storage.writing import Writer, writing_border
 from tests.storage.s3server import S3Server
 

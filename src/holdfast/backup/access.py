@@ -17,10 +17,9 @@ from holdfast.records.folder import RecordsFolder, part_of_records, records_besi
 from holdfast.records.journal import Journal
 from holdfast.records.leases.acting import Acting, acting
 from holdfast.records.leases.state import LeaseState
-from holdfast.storage.location import Location, canonical, parse_location
+from holdfast.storage.location import Location, canonical, parse_location, shown_path
 from holdfast.storage.opening import open_reader, open_writer
 from holdfast.storage.options import StorageSettings
-from holdfast.storage.paths import shown_path
 from holdfast.storage.reading import Reader
 from holdfast.storage.writing import Writer
 

@@ -12,8 +12,8 @@ from holdfast.checkpoint.layout import checked_name, checksum_name
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.checksums import decode_spark_checksum
-from holdfast.plurals import counted
 from holdfast.storage.machine import is_temporary
+from holdfast.wording import counted
 
 _MOST_NAMES = 5
 _UNFINISHED = (".tmp", ".tmp.crc")

@@ -45,10 +45,9 @@ from holdfast.records.leases.state import LeaseState
 from holdfast.records.leases.taking import Standing, lease_state
 from holdfast.records.moments import epoch_seconds
 from holdfast.storage.beside import FOLDER, beside, part_of
-from holdfast.storage.location import Location, canonical, parse_location
+from holdfast.storage.location import Location, canonical, is_folder, is_there, parse_location
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageOptions
-from holdfast.storage.paths import is_folder, is_there
 from holdfast.storage.reading import Reader
 
 

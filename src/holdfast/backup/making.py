@@ -26,7 +26,7 @@ from holdfast.checkpoint.reading import read_picture
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.logs.metadata import decode_query
+from holdfast.format.logs.log import decode_query
 from holdfast.storage.machine import is_abandoned
 from holdfast.storage.parallel import side_by_side
 from holdfast.storage.reading import Reader

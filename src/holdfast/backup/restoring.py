@@ -42,13 +42,13 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, HoldfastError, StorageError, UsageError
 from holdfast.findings import Finding
 from holdfast.ledgers.sinkstate import LastCommitted
-from holdfast.plurals import counted
 from holdfast.records.history import History
 from holdfast.records.journal import RESTORE, Act
 from holdfast.records.leases.taking import refuse_held
 from holdfast.records.moments import epoch_seconds
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.run import Ended
+from holdfast.wording import counted
 
 KIND = RESTORE
 _DENIED = "HF7002"

@@ -32,12 +32,12 @@ from holdfast.backup.store import BackupStore
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, NotFoundError, UsageError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.plurals import counted
 from holdfast.records.journal import Act
 from holdfast.records.leases.taking import refuse_held
 from holdfast.storage.beside import FOLDER
 from holdfast.storage.machine import is_temporary
 from holdfast.storage.reading import FileKind, Reader
+from holdfast.wording import counted
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from holdfast.format.logs.checksums import (
 )
 from holdfast.format.logs.commits import decode_commit
 from holdfast.format.logs.filelog import decode_source_log
-from holdfast.format.logs.metadata import decode_query
+from holdfast.format.logs.log import decode_query
 from holdfast.format.logs.offsets import decode_initial, decode_offsets
 from holdfast.format.state.operators import decode_operator
 from holdfast.format.state.schema import decode_state_schema

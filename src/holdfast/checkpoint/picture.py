@@ -14,7 +14,7 @@ from holdfast.errors import DecodeError, HoldfastError, StorageError
 from holdfast.findings import Place
 from holdfast.format.logs.commits import CommitEntry
 from holdfast.format.logs.filelog import FileLog, SourceFile
-from holdfast.format.logs.metadata import QueryMetadata
+from holdfast.format.logs.log import QueryMetadata
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.state.operators import OperatorMetadata
 from holdfast.format.state.schema import StateSchema

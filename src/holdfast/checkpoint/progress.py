@@ -110,8 +110,8 @@ def movement_back(
 
 def _provider(entry: OffsetsEntry, name: str) -> str | None:
     sources = entry.metadata.source_metadata if entry.metadata is not None else None
-    told = sources.get(name) if sources else None
-    provider = told.get("providerName") if isinstance(told, dict) else None
+    reported = sources.get(name) if sources else None
+    provider = reported.get("providerName") if isinstance(reported, dict) else None
     return provider if isinstance(provider, str) else None
 
 

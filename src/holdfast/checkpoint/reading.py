@@ -18,13 +18,12 @@ from holdfast.checkpoint.picture import Damage, Picture, StoreKey
 from holdfast.errors import CheckpointError, DecodeError, NotFoundError, StorageError
 from holdfast.format.logs.commits import CommitEntry
 from holdfast.format.logs.filelog import FileLog, SourceFile
-from holdfast.format.logs.log import batch_id_of
-from holdfast.format.logs.metadata import QueryMetadata, decode_query
+from holdfast.format.logs.log import QueryMetadata, batch_id_of, decode_query
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.state.operators import OperatorMetadata
 from holdfast.format.state.schema import StateSchema
-from holdfast.plurals import counted
 from holdfast.storage.reading import Listing, Reader
+from holdfast.wording import counted
 
 SHOWN_BATCHES = 10
 ENTRY_LIMIT_BYTES = 64 * 1024 * 1024

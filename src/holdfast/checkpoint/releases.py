@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 RELEASES: tuple[str, ...] = ("3.5", "4.0", "4.1", "4.2", "4.3")
 """In order of appearance; text that compares only through `at_least`."""

@@ -17,7 +17,7 @@ import click
 from holdfast import __version__
 from holdfast.cli.process import OutputError, closed_pipe_ignored, drop_output
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.nearest import nearest
+from holdfast.wording import nearest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

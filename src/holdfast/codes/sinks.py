@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
-from holdfast.installing import pip_line
+from holdfast.wording import pip_line
 
 _ASK_SINK = "compare what the sink holds with the offsets of these batches before the next start"
 _NO_OTHER_OUTPUT = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
-from holdfast.installing import pip_line
+from holdfast.wording import pip_line
 
 _SINK = 50
 

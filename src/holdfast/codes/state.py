@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.codes.code import Code
-from holdfast.installing import pip_line
+from holdfast.wording import pip_line
 
 _RESTORE_FILE = "put the file back byte-identical from a backup; do not edit or delete it by hand"
 _ASK = "ask `holdfast inspect` whether the next start needs the file, and what it will do"

@@ -4,26 +4,157 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 from holdfast import library
 from holdfast.crashpoints import POINTS, VARIABLE
-from holdfast.demonstration.readings import Count, Sensors, count_lake
 from holdfast.errors import HoldfastError, RunError, UsageError
 from holdfast.jobs.discovery import PROFILE_VARIABLE, load_project
 from holdfast.ledgers.delta.transactions import LOG_FOLDER, read_delta_ledger
-from holdfast.plurals import counted
 from holdfast.redaction import excerpt
-from holdfast.spark.installation import find_java, installed_spark
+from holdfast.spark.session.installation import find_java, installed_spark
 from holdfast.storage.local import LocalReader
+from holdfast.wording import counted, pip_line
+
+SENSORS = 12
+_BEGINNING = datetime(2026, 3, 1, tzinfo=timezone.utc)
+_BROKEN = (
+    '{"sensor_id": "s-01", "read_at": "2026-03-',
+    "battery low",
+    '{"read_at": "2026-03-01T10:15:00Z", "value": 3.25}',
+    '{"sensor_id": "s-07", "value": 21.5}',
+    '{"sensor_id": "s-09", "read_at": "2026-03-01T11:00:00Z", "value": "n/a"}',
+)
+
+
+@dataclass
+class Expected:
+    """What the lake must hold, counted from the lines themselves and not by Spark."""
+
+    lines: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    hours: dict[tuple[str, datetime], list[float]] = field(default_factory=dict)
+
+    @property
+    def readings(self) -> int:
+        """How many lines are readings."""
+        return self.lines.total() - self.broken.total()
+
+
+class Sensors:
+    """Writes files of readings, the same for the same seed."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self._folder = folder
+        self._random = random.Random(seed)
+        self._files = 0
+        self.expected = Expected()
+
+    def write(self, files: int, lines: int) -> None:
+        """Let more files arrive, each whole at once."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for _ in range(files):
+            text = "".join(f"{self._line()}\n" for _ in range(lines))
+            arriving = self._folder / f".part-{self._files:05d}"
+            arriving.write_text(text, encoding="utf-8")
+            arriving.rename(self._folder / f"part-{self._files:05d}.jsonl")
+            self._files += 1
+
+    def _line(self) -> str:
+        if self._random.random() < 0.02:
+            line = self._random.choice(_BROKEN)
+            self.expected.broken[line] += 1
+        else:
+            line = self._reading()
+        self.expected.lines[line] += 1
+        return line
+
+    def _reading(self) -> str:
+        sensor = f"s-{self._random.randrange(SENSORS):02d}"
+        moment = _BEGINNING + timedelta(seconds=self._random.randrange(24 * 3600))
+        # Quarters are exact in binary: sums compare equal in whatever order they were made.
+        value = self._random.randrange(400) / 4
+        hour = moment.replace(minute=0, second=0)
+        self.expected.hours.setdefault((sensor, hour), []).append(value)
+        moment_text = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return json.dumps({"sensor_id": sensor, "read_at": moment_text, "value": value})
+
+
+@dataclass(frozen=True)
+class Count:
+    """One table against what it must hold."""
+
+    table: str
+    expected: int
+    found: int
+    lost: int
+    doubled: int
+    """Rows too many: a second time, or not expected at all."""
+
+    @property
+    def sentence(self) -> str:
+        """Say it in words."""
+        wrong = f"{self.lost} lost, {self.doubled} duplicated"
+        return f"{self.table}: {counted(self.found, 'row')} for {self.expected:,} expected, {wrong}"
+
+
+def count_lake(lake: Path, expected: Expected) -> tuple[Count, ...]:
+    """Compare every table of the lake, row by row."""
+    raw = Counter(row["line"] for row in _rows(lake / "raw"))
+    quarantine = Counter(row["line"] for row in _rows(lake / "quarantine"))
+    readings = Counter(
+        (row["sensor_id"], _hour(row["read_at"]), row["value"]) for row in _rows(lake / "readings")
+    )
+    gold = Counter(
+        (row["sensor_id"], _hour(row["hour"]), row["readings"], row["total"])
+        for row in _rows(lake / "gold")
+    )
+    single = Counter(
+        (sensor, hour, value) for (sensor, hour), values in expected.hours.items()
+        for value in values
+    )  # fmt: skip
+    summed = Counter(
+        (sensor, hour, len(values), sum(values))
+        for (sensor, hour), values in expected.hours.items()
+    )
+    return (
+        _count("raw", expected.lines, raw),
+        _count("readings", single, readings),
+        _count("quarantine", expected.broken, quarantine),
+        _count("gold", summed, gold),
+    )
+
+
+def _count(table: str, expected: Counter[Any], found: Counter[Any]) -> Count:
+    lost, doubled = expected - found, found - expected
+    return Count(table, expected.total(), found.total(), lost.total(), doubled.total())
+
+
+def _hour(moment: Any) -> Any:
+    return moment.astimezone(timezone.utc).replace(minute=0, second=0, microsecond=0)
+
+
+def _rows(table: Path) -> Iterable[dict[str, Any]]:
+    try:
+        from deltalake import DeltaTable
+    except ImportError as error:
+        message = "the demonstration counts with deltalake, which is not installed"
+        steps = (pip_line("demo"),)
+        raise UsageError("HF1001", message, next_steps=steps) from error
+    rows: list[dict[str, Any]] = DeltaTable(str(table)).to_pyarrow_table().to_pylist()
+    return rows
+
 
 SEED = 20260301
 FILES, LINES = 8, 500
@@ -164,7 +295,7 @@ def _looked_at(project: Path, job: str, point: str) -> Kill:
     if pending is None:
         raise RunError("HF5311", f"no batch of {job} is pending after it was killed", at=job)
     held = _held_by_table(project, job, inspected.query_id)
-    told = inspected.next_start
+    forecast = inspected.next_start
     return Kill(
         job=job,
         point=point,
@@ -173,7 +304,7 @@ def _looked_at(project: Path, job: str, point: str) -> Kill:
         planned=(checkpoint / "offsets" / str(pending)).is_file(),
         in_sink=held is not None and held >= pending,
         committed=(checkpoint / "commits" / str(pending)).is_file(),
-        next_start=f"{told.action.value} batch {told.batch_id}: {told.reason}",
+        next_start=f"{forecast.action.value} batch {forecast.batch_id}: {forecast.reason}",
     )
 
 
@@ -206,8 +337,8 @@ def _broke_off(why: str, ended: subprocess.CompletedProcess[str]) -> HoldfastErr
     error = _document(ended).get("error")
     if error is not None:
         return HoldfastError(error["code"], error["message"], at=error["at"], why=error["why"])
-    told = (ended.stdout + ended.stderr).strip().splitlines()
-    message = f"{why}; its last output: {excerpt(' '.join(told[-8:]), 400)}"
+    printed = (ended.stdout + ended.stderr).strip().splitlines()
+    message = f"{why}; its last output: {excerpt(' '.join(printed[-8:]), 400)}"
     return RunError("HF5311", message)
 
 

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from holdfast.errors import ProjectError, UsageError
-from holdfast.nearest import nearest
-from holdfast.storage.paths import shown_url
+from holdfast.storage.location import shown_url
+from holdfast.wording import nearest
 
 DATED, GENERATED, TEMPORARY = "dated-path", "generated-path", "temporary-path"
 ACCEPTANCES = (DATED, GENERATED, TEMPORARY)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ProjectError
-from holdfast.storage.paths import is_folder
+from holdfast.storage.location import is_folder
 
 if TYPE_CHECKING:
     from holdfast.jobs.projectfile.model import Project
@@ -111,7 +111,17 @@ def _shown(file: Path, working_folder: Path | None) -> str:
 
 
 def module_file(folder: Path, name: str) -> Path | None:
-    """Return the file of a module by its dotted name; None where the folder has none."""
+    """Return the file of a module by its dotted name; None where the folder has none.
+
+    A file that may not be looked at is returned too: whoever reads it is told why not.
+    """
     place = folder.joinpath(*name.split("."))
     candidates = (place / "__init__.py", place.with_name(f"{place.name}.py"))
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if _may_be_file(path)), None)
+
+
+def _may_be_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return True

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from holdfast.nearest import CLOSE, nearest
+from holdfast.wording import CLOSE, nearest
 
 _FILES = (
     "path basePath checkpointLocation cleanSource compression discardCachedInputRatio fileNameOnly "

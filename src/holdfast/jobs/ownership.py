@@ -13,7 +13,7 @@ from typing import Protocol
 from holdfast.errors import CheckpointError, ProjectError
 from holdfast.jobs.endpoints import JobPlaces, lies_inside, overlaps, parts_between, ready_places
 from holdfast.jobs.ready import ReadyJob
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import shown_path
 from holdfast.storage.reading import Reader
 
 _CHECKPOINT = "checkpoint"
@@ -132,14 +132,14 @@ def _meeting(inner: _Spot, outer: _Spot) -> Iterator[PathProblem]:
 def _meeting_of_checkpoint(inner: _Spot, outer: _Spot) -> Iterator[PathProblem]:
     """Clearing, vacuuming or listing the one place would take the other along."""
     checkpoints = [spot for spot in (inner, outer) if spot.what == _CHECKPOINT]
-    told = max(checkpoints, key=lambda spot: spot.number)
-    other = outer if told is inner else inner
+    later = max(checkpoints, key=lambda spot: spot.number)
+    other = outer if later is inner else inner
     if len(checkpoints) == 2 and inner.place == outer.place:
-        message = f"jobs.{told.job.job} has the same checkpoint as jobs.{other.job.job}"
-        yield PathProblem(told.job.job, ("checkpoint",), "HF1109", message)
-    elif not _is_hidden(told, other):
-        message = f"{told.named} is {_how(told, other)} {other.named}"
-        yield PathProblem(told.job.job, ("checkpoint",), "HF1113", message)
+        message = f"jobs.{later.job.job} has the same checkpoint as jobs.{other.job.job}"
+        yield PathProblem(later.job.job, ("checkpoint",), "HF1109", message)
+    elif not _is_hidden(later, other):
+        message = f"{later.named} is {_how(later, other)} {other.named}"
+        yield PathProblem(later.job.job, ("checkpoint",), "HF1113", message)
 
 
 def _how(spot: _Spot, other: _Spot) -> str:

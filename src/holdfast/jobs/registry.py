@@ -19,8 +19,7 @@ from pathlib import Path
 from holdfast.errors import ProjectError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.storage.localwriter import LocalWriter
-from holdfast.storage.location import canonical
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import canonical, shown_path
 from holdfast.storage.writing import writing_border
 
 FOLDER = ".holdfast"

@@ -14,7 +14,7 @@ from holdfast.answers import Answer, OneLine
 from holdfast.errors import ProjectError, UsageError
 from holdfast.jobs.discovery import PROJECT_FILE
 from holdfast.storage.localwriter import LocalWriter
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import shown_path
 
 SCHEMA_FILE = ".holdfast/holdfast.schema.json"
 _EXAMPLE = Path(__file__).with_name("example")

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import ProjectError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.nearest import nearest
-from holdfast.storage.location import Location, parse_location
+from holdfast.storage.location import Location, is_there, parse_location
 from holdfast.storage.options import (
     FAMILIES,
     StorageOptions,
@@ -26,7 +25,7 @@ from holdfast.storage.options import (
     settings_from_spark,
     settings_given,
 )
-from holdfast.storage.paths import is_there
+from holdfast.wording import nearest
 
 if TYPE_CHECKING:
     from holdfast.jobs.projectfile.model import Project

@@ -113,8 +113,8 @@ class OwnLedger:
         value = self.newest.get(query_id) if query_id is not None else None
         if value is not None:
             return LastCommitted.batch(value, f"read from {self.named}")
-        told = LastCommitted.unknown if query_id is None else LastCommitted.nothing
-        return told(f"no batch of this query is in {self.named}")
+        answer = LastCommitted.unknown if query_id is None else LastCommitted.nothing
+        return answer(f"no batch of this query is in {self.named}")
 
 
 NO_QUERY_YET = "the checkpoint has no query id yet"

@@ -7,12 +7,27 @@ from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
 from holdfast.answers import Answer, changing_steps
+from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.steps import Steps, lacks_job, named_steps, repeated_options
 from holdfast.targets.jobs import job_named
 
 Arguments = ParamSpec("Arguments")
 Answered = TypeVar("Answered", bound=Answer[Any])
+
+
+_OUTPUT_MODES = ("append", "update", "complete")
+
+
+def known_output_mode(given: str) -> str:
+    """Return an output mode in small letters, as Spark takes any; raise UsageError for another."""
+    mode = str(given).lower()
+    if mode not in _OUTPUT_MODES:
+        message = f"{given!r} is not an output mode"
+        raise UsageError(
+            "HF1001", message, next_steps=(f"the modes are {', '.join(_OUTPUT_MODES)}",)
+        )
+    return mode
 
 
 def repeats_project(act: Callable[Arguments, Answered]) -> Callable[Arguments, Answered]:

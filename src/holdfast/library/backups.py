@@ -106,7 +106,7 @@ def restore(
     'restored'
     """
     from holdfast.backup.commands import Caller
-    from holdfast.targets.sinks import asking_sink
+    from holdfast.targets.opening import asking_sink
 
     chosen = ProjectChoice.of(project, profile)
     sink_of = partial(asking_sink, storage_options=storage_options)

@@ -10,7 +10,7 @@ from holdfast.answers import Answer, naming
 from holdfast.errors import SparkStartError, UsageError
 from holdfast.findings import Finding, named, rooted
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.library.answering import repeats_project, several
+from holdfast.library.answering import known_output_mode, repeats_project, several
 from holdfast.library.looking import require_release
 from holdfast.storage.options import StorageOptions, StorageSettings, settings_given
 from holdfast.targets.opening import working_folder
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from holdfast.jobs.built import Job
     from holdfast.restart.result import Check, CheckedJob
+
+_WITHOUT_SPARK = frozenset({"HF5201", "HF5202", "HF5203", "HF5204"})
+"""What is said where no Java or no pyspark is here that could plan: the rest is compared still."""
 
 
 @repeats_project
@@ -64,14 +67,14 @@ def _checked_frame(
     accept: Sequence[str],
     storage_options: StorageOptions,
 ) -> CheckedJob:
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
     from holdfast.storage.location import parse_location
 
     if len(frames) != 1 or isinstance(frames[0], str):
         message = "with a checkpoint, one streaming DataFrame is checked"
         raise UsageError("HF1001", message, next_steps=("give the DataFrame of the query",))
     installed_spark()
-    from holdfast.spark.checking import check_frame
+    from holdfast.spark.planning import check_frame
 
     location = parse_location(str(checkpoint), relative_to=working_folder())
     settings: StorageSettings = settings_given(location.scheme, storage_options)
@@ -79,7 +82,7 @@ def _checked_frame(
         frames[0],  # type: ignore[arg-type]
         location,
         settings,
-        output_mode=output_mode,
+        output_mode=known_output_mode(output_mode),
         release=spark,
         accepted=frozenset(several(accept)),
     )
@@ -95,7 +98,7 @@ def _checked_jobs(
 ) -> list[CheckedJob]:
     from holdfast.restart.bundles import read_bundle
     from holdfast.running.options import requested_jobs
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
 
     if any(hasattr(one, "isStreaming") for one in jobs):
         message = "a DataFrame is checked against a checkpoint"
@@ -116,19 +119,19 @@ def _checked_jobs(
     if last is not None and last.last.job not in ("", ready[0].name):
         message = f"the bundle is of job {last.last.job}, not of {ready[0].name}"
         raise UsageError("HF2506", message, at=str(against))
+    only = ready[0].name if len(ready) == 1 else None
     try:
         installed_spark()
+        from holdfast.spark.planning import check_jobs
+
+        with naming(only, only):
+            return check_jobs(ready, session, release=spark, accepted=accepted, against=last)
     except SparkStartError as error:
-        if last is not None:
+        if last is not None or error.code.number not in _WITHOUT_SPARK:
             raise
-        from holdfast.running.examining import check_unplanned
+        from holdfast.running.admission import check_unplanned
 
         return [check_unplanned(job, spark, error.message, accepted) for job in ready]
-    from holdfast.spark.checking import check_jobs
-
-    only = ready[0].name if len(ready) == 1 else None
-    with naming(only, only):
-        return check_jobs(ready, session, release=spark, accepted=accepted, against=last)
 
 
 def _answer(jobs: Sequence[CheckedJob]) -> Answer[Check]:

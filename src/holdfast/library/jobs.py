@@ -55,6 +55,6 @@ def status(
     name, places = job_places(jobs, chosen, storage_options, timeout)
     if metrics is None:
         return status_of(name, places)
-    from holdfast.metrics.reporting import status_with_metrics
+    from holdfast.metrics.exposition import status_with_metrics
 
     return status_with_metrics(name, places, Path(metrics))

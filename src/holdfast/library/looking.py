@@ -16,12 +16,19 @@ from holdfast.codes import CODES
 from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import named, names_target, repeats_project
-from holdfast.nearest import nearest
 from holdfast.steps import repeated_options
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.jobs import jobs_of
-from holdfast.targets.opening import local_folder, open_recorded, open_target
-from holdfast.targets.sinks import declared_job_of, declared_sink_of, ledger_place, sink_place
+from holdfast.targets.opening import (
+    declared_job_of,
+    declared_sink_of,
+    ledger_place,
+    local_folder,
+    open_recorded,
+    open_target,
+    sink_place,
+)
+from holdfast.wording import nearest
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.comparison.result import Comparison
@@ -216,7 +223,7 @@ def doctor(
     ('ok', ['HF2302', 'HF2335'])
     """
     from holdfast.diagnosis.doctor.doctor import Choice, examine
-    from holdfast.targets.examinees import each_once, examinees_of
+    from holdfast.targets.jobs import each_once, examinees_of
 
     if spark is not None:
         require_release(spark)

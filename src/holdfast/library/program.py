@@ -15,7 +15,7 @@ from holdfast.storage.options import FamilyOptions, StorageOptions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from holdfast.running.events import Watcher
+    from holdfast.running.report import Watcher
     from holdfast.spark.heldquery import HeldQuery
 
 
@@ -54,7 +54,7 @@ def start(
     with naming(str(checkpoint), job), at_caller(caller_line()):
         from holdfast.jobs.built import job_of_program
         from holdfast.restart.acceptance import is_acceptance
-        from holdfast.spark.installation import installed_spark
+        from holdfast.spark.session.installation import installed_spark
 
         installed_spark()
         from holdfast.running.options import RunOptions

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from holdfast.answers import Answer, naming
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.library.answering import names_target, repeats_project
+from holdfast.library.answering import known_output_mode, names_target, repeats_project
 from holdfast.redaction import redact
 from holdfast.storage.options import StorageOptions, settings_given
 from holdfast.targets.opening import working_folder
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from holdfast.findings import Finding
     from holdfast.jobs.built import Job
@@ -29,25 +30,27 @@ class NotRecordedWarning(UserWarning):
 
 
 def record(
-    frame: DataFrame,
+    frame: DataFrame | StreamingQuery,
     *,
-    checkpoint: str | Path,
+    checkpoint: str | Path | None = None,
     output_mode: str = "append",
     sink: str | None = None,
     strict: bool = False,
     storage_options: StorageOptions = (),
 ) -> Answer[RecordReport] | None:
-    """Record the query of a program that Holdfast does not run; call it right before `start()`.
+    """Record the query of a program that Holdfast does not run.
 
-    `checkpoint` and `output_mode` are those that the query is started with; `sink` is where its
-    rows go, in your words. The record is stored next to the checkpoint, without a lease: no other
+    Give it the query right after `start()`: it knows its checkpoint, output mode and sink, and the
+    record is tied to its id. Or give it the DataFrame right before `start()`: `checkpoint` and
+    `output_mode` are those that the query is started with, `sink` is where its rows go, in your
+    words. The record is stored next to the checkpoint, without a lease: no other
     driver is disturbed. `holdfast.check(frame, checkpoint=…)` compares the next version with it
     once a batch was committed.
 
     A stream must not fail because it could not be recorded: then a NotRecordedWarning is issued and
     None is returned. With `strict`, HoldfastError is raised instead.
     """
-    with naming(str(checkpoint), None):
+    with naming(None if checkpoint is None else str(checkpoint), None):
         try:
             return _recorded(frame, checkpoint, output_mode, sink, storage_options)
         except HoldfastError as error:
@@ -58,27 +61,38 @@ def record(
             if strict:
                 raise
             told = f"{type(error).__name__}: {redact(str(error))}"
-    message = f"the query on {redact(str(checkpoint))} was not recorded: {told}"
+    place = "" if checkpoint is None else f" on {redact(str(checkpoint))}"
+    message = f"the query{place} was not recorded: {told}"
     warnings.warn(message, NotRecordedWarning, stacklevel=3)
     return None
 
 
 def _recorded(
-    frame: DataFrame,
-    checkpoint: str | Path,
+    frame: DataFrame | StreamingQuery,
+    checkpoint: str | Path | None,
     output_mode: str,
     sink: str | None,
     storage_options: StorageOptions,
 ) -> Answer[RecordReport]:
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
     from holdfast.storage.location import parse_location
 
     installed_spark()
-    from holdfast.spark.recording import record_frame
+    from holdfast.spark.planning import record_frame, record_started
+    from holdfast.spark.startedquery import is_query
 
-    location = parse_location(str(checkpoint), relative_to=working_folder())
-    settings = settings_given(location.scheme, storage_options)
-    return _answer([record_frame(frame, location, settings, output_mode=output_mode, sink=sink)])
+    place = None
+    if checkpoint is not None:
+        place = parse_location(str(checkpoint), relative_to=working_folder())
+    if is_query(frame):
+        return _answer([record_started(frame, place, storage_options)])
+    if place is None:
+        message = "a DataFrame is recorded for the checkpoint that it is started on"
+        raise UsageError("HF1001", message, next_steps=("give checkpoint=…",))
+    settings = settings_given(place.scheme, storage_options)
+    mode = known_output_mode(output_mode)
+    recorded = record_frame(cast("DataFrame", frame), place, settings, output_mode=mode, sink=sink)
+    return _answer([recorded])
 
 
 @repeats_project
@@ -95,7 +109,7 @@ def record_jobs(
     HoldfastError.
     """
     from holdfast.running.options import requested_jobs
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
 
     if not jobs:
         message = "name the jobs that run elsewhere"
@@ -109,7 +123,7 @@ def record_jobs(
         verbose=False,
     )
     installed_spark()
-    from holdfast.spark.recording import record_declared
+    from holdfast.spark.planning import record_declared
 
     only = ready[0].name if len(ready) == 1 else None
     with naming(only, only):

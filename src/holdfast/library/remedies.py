@@ -213,7 +213,7 @@ def facts_of(
     from holdfast.diagnosis.doctor.doctor import examined_subject
     from holdfast.diagnosis.inspection.result import inspection_of
     from holdfast.remedy.facts import Facts
-    from holdfast.targets.examinees import examinee_of
+    from holdfast.targets.jobs import examinee_of
 
     found = resolved(text, project, storage_options)
     subject, findings = examined_subject(examinee_of(found, text, storage_options, sink))
@@ -252,7 +252,7 @@ def _applying(
     storage_options: StorageOptions,
 ) -> Applying:
     from holdfast.remedy.applying import Applying
-    from holdfast.targets.sinks import asking_sink
+    from holdfast.targets.opening import asking_sink
 
     return Applying(
         _records(found, waiting),
@@ -272,7 +272,7 @@ def _opened_sink(found: Target) -> Iterator[JobSink]:
         message = f"{found.location.shown} is not declared as a job here"
         raise PlanError("HF4614", message, at=found.location.shown)
     from holdfast.running.options import jobs_of_project, session_of_project
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
 
     installed_spark()
     from holdfast.spark.planning import opened_sink

@@ -17,8 +17,7 @@ from holdfast.targets.opening import working_folder
 
 if TYPE_CHECKING:
     from holdfast.jobs.built import Job
-    from holdfast.running.events import Watcher
-    from holdfast.running.report import RunReport
+    from holdfast.running.report import RunReport, Watcher
 
 __all__ = ["ACCEPTABLE", "GRACE_SECONDS", "Stopping", "is_acceptance", "run"]
 
@@ -61,7 +60,7 @@ def run(
     """
     from holdfast.running.admission import attempt_recorded
     from holdfast.running.options import requested_jobs
-    from holdfast.spark.installation import installed_spark
+    from holdfast.spark.session.installation import installed_spark
 
     ready, session = requested_jobs(
         jobs,
@@ -85,7 +84,7 @@ def run(
         keep_running=keep_running,
         fail_fast=fail_fast,
     )
-    from holdfast.metrics.reporting import reporting_metrics
+    from holdfast.metrics.exposition import reporting_metrics
 
     told = watch or (lambda _event: None)
     asked = stopping or Stopping()

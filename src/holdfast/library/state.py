@@ -10,13 +10,12 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import names_target
-from holdfast.state.options import FIRST_ROWS, MEMORY_BYTES
+from holdfast.state.results import FIRST_ROWS, MEMORY_BYTES
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.opening import local_folder, open_target
 
 if TYPE_CHECKING:
-    from holdfast.state.frames import StateAnswer
-    from holdfast.state.opened import OpenedCheckpoint
+    from holdfast.state.opened import OpenedCheckpoint, StateAnswer
 
 __all__ = ["FIRST_ROWS", "MEMORY_BYTES", "open_checkpoint", "read_state"]
 

@@ -13,7 +13,7 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.leases.state import Standing
 from holdfast.records.moments import epoch_seconds
 from holdfast.records.run import Ended, Measures
-from holdfast.running.events import (
+from holdfast.running.report import (
     BatchDone,
     Event,
     JobEnded,

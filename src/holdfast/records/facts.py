@@ -103,7 +103,7 @@ class FunctionFacts:
     name: str
     """`module:qualified name`."""
     kind: str
-    """`transform`, `udf`, `pandas`, `state` or `sink`."""
+    """`transform`, `udf`, `pandas`, `state`, `source` or `sink`."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """Digest of each piece of code, constant or default that it reaches, by name; itself too.
     One that begins with `constant:` is there to be shown: the code has its value."""

@@ -8,8 +8,7 @@ before it. Text without secrets comes out unchanged, and redacting twice changes
 
 from __future__ import annotations
 
-from holdfast.redaction.known import remember_secret
-from holdfast.redaction.names import REDACTED, names_secret
+from holdfast.redaction.known import REDACTED, names_secret, remember_secret
 from holdfast.redaction.text import excerpt, looks_secret, redact, redact_value
 
 __all__ = [

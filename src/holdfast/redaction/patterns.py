@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from holdfast.redaction.names import HINTS, REDACTED, SECRET_WORD, expression, is_about
+from holdfast.redaction.known import HINTS, REDACTED, SECRET_WORD, expression, is_about
 
 _REST_OF_NAME = expression(r"[\w.\-]*")
 # \ue020 stands for a blank that was percent-encoded (see encodings.py): part of a value, but also

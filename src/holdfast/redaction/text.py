@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from urllib.parse import quote, unquote
 
-from holdfast.redaction.known import redact_known
-from holdfast.redaction.names import BLANK, REDACTED, expression, names_secret
+from holdfast.redaction.known import BLANK, REDACTED, expression, names_secret, redact_known
 from holdfast.redaction.patterns import redact_assignments, redact_shapes
 
 _PERCENT = expression(r"%[0-9A-Fa-f]{2}")

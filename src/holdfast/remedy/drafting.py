@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.plurals import counted
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.checkpoint import change_files_arguments
 from holdfast.remedy.steps.singlefiles import restore_files_arguments
+from holdfast.wording import counted
 
 
 def backup_step(facts: Facts) -> Step:

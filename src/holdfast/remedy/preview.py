@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.checkpoint.layout import checksum_name
 from holdfast.errors import NotFoundError, StorageError
-from holdfast.storage.paths import place_within, shown_path
+from holdfast.storage.location import place_within, shown_path
 from holdfast.storage.reading import FileKind, Listed, Listing, Reader, order_of
 
 

@@ -9,8 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from holdfast.errors import DecodeError, UsageError
-from holdfast.format.eventlogs.events import EventLog, LoggedQuery, decode_events
-from holdfast.format.eventlogs.plans import (
+from holdfast.format.eventlogs import (
+    EventLog,
+    LoggedQuery,
+    decode_events,
     operators_of,
     output_mode_of,
     source_of,

@@ -134,8 +134,8 @@ def _recording(
         after=History(records).newest_generation(),
         plan=described.plan,
         output_mode=described.output_mode,
-        # A program records what it is about to start; the others describe what runs.
-        ran=described.origin is not Origin.PROGRAM,
+        # A program records what it is about to start, unless it knows a batch that it made.
+        ran=described.origin is not Origin.PROGRAM or described.passed is not None,
         job=described.job,
         project=described.project,
         sink=described.sink,

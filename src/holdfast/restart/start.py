@@ -20,6 +20,7 @@ from holdfast.records.folder import RecordsFolder
 from holdfast.records.recordings import QueryPart
 from holdfast.records.run import PlanFacts, SinkFacts
 from holdfast.restart.partial import completed
+from holdfast.restart.samefunctions import with_new_names
 
 _NO_SETTINGS: Mapping[str, str] = {}
 
@@ -174,7 +175,7 @@ class StartFacts:
         is_same = fingerprint(stored) == fingerprint(self.current)
         if is_same and stored.code == self.current.code:
             return None
-        return QueryPair(stored, self.current)
+        return QueryPair(with_new_names(stored, self.current), self.current)
 
     @property
     def has_history(self) -> bool:

@@ -15,15 +15,14 @@ from holdfast.jobs.endpoints import ready_places
 from holdfast.jobs.lineage import changed_tables, downstream_jobs
 from holdfast.jobs.readying import ready_job
 from holdfast.jobs.target import settings_at
-from holdfast.nearest import nearest
 from holdfast.records.run import Versions
 from holdfast.restart.acceptance import SHARED_MOUNT
-from holdfast.running.events import Watcher
-from holdfast.running.report import JobOutcome
+from holdfast.running.report import JobOutcome, Watcher
 from holdfast.running.settings import S3, SessionOptions, features_of
 from holdfast.running.stopping import GRACE_SECONDS, Stopping
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
+from holdfast.wording import nearest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from holdfast.jobs.built import Job
     from holdfast.jobs.projectfile.model import Project
     from holdfast.jobs.ready import ReadyJob
-    from holdfast.spark.jvm import Jvm
+    from holdfast.spark.session.jvm import Jvm
 
 
 @dataclass(frozen=True)
@@ -109,12 +108,14 @@ def requested_jobs(
         raise UsageError("HF1001", message)
     if declared:
         declared = with_changed_tables(declared)
-        wish = session_of_program(declared, working_folder, offline=offline, ui=ui, verbose=verbose)
-        return declared, replace(wish, kept=kept)
+        options = session_of_program(
+            declared, working_folder, offline=offline, ui=ui, verbose=verbose
+        )
+        return declared, replace(options, kept=kept)
     loaded = project.load_required(working_folder)
     ready = jobs_of_project(loaded, names)
-    wish = session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
-    return ready, replace(wish, kept=kept)
+    options = session_of_project(loaded, ready, offline=offline, ui=ui, verbose=verbose)
+    return ready, replace(options, kept=kept)
 
 
 def with_changed_tables(jobs: Sequence[ReadyJob]) -> tuple[ReadyJob, ...]:

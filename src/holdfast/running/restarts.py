@@ -22,8 +22,7 @@ from holdfast.records.moments import moment_after, moment_now
 from holdfast.records.processes import this_holder
 from holdfast.records.starts import NextRestart, Restarts
 from holdfast.redaction import excerpt
-from holdfast.running.events import Event, JobEnded, JobRestarting, Watcher
-from holdfast.running.report import JobOutcome, JobReport
+from holdfast.running.report import Event, JobEnded, JobOutcome, JobReport, JobRestarting, Watcher
 
 LONGEST_BACKOFF_SECONDS = 300.0
 _KEPT_FAILURES = 20
@@ -49,8 +48,8 @@ class Reason:
         """Whether an error is of this kind."""
         if not re.fullmatch(self.codes, error.code.number):
             return False
-        told = f"{error.message}\n{error.trace or ''}"
-        return self.words is None or re.search(self.words, told) is not None
+        text = f"{error.message}\n{error.trace or ''}"
+        return self.words is None or re.search(self.words, text) is not None
 
 
 REASONS: tuple[Reason, ...] = (
@@ -271,14 +270,14 @@ class RestartNotes:
     def watching(self, watch: Watcher) -> Watcher:
         """Return a watcher that keeps the notes and passes every event on."""
 
-        def told(event: Event) -> None:
+        def reported(event: Event) -> None:
             if isinstance(event, JobRestarting):
                 self._write(event)
             elif isinstance(event, JobEnded) and event.job in self._noted:
                 self._clear(event.job)
             watch(event)
 
-        return told
+        return reported
 
     def _write(self, event: JobRestarting) -> None:
         now = moment_now()

@@ -20,17 +20,17 @@ from holdfast.jobs.lineage import Lineage
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Ended
 from holdfast.running.admission import DID_NOT_RETURN, refused_outcome, unstarted_outcome
-from holdfast.running.events import (
+from holdfast.running.hooks import CallHook, HookCalls
+from holdfast.running.options import Abandon, RunContext, RunOptions
+from holdfast.running.report import (
     BatchDone,
     Event,
+    JobOutcome,
     JobRestarting,
     JobsFailed,
     JobWaitingForUpstream,
     Watcher,
 )
-from holdfast.running.hooks import CallHook, HookCalls
-from holdfast.running.options import Abandon, RunContext, RunOptions
-from holdfast.running.report import JobOutcome
 from holdfast.running.restarts import JobRestarts, backoff_seconds, passes
 from holdfast.running.stopping import Stopping
 from holdfast.storage.opening import open_reader
@@ -40,7 +40,7 @@ FAILED_FOR_GOOD = frozenset({Ended.FAILED, Ended.REFUSED, Ended.LOST_LEASE})
 _LAST_SECONDS = 1.2
 """How long jobs may take to report when somebody insists on a stop."""
 _LOOK_SECONDS = 0.2
-"""How often a wish to stop is looked for."""
+"""How often a request to stop is looked for."""
 
 RunOnce = Callable[[ReadyJob, RunContext], JobOutcome]
 """Runs one life of a job, from its start to its end."""
@@ -309,7 +309,7 @@ class Runner:
                 self._watch(JobWaitingForUpstream(one.job.name, awaited))
 
     def _patience(self) -> float:
-        """Return how long to wait for a report: until a pause is over, or a wish may have come."""
+        """Return how long to wait for a report: until a pause is over, or a request may come."""
         now = self._clock.now()
         # One whose pause is over may wait for more than time: it must not keep us awake.
         pauses = (one.due - now for one in self._in(_Stage.PAUSED) if one.due > now)
@@ -330,12 +330,12 @@ class Runner:
         threading.Thread(target=self._live, args=(one.job, mine), name=name, daemon=True).start()
 
     def _reporting(self, job: str, watch: Watcher) -> Watcher:
-        def told(event: Event) -> None:
+        def reported(event: Event) -> None:
             if isinstance(event, BatchDone):
                 self._reports.put(Happened(job))
             watch(event)
 
-        return told
+        return reported
 
     def _live(self, job: ReadyJob, context: RunContext) -> None:
         try:

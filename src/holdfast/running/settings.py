@@ -11,9 +11,8 @@ from pathlib import Path
 from holdfast.errors import SparkStartError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.redaction import redact_value
-from holdfast.storage.location import SCHEMES
+from holdfast.storage.location import SCHEMES, shown_url
 from holdfast.storage.options import OptionValue, StorageSettings
-from holdfast.storage.paths import shown_url
 
 _PREFIX = "spark.hadoop.fs.s3a."
 _SETTINGS: Mapping[str, str] = {
@@ -176,23 +175,23 @@ def refuse_master(master: str, at: str | None = None) -> None:
         raise SparkStartError("HF5215", message, at=at)
 
 
-def session_settings(wish: SessionOptions, jars: Sequence[str]) -> dict[str, str]:
+def session_settings(options: SessionOptions, jars: Sequence[str]) -> dict[str, str]:
     """Return every setting of the session; `jars` are all files that it needs."""
-    settings = {**_defaults(wish), **wish.conf}
-    settings |= {"spark.master": wish.master, "spark.app.name": wish.name}
+    settings = {**_defaults(options), **options.conf}
+    settings |= {"spark.master": options.master, "spark.app.name": options.name}
     if jars:
         settings[JARS] = ",".join(jars)
-    if wish.ui:
+    if options.ui:
         settings["spark.ui.enabled"] = "true"
-    if DELTA in wish.features:
-        settings[EXTENSIONS] = _joined(wish.conf.get(EXTENSIONS, ""), DELTA_EXTENSION, ",")
-    if wish.is_local:
+    if DELTA in options.features:
+        settings[EXTENSIONS] = _joined(options.conf.get(EXTENSIONS, ""), DELTA_EXTENSION, ",")
+    if options.is_local:
         settings[WORKER_PATH] = _joined(
-            str(wish.folder), wish.conf.get(WORKER_PATH, ""), os.pathsep
+            str(options.folder), options.conf.get(WORKER_PATH, ""), os.pathsep
         )
-    if not wish.verbose and "log4j" not in wish.conf.get(JAVA_OPTIONS, ""):
+    if not options.verbose and "log4j" not in options.conf.get(JAVA_OPTIONS, ""):
         quiet = f"-Dlog4j2.configurationFile={QUIET_LOGS.as_uri()}"
-        settings[JAVA_OPTIONS] = _joined(quiet, wish.conf.get(JAVA_OPTIONS, ""), " ")
+        settings[JAVA_OPTIONS] = _joined(quiet, options.conf.get(JAVA_OPTIONS, ""), " ")
     return settings
 
 
@@ -201,25 +200,25 @@ def launch_settings(settings: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in settings.items() if not _is_secret(name, value)}
 
 
-def _defaults(wish: SessionOptions) -> dict[str, str]:
+def _defaults(options: SessionOptions) -> dict[str, str]:
     defaults = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
-    if wish.is_local:
+    if options.is_local:
         defaults |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
-    return {**defaults, **_delta(wish), **_s3(wish)}
+    return {**defaults, **_delta(options), **_s3(options)}
 
 
-def _delta(wish: SessionOptions) -> dict[str, str]:
-    if DELTA not in wish.features:
+def _delta(options: SessionOptions) -> dict[str, str]:
+    if DELTA not in options.features:
         return {}
     settings = {CATALOG: DELTA_CATALOG}
-    if wish.is_local:
+    if options.is_local:
         # Delta's own 50 tasks for every snapshot are for clusters.
         settings["spark.databricks.delta.snapshotPartitions"] = "2"
     return settings
 
 
-def _s3(wish: SessionOptions) -> dict[str, str]:
-    return s3_settings(wish.storage) if S3 in wish.features else {}
+def _s3(options: SessionOptions) -> dict[str, str]:
+    return s3_settings(options.storage) if S3 in options.features else {}
 
 
 def _joined(first: str, second: str, separator: str) -> str:

@@ -20,15 +20,15 @@ from pyspark.errors.exceptions.captured import CapturedException
 
 import holdfast
 from holdfast.checkpoint.reading import read_overview
+from holdfast.diagnosis.explain.pages import Page
 from holdfast.diagnosis.explain.pages.catalogue import find_page
-from holdfast.diagnosis.explain.pages.page import Page
 from holdfast.errors import HoldfastError, JvmDiedError, RunError
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Failure
 from holdfast.redaction import excerpt, redact
 from holdfast.running.report import failure_record
-from holdfast.spark.jvm import Jvm
-from holdfast.spark.jvmdeath import JvmDeath, Shortage
+from holdfast.spark.session.jvm import Jvm
+from holdfast.spark.session.jvmdeath import JvmDeath, Shortage
 from holdfast.storage.opening import open_reader
 
 _LONGEST_SENTENCE = 400

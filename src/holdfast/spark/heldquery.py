@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from holdfast.answers import changing_steps, naming
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.running.report import JobReport
-from holdfast.spark.jvm import quiet_disconnections
+from holdfast.spark.session.jvm import quiet_disconnections
 from holdfast.steps import steps_in_python
 
 if TYPE_CHECKING:

@@ -12,15 +12,20 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.moments import moment_now
 from holdfast.records.run import Ended, Failure, Run
 from holdfast.running.admission import DID_NOT_RETURN, refused_outcome, unstarted_outcome
-from holdfast.running.events import BatchDone, JobEnded, JobStarted, JobStarting
 from holdfast.running.options import RunContext
-from holdfast.running.progress import Report, behind
-from holdfast.running.recordkeeping import RecordKeeper, SinkTracker
-from holdfast.running.report import JobOutcome, JobReport
+from holdfast.running.recordkeeping import RecordKeeper, Report, SinkTracker, behind
+from holdfast.running.report import (
+    BatchDone,
+    JobEnded,
+    JobOutcome,
+    JobReport,
+    JobStarted,
+    JobStarting,
+)
 from holdfast.running.stopping import SIGNALS
 from holdfast.spark.failures import failure_of, job_error, jvm_deaths_raised, jvm_died
-from holdfast.spark.gate import StoppedBeforeSinkError
-from holdfast.spark.jvmdeath import JvmDeath
+from holdfast.spark.query.gate import StoppedBeforeSinkError
+from holdfast.spark.session.jvmdeath import JvmDeath
 from holdfast.spark.start import RunningQuery, halt, start_job
 
 if TYPE_CHECKING:
@@ -54,7 +59,7 @@ class JobRun:
         self._keeper: RecordKeeper | None = None
         self._sink = SinkTracker()
         self.error: HoldfastError | None = None
-        """What ended the job, where it was neither the end of its data nor a wish."""
+        """What ended the job, where it was neither the end of its data nor a request to stop."""
 
     @property
     def job(self) -> ReadyJob:

@@ -43,14 +43,13 @@ from holdfast.records.run import SHARED_SINK, Ended, PlanFacts
 from holdfast.records.statements import Statement, Statements
 from holdfast.restart.acceptance import accepted_by_name
 from holdfast.restart.start import StartFacts, last_run
-from holdfast.running.admission import emptied, written_places
-from holdfast.running.examining import fatal_before_start
+from holdfast.running.admission import emptied, fatal_before_start, written_places
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.recordkeeping import facts_of_sink
-from holdfast.spark.dataframe import apply_transform, load_sources
-from holdfast.spark.existingsession import refuse_other_default
-from holdfast.spark.gate import read_range
-from holdfast.spark.session import session_for
+from holdfast.spark.query.dataframe import apply_transform, load_sources
+from holdfast.spark.query.gate import read_range
+from holdfast.spark.session.existing import refuse_other_default
+from holdfast.spark.session.opening import session_for
 from holdfast.spark.sinks.native import NativeSink
 from holdfast.spark.sinks.opening import open_sink
 from holdfast.spark.sinks.sink import BatchSink, JobSink, offsets_in_sink
@@ -206,24 +205,24 @@ def _refusal(
     sink: JobSink,
 ) -> RefusedError:
     at = f"{checkpoint.location}/offsets/{max(changed)}"
-    told = " and ".join(f"offsets/{one}" for one in changed)
-    told += f" {'is' if len(changed) == 1 else 'are'} not what a run kept before it delivered"
+    reported = " and ".join(f"offsets/{one}" for one in changed)
+    reported += f" {'is' if len(changed) == 1 else 'are'} not what a run kept before it delivered"
     try:
         found = {one: copies.copy_of(query_id, one) for one in changed}
     except CheckpointError as error:
-        return RefusedError("HF2604", f"{told}; {error.message} ({error.at})", at=at)
+        return RefusedError("HF2604", f"{reported}; {error.message} ({error.at})", at=at)
     contents = {one: copy for one, copy in found.items() if copy is not None}
     paths = {
         one: f"{copies.location}/{copy_path(query_id, one, _digest(copy))}"
         for one, copy in contents.items()
     }
     if len(contents) < len(changed):
-        return RefusedError("HF2604", f"{told}; a kept copy is gone", at=at)
+        return RefusedError("HF2604", f"{reported}; a kept copy is gone", at=at)
     held = partial(offsets_in_sink, sink, query_id)
     verdicts = judge_copies(checkpoint, changed, contents, held)
     steps = (*advice(verdicts[max(verdicts)], paths), _KEEP)
     return RefusedError(
-        "HF2604", f"{told}: {' and '.join(paths.values())}", at=at, next_steps=steps
+        "HF2604", f"{reported}: {' and '.join(paths.values())}", at=at, next_steps=steps
     )
 
 

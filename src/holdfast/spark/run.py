@@ -21,21 +21,20 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.run import Ended
 from holdfast.redaction import redact
 from holdfast.running.admission import admit, attempt_recorded, refused_outcome
-from holdfast.running.events import JobStopping, RunStep, Watcher
 from holdfast.running.hooks import call_hook
 from holdfast.running.options import RunContext, RunOptions
-from holdfast.running.report import JobOutcome, RunReport
+from holdfast.running.report import JobOutcome, JobStopping, RunReport, RunStep, Watcher
 from holdfast.running.restarts import RestartNotes
 from holdfast.running.runner import WELL, Runner
 from holdfast.running.settings import SessionOptions, features_of
 from holdfast.running.stopping import Stopping, handlers_kept, heeding_signals
-from holdfast.spark.existingsession import kept_findings, kept_settings, refuse_lacking, with_kept
 from holdfast.spark.failures import job_error, jvm_died, pending_batch
 from holdfast.spark.heldquery import HeldQuery
-from holdfast.spark.installation import refuse_connect_session, refuse_stopped_session
 from holdfast.spark.jobrun import JobRun
-from holdfast.spark.jvm import Jvm, quiet_python
-from holdfast.spark.session import has_session, open_session, stop_session, versions_of
+from holdfast.spark.session.existing import kept_findings, kept_settings, refuse_lacking, with_kept
+from holdfast.spark.session.installation import refuse_connect_session, refuse_stopped_session
+from holdfast.spark.session.jvm import Jvm, quiet_python
+from holdfast.spark.session.opening import has_session, open_session, stop_session, versions_of
 from holdfast.spark.sinks.opening import check_function
 from holdfast.spark.start import start_job
 from holdfast.steps import named_steps
@@ -51,7 +50,7 @@ _SIGNALLED = 128
 
 def run_jobs(
     jobs: Sequence[ReadyJob],
-    wish: SessionOptions,
+    session_options: SessionOptions,
     options: RunOptions,
     *,
     stopping: Stopping,
@@ -68,14 +67,14 @@ def run_jobs(
     ordered = [by_name[name] for name in lineage.order()]
     with RestartNotes(ordered) as notes:
         return _run_ordered(
-            ordered, lineage, wish, options, stopping, notes.watching(watch), progress
+            ordered, lineage, session_options, options, stopping, notes.watching(watch), progress
         )
 
 
 def _run_ordered(
     ordered: Sequence[ReadyJob],
     lineage: Lineage,
-    wish: SessionOptions,
+    session_options: SessionOptions,
     options: RunOptions,
     stopping: Stopping,
     watch: Watcher,
@@ -92,11 +91,11 @@ def _run_ordered(
             job, _document(_named(with_pending(job, outcome), job), stopping)
         ),
     )
-    runner.refuse(dict(_refused_before_spark(ordered, options.accepted, wish, watch)))
+    runner.refuse(dict(_refused_before_spark(ordered, options.accepted, session_options, watch)))
     with _acknowledging(stopping, watch), heeding_signals(stopping):
         release = _run_in_sessions(
             runner,
-            lambda: _open_context(runner.left, wish, options, stopping, watch, progress),
+            lambda: _open_context(runner.left, session_options, options, stopping, watch, progress),
         )
         outcomes = runner.outcomes()
     ended = [_named(with_pending(job, outcomes[job.name]), job) for job in ordered]
@@ -154,23 +153,23 @@ def _run_in_sessions(
 @contextmanager
 def _open_context(
     jobs: Sequence[ReadyJob],
-    wish: SessionOptions,
+    session_options: SessionOptions,
     options: RunOptions,
     stopping: Stopping,
     watch: Watcher,
     progress: Progress | None,
 ) -> Iterator[RunContext | None]:
     """Open the one Spark, or use the one that is open; None where a signal came before."""
-    opened = _open_unless_stopped(jobs, wish, stopping, watch, progress)
+    opened = _open_unless_stopped(jobs, session_options, stopping, watch, progress)
     if opened is None:
         yield None
         return
     session, found = opened
     try:
-        with quiet_python(verbose=wish.verbose):
+        with quiet_python(verbose=session_options.verbose):
             jvm = Jvm.of(session)
             if found:
-                kept = kept_settings(session, wish)
+                kept = kept_settings(session, session_options)
                 settings = with_kept(options.settings, kept)
                 options = replace(options, settings=settings, noted=kept_findings(kept))
             else:
@@ -184,7 +183,7 @@ def _open_context(
 
 def _open_unless_stopped(
     jobs: Sequence[ReadyJob],
-    wish: SessionOptions,
+    session_options: SessionOptions,
     stopping: Stopping,
     watch: Watcher,
     progress: Progress | None,
@@ -193,7 +192,7 @@ def _open_unless_stopped(
     try:
         with handlers_kept(), stopping.interruptible(), attempt_recorded(*jobs):
             found = has_session()
-            return open_session(wish, progress, lambda step: watch(RunStep(step))), found
+            return open_session(session_options, progress, lambda step: watch(RunStep(step))), found
     except KeyboardInterrupt:
         # The thread that listens to signals takes a moment longer to remember it.
         if not stopping.wait(_HEARD_SECONDS):
@@ -255,12 +254,15 @@ def _each_death_once(outcomes: Sequence[JobOutcome]) -> list[JobOutcome]:
 
 
 def _refused_before_spark(
-    jobs: Sequence[ReadyJob], accepted: Collection[str], wish: SessionOptions, watch: Watcher
+    jobs: Sequence[ReadyJob],
+    accepted: Collection[str],
+    session_options: SessionOptions,
+    watch: Watcher,
 ) -> Iterator[tuple[str, JobOutcome]]:
     """Find jobs that can't start whatever Spark says."""
     for job in jobs:
         try:
-            admit(job, accepted, wish.master)
+            admit(job, accepted, session_options.master)
         except HoldfastError as error:
             yield job.name, refused_outcome(job, error, watch)
 

@@ -30,19 +30,13 @@ from holdfast.records.run import Ended, PlanFacts, Run, SourceProgress
 from holdfast.records.statements import Statement
 from holdfast.restart.judging import admit_start
 from holdfast.restart.start import StartFacts
-from holdfast.running.admission import attempt_recorded, refuse_half_changed
-from holdfast.running.downstream import affected_jobs
-from holdfast.running.events import JobWaiting
+from holdfast.running.admission import affected_jobs, attempt_recorded, refuse_half_changed
 from holdfast.running.options import RunContext
-from holdfast.running.progress import QueryProgress
-from holdfast.running.recordkeeping import facts_of_sink
+from holdfast.running.recordkeeping import QueryProgress, facts_of_sink
+from holdfast.running.report import JobWaiting
 from holdfast.running.stopping import Stopping
-from holdfast.spark.dataframe import code_digests, job_functions
 from holdfast.spark.facts import plan_facts
 from holdfast.spark.failures import failure_of, job_error, jvm_deaths_raised
-from holdfast.spark.gate import Gate, NativeWriter, SinkWriter, StoppedBeforeSinkError
-from holdfast.spark.jvm import Jvm, lost_connection
-from holdfast.spark.listening import ProgressListener
 from holdfast.spark.preflight import (
     accepted_names,
     build_frame,
@@ -55,10 +49,14 @@ from holdfast.spark.preflight import (
     start_facts,
     statement_about_pending,
 )
-from holdfast.spark.session import active
+from holdfast.spark.query.dataframe import code_digests, job_functions
+from holdfast.spark.query.gate import Gate, NativeWriter, SinkWriter, StoppedBeforeSinkError
+from holdfast.spark.query.listening import ProgressListener
+from holdfast.spark.query.upsertkey import guard_upsert_key
+from holdfast.spark.session.jvm import Jvm, lost_connection
+from holdfast.spark.session.opening import active
 from holdfast.spark.sinks.native import NativeSink
 from holdfast.spark.sinks.sink import BatchSink, JobSink
-from holdfast.spark.upsertkey import guard_upsert_key
 from holdfast.storage.location import canonical
 from holdfast.storage.reading import Reader
 

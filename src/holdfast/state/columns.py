@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.errors import UsageError
-from holdfast.format.arrow import arrow_numbers
-from holdfast.nearest import nearest
+from holdfast.format.buffers import arrow_numbers
 from holdfast.state.layouts import Shown, StoreLayout
+from holdfast.wording import nearest
 
 _MOST_NAMES = 20
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from holdfast.format.arrow import arrow_numbers, cast, taken
+from holdfast.format.buffers import Changes, Spans, arrow_numbers, cast, gathered, taken
 from holdfast.format.rocksdb.keys import (
     KeyEncoder,
     KeyLayout,
@@ -21,8 +21,6 @@ from holdfast.format.rocksdb.values import split_values
 from holdfast.format.rows.avro import decode_avro, decode_avro_versions
 from holdfast.format.rows.types import arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows
-from holdfast.format.spans import Changes, Spans
-from holdfast.state.bytestrings import gathered
 from holdfast.state.layouts import StoreLayout
 
 _ONLY_BYTES = pa.schema([("bytes", pa.binary())])

@@ -14,7 +14,7 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.statefiles import DEFAULT_STORE, OperatorFiles, PartitionFiles, StoreFiles
 from holdfast.errors import CheckpointError, UsageError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.format.spans import Changes
+from holdfast.format.buffers import Changes
 from holdfast.state.columns import shown_batch, shown_schema
 from holdfast.state.decoding import RowDecoder
 from holdfast.state.layouts import StoreLayout, layouts_of
@@ -22,13 +22,12 @@ from holdfast.state.loading.chains import Chain, PartitionHistory, loadable_batc
 from holdfast.state.loading.links import LinkReader
 from holdfast.state.loading.logs import StateLog
 from holdfast.state.loading.partition import living_entries
-from holdfast.state.options import MEMORY_BYTES
-from holdfast.state.results import BatchChange
-from holdfast.storage.paths import place_within
+from holdfast.state.results import MEMORY_BYTES, BatchChange
+from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    from holdfast.state.query.keysearch import KeySearch
+    from holdfast.state.query.conditions import KeySearch
 
 
 _BUFFERED_BYTES = 32 << 20
@@ -300,7 +299,7 @@ def _chosen(
 
 def _search(decoder: RowDecoder, key: Mapping[str, object]) -> KeySearch:
     # Who looks at rows does not wait for what finds one key.
-    from holdfast.state.query.keysearch import KeySearch
+    from holdfast.state.query.conditions import KeySearch
 
     return KeySearch(decoder, key)
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from holdfast.errors import StorageError
-from holdfast.storage.location import Location, canonical
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import Location, canonical, shown_path
 
 FOLDER = ".holdfast"
 
@@ -110,13 +109,13 @@ def mounted_alone(kept: Location, mountinfo: Path = MOUNTINFO) -> str | None:
     if not kept.is_local:
         return None
     try:
-        told = os.fsdecode(mountinfo.read_bytes())
+        reported = os.fsdecode(mountinfo.read_bytes())
     except OSError:
         return None
     around, name = os.path.split(kept.url)
     parent = os.path.dirname(around)  # noqa: PTH120 - a text, which is compared with texts
     folder = f"{parent.rstrip('/')}/{name}"
-    return folder if beside_is_elsewhere(told, folder, kept.url) else None
+    return folder if beside_is_elsewhere(reported, folder, kept.url) else None
 
 
 def _is_within(path: str, point: str) -> bool:

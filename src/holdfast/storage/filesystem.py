@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from holdfast.errors import StorageError
-from holdfast.installing import pip_line
 from holdfast.redaction import redact
 from holdfast.storage.errors import border
 from holdfast.storage.location import Location
 from holdfast.storage.options import FAMILIES, OptionValue, StorageSettings
+from holdfast.wording import pip_line
 
 CONNECTIONS = 32
 """How many reads may be under way at once."""
@@ -236,8 +236,8 @@ def open_bare_filesystem(
     root = implementation.root
     if location.scheme == implementation.root.partition("://")[0]:
         root = kind._strip_protocol(implementation.root)
-    told = {} if location.scheme in FAMILIES else kind._get_kwargs_from_urls(location.url)
-    return _instance(kind, implementation, location, told, instances), root
+    from_url = {} if location.scheme in FAMILIES else kind._get_kwargs_from_urls(location.url)
+    return _instance(kind, implementation, location, from_url, instances), root
 
 
 def _class_of(implementation: Implementation, location: Location) -> Any:
@@ -257,13 +257,13 @@ def _instance(
     kind: Any,
     implementation: Implementation,
     location: Location,
-    told: dict[str, Any],
+    from_url: dict[str, Any],
     instances: Instances | None,
 ) -> Any:
-    """Make the file system; `told` is what the URL itself says, such as the host of ftp:."""
+    """Make the file system; `from_url` is what the URL itself says, such as the host of ftp:."""
     # Nothing is cached: neither a listing, which would be old at the second look, nor the
     # instance, which would keep credentials and connections in a table of fsspec's.
-    arguments = {**told, **implementation.arguments, "skip_instance_cache": True}
+    arguments = {**from_url, **implementation.arguments, "skip_instance_cache": True}
     if implementation.protocol not in ("hdfs", "memory"):
         arguments["use_listings_cache"] = False
     made_with = repr((implementation.protocol, sorted(arguments.items())))

@@ -13,10 +13,10 @@ from operator import itemgetter
 from pathlib import Path
 
 from holdfast.errors import NotFoundError, StorageError
-from holdfast.nearest import CLOSE, nearest
 from holdfast.storage.errors import border, translated
-from holdfast.storage.paths import inner_path, place_within, shown_path
+from holdfast.storage.location import inner_path, place_within, shown_path
 from holdfast.storage.reading import FileKind, Listed, Listing
+from holdfast.wording import CLOSE, nearest
 
 _FILE, _FOLDER = FileKind.FILE, FileKind.FOLDER
 _SCAN_BY_DESCRIPTOR = os.scandir in os.supports_fd

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.storage.local import is_inside
+from holdfast.storage.location import inner_path, place_within, shown_path
 from holdfast.storage.machine import temporary_name
-from holdfast.storage.paths import inner_path, place_within, shown_path
 from holdfast.storage.writing import file_mode, folder_mode, writing_border
 
 _CREATE = (

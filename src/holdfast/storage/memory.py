@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from holdfast.errors import NotFoundError, StorageError
-from holdfast.storage.paths import place_within, shown_path
+from holdfast.storage.location import place_within, shown_path
 from holdfast.storage.reading import FileKind, Listed, Listing, add_parents, order_of
 
 

@@ -57,7 +57,7 @@ def open_writer(location: Location, settings: StorageSettings) -> Writer:
         return LocalWriter(location.url, location.shown)
     # fsspec takes a quarter of a second to import: only who writes remotely pays for it.
     from holdfast.storage.filesystem import open_bare_filesystem
-    from holdfast.storage.remotewriter import WRITE_ONCE_SCHEMES, FsspecWriter
+    from holdfast.storage.remote import WRITE_ONCE_SCHEMES, FsspecWriter
 
     if location.scheme not in WRITE_ONCE_SCHEMES:
         message = (

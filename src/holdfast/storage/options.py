@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.errors import StorageError
-from holdfast.nearest import nearest
 from holdfast.redaction import remember_secret
 from holdfast.storage.location import Location
+from holdfast.wording import nearest
 
 OptionValue = str | bool | int
 FamilyOptions = Mapping[str, Mapping[str, OptionValue]]

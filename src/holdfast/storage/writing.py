@@ -68,18 +68,18 @@ def writing_border(at: str) -> Iterator[None]:
     except HoldfastError:
         raise
     except Exception as error:
-        told = translated(error, at)
-        if told.code.number == "HF7002":
-            told = _denied(told, at)
-        if told.code.number in ("HF7006", "HF7001"):
-            message = told.message.partition(": ")[2] or type(error).__name__
-            told = StorageError("HF7015", f"the storage failed while writing: {message}", at=at)
-        raise told from error
+        failure = translated(error, at)
+        if failure.code.number == "HF7002":
+            failure = _denied(failure, at)
+        if failure.code.number in ("HF7006", "HF7001"):
+            message = failure.message.partition(": ")[2] or type(error).__name__
+            failure = StorageError("HF7015", f"the storage failed while writing: {message}", at=at)
+        raise failure from error
 
 
-def _denied(told: StorageError, at: str) -> StorageError:
+def _denied(failure: StorageError, at: str) -> StorageError:
     """Say of a denied write what a write needs; the code's own words are about reading."""
-    detail = told.message.partition(": ")[2]
+    detail = failure.message.partition(": ")[2]
     message = f"writing was denied{f': {detail}' if detail else ''}"
     why = "nothing was changed; this user can read here but not write"
     step = "run as the user that runs the job, or give this user write access"

@@ -168,6 +168,22 @@ def mapped(text: str) -> Query:
     )
 
 
+NAMED = """
+from pyspark.sql.functions import udf
+@udf("string")
+def {name}(user):
+    return user.{method}()
+"""
+
+
+def named(name: str, method: str = "upper") -> Query:
+    """Return a query whose key a Python function of a name makes."""
+    return updating(
+        lambda b: b.orders().groupBy(getattr(b.code["rules"], name)("user").alias("k")).count(),
+        code={"rules": NAMED.format(name=name, method=method)},
+    )
+
+
 NULLS: dict[str, Any] = {"first": NULL_FIRST, "second": NULL_SECOND}
 MOVED: dict[str, Any] = {"first": FUTURE, "second": LATE}
 
@@ -220,6 +236,10 @@ PAIRS = grouped(
              mapped(MISSING.format(2)), mapped(MISSING.format(3))),
         Pair("udf-other-library-function", "floor is imported as ceil was",
              mapped(ROUNDED.format("floor")), mapped(ROUNDED.format("ceil"))),
+        Pair("udf-renamed", "a function has another name", named("group_of"), named("spelled"),
+             harmless=True),
+        Pair("udf-renamed-and-changed", "a function has another name, and gives something else",
+             named("group_of"), named("spelled", "lower")),
         Pair("udf-mapping-in-another-order", "a mapping has its entries in another order",
              mapped(ORDERED.format("{1: 2, 3: 4}")), mapped(ORDERED.format("{3: 4, 1: 2}")),
              harmless=True),

@@ -10,7 +10,7 @@ import pytest
 
 import holdfast
 from holdfast.diagnosis.inspection.evidence import Basis, SinkEvidence
-from holdfast.ledgers.custom.batchledger import ledger_beside
+from holdfast.ledgers.custom import ledger_beside
 from holdfast.ledgers.database.postgres import LEDGER
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.storage.location import parse_location

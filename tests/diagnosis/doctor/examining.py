@@ -6,9 +6,9 @@ from holdfast.answers import Answer
 from holdfast.diagnosis.doctor.doctor import Choice, Examinee, Unopened, examine
 from holdfast.diagnosis.doctor.examination import Examination
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.inspection.subject import DeclaredJob
 from holdfast.findings import Finding
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 from tests.corpus.loading import Sample, sample

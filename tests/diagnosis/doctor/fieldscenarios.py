@@ -258,7 +258,7 @@ FIELD_SCENARIOS: tuple[Scenario, ...] = (
                      sql="select k, day, sum(n) as s from source group by k, day",
                      sink={"format": "delta", "path": "out", "mode": "upsert", "key": ("k",)}),
                  query=QueryShape(operators=(AGGREGATION,), keys=frozenset({"k", "day"})))),
-             not_tried="the start succeeds, and tests/spark/test_upsertkey.py counts the rows"),
+             not_tried="the start succeeds; tests/spark/query/test_upsertkey.py counts the rows"),
     Scenario((89,), "HF2412", FATAL, "_delta_log/00000000000000000002.json",
              "Delta takes every batch again under a new query id: all rows are there twice.",
              lambda: alone({}, output_of("delta", "4.2.0"), job=declared()),

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from holdfast.diagnosis.doctor.doctor import Examinee
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.ledgers.files.format import (
     INTENT,
     Epochs,
@@ -18,7 +17,7 @@ from holdfast.ledgers.files.format import (
     encode_manifest,
 )
 from holdfast.ledgers.files.manifests import epochs_path, manifest_path, mark_path
-from holdfast.ledgers.reading import SinkMemory
+from holdfast.ledgers.reading import SinkMemory, SinkPlace
 from holdfast.ledgers.sinkstate import OwnLedger
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from holdfast.answers import Answer
 from holdfast.diagnosis.evidence.collecting import collect_evidence
 from holdfast.diagnosis.inspection.evidence import Evidence
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.jobs.target import DeclaredSink
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from holdfast.diagnosis.doctor.doctor import Examinee
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.inspection.subject import DeclaredJob
 from holdfast.errors import NotFoundError
 from holdfast.findings import Severity
 from holdfast.jobs.projectfile.job import Job
 from holdfast.ledgers.files.format import Intent
 from holdfast.ledgers.files.manifests import manifest_path
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.records.leases.state import Standing
 from holdfast.records.run import Ended, Run, SinkFacts
 from holdfast.storage.memory import MemoryReader

@@ -12,9 +12,9 @@ from holdfast.codes.doctor import DOCTOR_CODES
 from holdfast.diagnosis.checks.subject import ACROSS_CHECKS, SUBJECT_CHECKS
 from holdfast.diagnosis.doctor.doctor import Choice, Examinee, Unopened, examine
 from holdfast.diagnosis.doctor.wrongfixes import WRONG_FIXES
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.errors import CheckpointError, StorageError
 from holdfast.findings import Severity, worst
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 from tests.checkpoint.pictures import files_of, without

@@ -11,8 +11,7 @@ from holdfast.cli.drawing.evidence import draw_evidence
 from holdfast.diagnosis.evidence.collecting import collect_evidence
 from holdfast.diagnosis.evidence.report import markdown_report
 from holdfast.diagnosis.inspection.evidence import Evidence
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
-from holdfast.ledgers.reading import SinkMemory
+from holdfast.ledgers.reading import SinkMemory, SinkPlace
 from holdfast.ledgers.sinkstate import Contents, LastCommitted, SinkState
 from holdfast.records.leases.state import Standing
 from holdfast.records.run import SinkFacts

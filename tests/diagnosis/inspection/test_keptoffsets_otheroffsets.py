@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.diagnosis.inspection.keptoffsets import other_offsets
-from holdfast.ledgers.custom.batchledger import BatchLedger
+from holdfast.ledgers.custom import BatchLedger
 from holdfast.ledgers.database.postgres import LEDGER
 from holdfast.ledgers.delta.batches import user_metadata
 from holdfast.ledgers.delta.following import offsets_in_table

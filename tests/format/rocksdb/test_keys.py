@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
+from holdfast.format.buffers import Spans
 from holdfast.format.rocksdb.keys import (
     KeyEncoder,
     KeyLayout,
@@ -17,7 +18,6 @@ from holdfast.format.rocksdb.keys import (
     split_families,
     split_keys,
 )
-from holdfast.format.spans import Spans
 
 ROWS = st.binary(max_size=40)
 NO_PREFIX = KeyEncoder()

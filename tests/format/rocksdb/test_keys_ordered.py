@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
+from holdfast.format.buffers import Spans
 from holdfast.format.rocksdb.keys import ordered_columns
-from holdfast.format.spans import Spans
 
 INTEGERS = {pa.int8(): "b", pa.int16(): "h", pa.int32(): "i", pa.int64(): "q"}
 FRACTIONS = {pa.float32(): "f", pa.float64(): "d"}

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
+from holdfast.format.buffers import Spans
 from holdfast.format.rocksdb.values import split_values
-from holdfast.format.spans import Spans
 
 ROWS = st.binary(max_size=20)
 LISTS = st.lists(st.lists(ROWS, max_size=6), max_size=150)

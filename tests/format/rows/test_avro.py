@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
+from holdfast.format.buffers import Spans
 from holdfast.format.rows.avro import decode_avro, decode_avro_versions
-from holdfast.format.spans import Spans
 
 PLAIN: Mapping[pa.DataType, st.SearchStrategy[Any]] = {
     pa.bool_(): st.booleans(),

@@ -11,7 +11,7 @@ import google_crc32c
 import pytest
 
 from holdfast.errors import DecodeError
-from holdfast.format.spans import DELETE, DELETE_RANGE, MERGE, PUT
+from holdfast.format.buffers import DELETE, DELETE_RANGE, MERGE, PUT
 from holdfast.format.state.changes import LineageItem, read_changelog
 from holdfast.format.state.codecs import decompressed
 from holdfast.format.state.javadata import encode_text

@@ -12,7 +12,7 @@ import google_crc32c
 import pytest
 
 from holdfast.errors import DecodeError
-from holdfast.format.spans import DELETE, PUT
+from holdfast.format.buffers import DELETE, PUT
 from holdfast.format.state.changes import read_changes
 from holdfast.format.state.codecs import decompressed
 from tests.corpus.loading import Sample, corpus

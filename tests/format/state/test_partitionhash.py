@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from holdfast.errors import CheckpointError
+from holdfast.format.buffers import Spans
 from holdfast.format.rows.types import SPARK_TYPE, arrow_schema
 from holdfast.format.rows.unsaferow import decode_rows
-from holdfast.format.spans import Spans
 from holdfast.format.state.partitionhash import hash_columns, partition_of, partitions_of
 from holdfast.format.state.schema import decode_state_schema
 from tests.corpus.loading import Sample, corpus

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from holdfast.format.spans import DELETE, DELETE_RANGE, MERGE, PUT
+from holdfast.format.buffers import DELETE, DELETE_RANGE, MERGE, PUT
 from holdfast.format.state import records
 from holdfast.format.state.records import Buffer, find_records
 from tests.drawing import seeds

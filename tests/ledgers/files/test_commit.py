@@ -12,7 +12,7 @@ import pytest
 
 import holdfast
 from holdfast.errors import SinkError, StorageError
-from holdfast.ledgers.files.commit import FileCommits, asked
+from holdfast.ledgers.files.commit import FileCommits, sink_errors
 from holdfast.ledgers.files.format import Manifest
 from holdfast.ledgers.files.manifests import manifest_path, mark_path
 from holdfast.ledgers.files.publishing import commit_manifest, publish
@@ -304,7 +304,7 @@ def test_a_failed_attempt_is_removed_by_its_owner(place: Place) -> None:
 
 
 def test_what_keeps_manifests_from_being_read_is_told() -> None:
-    with pytest.raises(SinkError, match="here can't be asked: no") as caught, asked("here"):
+    with pytest.raises(SinkError, match="here can't be asked: no") as caught, sink_errors("here"):
         raise StorageError("HF7002", "no")
     assert caught.value.code.number == "HF5009"
 

@@ -13,10 +13,9 @@ from holdfast.errors import SinkError
 from holdfast.spark.sinks.database.dialect import DatabaseFailure
 from holdfast.spark.sinks.database.ledger import DatabaseLedger
 from holdfast.spark.sinks.database.ledgerstate import CommittedBatch, LedgerJudge, QueryState
-from holdfast.spark.sinks.database.move import BatchMove
 from holdfast.spark.sinks.database.rewinding import TakeBack
 from holdfast.spark.sinks.database.sink import DatabaseSink
-from holdfast.spark.sinks.database.staging import StagingTables
+from holdfast.spark.sinks.database.staging import BatchMove, StagingTables
 from tests.simulation.postgres.choices import parsed
 from tests.simulation.postgres.exploring import Explored, drawn, explore, few_deviations, shrunk
 from tests.simulation.postgres.running import Ran, Stage

@@ -11,7 +11,7 @@ from pyspark.sql import functions
 
 from holdfast.format.state.operators import decode_operator
 from holdfast.format.state.schema import columns, decode_state_schema
-from holdfast.spark.facts import MOST_TEXT, plan_facts
+from holdfast.spark.facts import MOST_TEXT, plan_facts, query_facts
 from holdfast.spark.facts.plan.planning import loaded_type, streaming_type
 from holdfast.spark.facts.settings import MEANING, PINNED, settings_of
 from tests.corpus.loading import sample
@@ -156,3 +156,43 @@ def test_settings_are_those_that_spark_would_use(spark: Any) -> None:
     wanted = {name: one[5:-1] for name, one in shown.items() if one != "None"}
     assert found == wanted | {"spark.sql.legacy.timeParserPolicy": "LEGACY"}
     assert found["spark.sql.session.timeZone"] == "Asia/Tokyo"
+
+
+def test_the_code_of_a_python_source_is_a_fact(spark: Any) -> None:
+    """Another reader gives other rows under the same name and schema."""
+
+    class OtherNumbers(Numbers):
+        def schema(self) -> Any:
+            return super().schema()
+
+    found = []
+    for source in (Numbers, OtherNumbers, Numbers):
+        spark.dataSource.register(source)
+        facts = query_facts(spark.readStream.format(Numbers.name()).load())
+        (function,) = facts.functions
+        assert function.kind == "source"
+        assert not [one for one in facts.unknown if "Python" in one]
+        found.append(function.parts)
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_broadcast_value_is_a_fact(spark: Any, streams: tuple[Any, Any]) -> None:
+    """The function is read although its variable is loaded in workers alone."""
+    found = []
+    for rate in (2, 3, 2):
+        rates = spark.sparkContext.broadcast({"a": rate})
+        times = functions.udf(lambda key, rates=rates: rates.value.get(key, 1), "long")
+        facts = query_facts(streams[0].select(times("key").alias("n")))
+        assert not [one for one in facts.unknown if "Python" in one]
+        (function,) = facts.functions
+        assert function.unfollowed == ()
+        found.append(function.parts)
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_share_of_the_rows_is_a_fact(spark: Any, streams: tuple[Any, Any]) -> None:
+    """Its seed is not: Spark draws one at each start."""
+    first, second, again = (
+        query_facts(streams[0].sample(share)).steps for share in (0.5, 0.1, 0.5)
+    )
+    assert first == again != second

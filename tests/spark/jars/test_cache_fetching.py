@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import SparkStartError
-from holdfast.spark.installation import find_java
 from holdfast.spark.jars.cache import JarCache, fetch
+from holdfast.spark.session.installation import find_java
 from tests.spark.jars.repository import CONTENT, locked, publish
 
 
@@ -98,7 +98,7 @@ def test_two_processes_may_fetch_the_same_at_once(repository: Path, cache: JarCa
         "from holdfast.spark.jars.cache import JarCache\n"
         "from holdfast.spark.jars.cache import fetch\n"
         "from holdfast.spark.jars.lock import Jar\n"
-        "from holdfast.spark.installation import find_java\n"
+        "from holdfast.spark.session.installation import find_java\n"
         f"fetch([{jar!r}], find_java(), JarCache(Path({str(cache.folder)!r})))\n"
     )
     both = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]

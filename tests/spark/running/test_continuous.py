@@ -12,8 +12,7 @@ from urllib.error import URLError
 import pytest
 
 import holdfast
-from holdfast.running.events import BatchDone, Event, JobEnded, RunStep
-from holdfast.running.report import JobReport
+from holdfast.running.report import BatchDone, Event, JobEnded, JobReport, RunStep
 from tests.metrics.jobs import Scraped, names_of, scrape, value
 from tests.spark.running.projects import Made, expected, ingest, table
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.spark.jvm import Jvm
+from holdfast.spark.session.jvm import Jvm
 from tests.drawing import draw
 from tests.parts.fulldisk import files_end_at
 from tests.parts.postgres import fresh_database, rows_in, running_server, start_again

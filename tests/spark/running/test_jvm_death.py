@@ -109,8 +109,8 @@ PROGRAM = f"""
 import os, signal, sys
 import holdfast
 from holdfast.errors import JvmDiedError, SparkStartError
-from holdfast.spark.jvm import Jvm
-from holdfast.spark.session import SessionOptions, open_session, stop_session
+from holdfast.spark.session.jvm import Jvm
+from holdfast.spark.session.opening import SessionOptions, open_session, stop_session
 
 delivered = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +157,61 @@ def called(folder: Path, word: str) -> str:
     assert ran.returncode == 0, ran.stderr
     assert "NotRecordedWarning" not in ran.stderr
     return ran.stdout
+
+
+def test_a_query_that_runs_is_recorded_with_what_it_knows(spark: Any, tmp_path: Path) -> None:
+    """Its checkpoint, mode, sink and newest batch; it is tied to its id, and counts at once."""
+    made = Made(tmp_path, {})
+    made.arrive(6)
+    place = tmp_path / "cp"
+    frame = frame_of(spark, tmp_path)
+    writer = frame.writeStream.format("noop").outputMode("complete")
+    query = writer.option("checkpointLocation", str(place)).start()
+    try:
+        early = holdfast.record(query, strict=True)
+        assert early is not None
+        assert early.result.recorded[0].query_id == query.id
+        query.processAllAvailable()
+        late = holdfast.record(query, checkpoint=place, strict=True)
+        with pytest.raises(holdfast.UsageError, match="the query runs on"):
+            holdfast.record(query, checkpoint=tmp_path / "elsewhere", strict=True)
+    finally:
+        query.stop()
+    assert late is not None
+    (recorded,) = late.result.recorded
+    assert (recorded.output_mode, recorded.passed, recorded.counts) == ("complete", 0, True)
+    assert "noop" in str(recorded.sink)
+    assert rules(frame, place) == (0, [])
+    assert rules(frame_of(spark, tmp_path, "max(n) as total"), place)[0] == 30
+
+
+def test_a_query_with_a_function_or_a_folder_as_its_sink_is_recorded(
+    spark: Any, tmp_path: Path
+) -> None:
+    """These sinks have no name of Spark's."""
+    Made(tmp_path, {}).arrive(3)
+    rows = spark.readStream.schema(ROWS).json(str(tmp_path / "in"))
+    for name, writer in {
+        "ForeachBatch": rows.writeStream.foreachBatch(lambda _frame, _number: None),
+        "FileSink": rows.writeStream.format("parquet").option("path", str(tmp_path / "out")),
+    }.items():
+        place = tmp_path / f"cp-{name}"
+        placed = writer.option("checkpointLocation", str(place)).trigger(availableNow=True)
+        query = placed.start()
+        query.awaitTermination()
+        answer = holdfast.record(query, strict=True)
+        assert answer is not None
+        (recorded,) = answer.result.recorded
+        assert name in str(recorded.sink) and recorded.passed == 0
+        assert holdfast.check(rows, checkpoint=place).exit_status == 0
+
+
+def test_a_frame_without_its_checkpoint_is_refused(spark: Any, tmp_path: Path) -> None:
+    """With the argument that is missing, and so is one with an unknown mode."""
+    Made(tmp_path, {}).arrive(3)
+    frame = frame_of(spark, tmp_path)
+    with pytest.raises(holdfast.UsageError, match="checkpoint"):
+        holdfast.record(frame, strict=True)
+    for act in (holdfast.check, partial(holdfast.record, strict=True)):
+        with pytest.raises(holdfast.UsageError, match="'upsert' is not an output mode"):
+            act(frame, checkpoint=tmp_path / "cp", output_mode="upsert")

@@ -18,7 +18,7 @@ from holdfast.records.history import History
 from holdfast.records.leases.taking import take_lease
 from holdfast.records.processes import this_holder
 from holdfast.records.run import Ended, Run
-from holdfast.running.events import BatchDone, Event, JobEnded, JobStarted, JobWaiting
+from holdfast.running.report import BatchDone, Event, JobEnded, JobStarted, JobWaiting
 from holdfast.running.stopping import Stopping
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings

@@ -17,7 +17,7 @@ import holdfast
 from holdfast.records.folder import records_of
 from holdfast.records.history import History
 from holdfast.records.run import Ended
-from holdfast.running.events import (
+from holdfast.running.report import (
     BatchDone,
     Event,
     JobEnded,

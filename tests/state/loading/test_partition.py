@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.format.spans import DELETE, DELETE_RANGE, MERGE, PUT, Changes
+from holdfast.format.buffers import DELETE, DELETE_RANGE, MERGE, PUT, Changes
 from holdfast.state.loading import partition as loading
 from holdfast.state.loading.chains import Chain, Link, LinkKind
 from holdfast.state.loading.partition import living_entries

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from holdfast.errors import CheckpointError
-from holdfast.format.spans import DELETE, DELETE_RANGE, MERGE, PUT, Changes, Spans
+from holdfast.format.buffers import DELETE, DELETE_RANGE, MERGE, PUT, Changes, Spans
 from holdfast.state.loading.partition import Overlay
 
 Change = tuple[int, bytes, bytes]

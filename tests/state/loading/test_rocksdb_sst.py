@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import CheckpointError, DecodeError
-from holdfast.format.spans import PUT
+from holdfast.format.buffers import PUT
 from holdfast.state.loading import rocksdb
 from holdfast.state.loading.rocksdb import open_tables, read_snapshot, stored_place
 from holdfast.storage.local import LocalReader

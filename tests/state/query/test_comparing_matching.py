@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.state.query.comparing import Matches
-from holdfast.state.query.digests import RECORD, Digests
+from holdfast.state.query.comparing import RECORD, Digests, Matches
 
 KEY = st.tuples(st.integers(0, 3), st.integers(0, 2))
 ROWS = st.lists(st.tuples(KEY, st.integers(0, 2)), max_size=12)

@@ -149,16 +149,16 @@ def _with_identity(picture: Picture, outcome: StartOutcome) -> StartOutcome:
     """Without `metadata` the older releases go on silently, as another query to the sink."""
     if outcome.action is Action.FRESH or picture.layout.has_file("metadata"):
         return outcome
-    told = f"{outcome.reason}; with a new query id, so the sink treats it as another query"
-    return replace(outcome, reason=told)
+    reported = f"{outcome.reason}; with a new query id, so the sink treats it as another query"
+    return replace(outcome, reason=reported)
 
 
 def _with_join(picture: Picture, outcome: StartOutcome) -> StartOutcome:
     """A checkpoint does not say how it joins; every release refuses an outer join in format 1."""
     if outcome.action is Action.FRESH or format_one_join(picture) is None:
         return outcome
-    told = f"{outcome.reason}; an outer join would fail: its state has format 1"
-    return replace(outcome, reason=told)
+    reported = f"{outcome.reason}; an outer join would fail: its state has format 1"
+    return replace(outcome, reason=reported)
 
 
 def _sources(picture: Picture, _release: str) -> StartOutcome | None:

@@ -11,7 +11,7 @@ from holdfast.checkpoint.recovery.outcome import Action, StartOutcome, failure, 
 from holdfast.checkpoint.releases import PARTITIONS, SOURCE_EVOLUTION, at_least
 from holdfast.format.logs.filelog import effective_interval, needed_ids
 from holdfast.format.logs.offsets import OffsetsEntry
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 
 def query_id(picture: Picture, release: str) -> StartOutcome | None:

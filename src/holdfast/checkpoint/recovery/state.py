@@ -210,14 +210,14 @@ class _Fault:
     unique_id: str = ""
     damaged: str = ""
     """The file, where there is one."""
-    told: str = ""
+    text: str = ""
     """What is wrong, where that lies in another file."""
 
     def located(self, files: PartitionFiles, folder: str, wanted: int) -> StateFailure:
         """Name the file at fault, and the version that can't be loaded without it."""
         path = self.damaged or files.missing_path(folder, self.version, self.unique_id)
         fault = "is empty or damaged" if self.damaged else "is missing"
-        reason = self.told or f"{path} {fault}"
+        reason = self.text or f"{path} {fault}"
         return StateFailure(f"{reason}, so state version {wanted} cannot be loaded", path)
 
 
@@ -269,7 +269,7 @@ def _unloadable_by_id(
     if item is None:
         return _Fault(*wanted)
     if _is_damaged(picture, item):
-        return _Fault(*wanted, damaged=item.path, told=_told(picture, item))
+        return _Fault(*wanted, damaged=item.path, text=_damage_text(picture, item))
     return None
 
 
@@ -307,11 +307,11 @@ def _broken_link(picture: Picture, links: Iterator[tuple[int, Listed | None]]) -
         if item is None:
             return _Fault(version)
         if _is_damaged(picture, item):
-            return _Fault(version, damaged=item.path, told=_told(picture, item))
+            return _Fault(version, damaged=item.path, text=_damage_text(picture, item))
     return None
 
 
-def _told(picture: Picture, item: Listed) -> str:
+def _damage_text(picture: Picture, item: Listed) -> str:
     """Name the table of a RocksDB snapshot that is at fault; the snapshot itself may be whole."""
     damage = picture.refused(item.path)
     return damage.error.message if damage is not None and damage.error.code == "HF2314" else ""

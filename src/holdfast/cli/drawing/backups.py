@@ -22,7 +22,7 @@ from holdfast.backup.results import (
 )
 from holdfast.backup.snapshot import BEFORE_RESTORE, SINK_LOG
 from holdfast.cli.drawing.console import draw_findings, size_text
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 MOST_BACKUPS = 50
 _UNBOUNDED = 10_000

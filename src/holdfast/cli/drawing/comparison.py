@@ -22,8 +22,8 @@ from holdfast.diagnosis.comparison.result import (
     Side,
     StoreComparison,
 )
-from holdfast.plurals import counted
 from holdfast.state.results import StateRow
+from holdfast.wording import counted
 
 _SIGNS = {
     Change.ADDED: ("+", "green"),

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from holdfast.findings import Finding, Severity
 from holdfast.format.sources import Amount
-from holdfast.plurals import measured
+from holdfast.wording import measured
 
 if TYPE_CHECKING:
     from holdfast.diagnosis.doctor.examination import Reported

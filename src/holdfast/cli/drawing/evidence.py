@@ -19,7 +19,7 @@ from holdfast.diagnosis.evidence.report import (
 )
 from holdfast.diagnosis.inspection.evidence import FACTS, Basis, Bundle, Evidence, Missing
 from holdfast.diagnosis.inspection.runs.restarts import Restart
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 MOST_RUNS = 10
 _STYLES = {Basis.UNKNOWN: "bold red", Basis.INFERRED: "yellow"}

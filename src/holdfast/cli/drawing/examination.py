@@ -25,7 +25,7 @@ from holdfast.diagnosis.doctor.examination import (
 )
 from holdfast.diagnosis.doctor.wrongfixes import WRONG_FIXES
 from holdfast.findings import Severity
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 
 def draw_examination(answer: Answer[Examination], console: Console) -> None:

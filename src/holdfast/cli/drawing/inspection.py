@@ -12,7 +12,7 @@ from holdfast.checkpoint.operators import Operator, Store
 from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.cli.drawing.console import amount_text, draw_findings, size_text, time_text
 from holdfast.diagnosis.inspection.result import RECORDED, Inspection, Source, Unverified
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 _HEADLINES = {
     Action.FRESH: ("begins at batch 0", "green"),

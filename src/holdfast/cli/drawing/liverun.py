@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, TextIO
 from holdfast.answers import plain
 from holdfast.cli.process import closed_pipe_ignored
 from holdfast.errors import UsageError
-from holdfast.plurals import counted, measured
 from holdfast.records.moments import moment_now
 from holdfast.redaction import redact, redact_value
-from holdfast.running.events import (
+from holdfast.running.report import (
     BatchDone,
     Event,
     JobEnded,
@@ -32,6 +31,7 @@ from holdfast.running.events import (
     RecordFailing,
     RunStep,
 )
+from holdfast.wording import counted, measured
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.cli.drawing.console import draw_findings
-from holdfast.plurals import counted
 from holdfast.remedy.plan import Effects, Plan
 from holdfast.remedy.results import Applied, JournalPlace, JournalReport, StepDone
+from holdfast.wording import counted
 
 
 def draw_plan(answer: Answer[Plan], console: Console) -> None:

@@ -12,10 +12,10 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.cli.drawing.console import draw_findings, draw_line
-from holdfast.plurals import counted
 from holdfast.records.run import Ended
 from holdfast.restart.recorded import RecordedQuery, RecordReport
 from holdfast.running.report import JobReport, RunReport
+from holdfast.wording import counted
 
 if TYPE_CHECKING:
     from holdfast.demonstration.story import Demonstration, Kill

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from holdfast.answers import Answer
 from holdfast.cli.drawing.console import draw_findings, size_text, time_text
-from holdfast.plurals import counted
 from holdfast.state.results import Growth, PartitionSummary, StateRow, StateRows, StateSummary
+from holdfast.wording import counted
 
 _BAR_WIDTH = 30
 _MOST_PARTITIONS = 32

@@ -14,9 +14,9 @@ from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.filelog import DEFAULT_INTERVAL, effective_interval
 from holdfast.ledgers.sparkfilesink import LOG_FOLDER
-from holdfast.plurals import counted
 from holdfast.storage.location import OBJECT_STORES
 from holdfast.storage.reading import FileKind
+from holdfast.wording import counted
 
 LARGE_LOG_BYTES = 32 * 1024 * 1024
 MANY_CHANGES = 100

@@ -12,8 +12,8 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.recovery.forecast import outcome_with
-from holdfast.checkpoint.recovery.outcome import Action
-from holdfast.checkpoint.releases import start_releases
+from holdfast.checkpoint.recovery.outcome import Action, NextStart
+from holdfast.checkpoint.releases import at_least, start_releases
 from holdfast.checkpoint.verification import Progress, verify
 from holdfast.diagnosis.checks.log.contents import (
     check_commit_sinks,
@@ -23,19 +23,17 @@ from holdfast.diagnosis.checks.log.contents import (
     check_query_id,
     check_source_logs_complete,
 )
-from holdfast.diagnosis.checks.log.ids import (
-    check_abandoned_state,
-    check_commit_without_offsets,
-    check_offsets_gaps,
-    check_uncommitted_batches,
-)
 from holdfast.diagnosis.checks.log.names import (
+    check_abandoned_state,
     check_blocking_names,
+    check_commit_without_offsets,
     check_left_overs,
     check_misnamed_batches,
+    check_offsets_gaps,
     check_orphan_checksums,
     check_special_files,
     check_strange_names,
+    check_uncommitted_batches,
 )
 from holdfast.diagnosis.checks.log.progress import (
     check_batch_times,
@@ -66,6 +64,7 @@ from holdfast.diagnosis.checks.state.operators import (
     check_schema_recorded,
     check_schema_types,
     check_state_ids,
+    lost_state,
 )
 from holdfast.diagnosis.checks.state.versions import (
     check_empty_state,
@@ -75,14 +74,14 @@ from holdfast.diagnosis.checks.state.versions import (
     check_state_versions,
 )
 from holdfast.diagnosis.inspection.result import Inspection, Sink, inspection_of
-from holdfast.diagnosis.inspection.runs.recorded import Recall, nothing
+from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.errors import NotFoundError
 from holdfast.findings import Finding, Place, Severity, worst_first
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    from holdfast.diagnosis.inspection.sink.place import SinkPlace
+    from holdfast.ledgers.reading import SinkPlace
 
 
 def check_wholeness(picture: Picture) -> Iterator[Finding]:
@@ -162,7 +161,10 @@ def check_next_start(picture: Picture) -> Iterator[Finding]:
         Severity.FATAL,
         f"the next start fails{with_which}: {reason}",
         Place("offsets" if planned is None else f"offsets/{planned}"),
-        {"releases": list(failing), "reasons": {one: told.reason for one, told in failing.items()}},
+        {
+            "releases": list(failing),
+            "reasons": {one: fault.reason for one, fault in failing.items()},
+        },
     )
 
 
@@ -266,12 +268,37 @@ def inspect_checkpoint(
         verified=verified,
         run=recorded.run_of(picture),
     )
+    lost = _lost_operators(picture, recorded, found)
+    if lost:
+        result = replace(result, next_start=_failing(result.next_start, lost[0].message))
     return Answer(
         command="inspect",
         location=picture.location,
         result=result if sink is None else replace(result, sink=_asked(result, sink)),
-        findings=worst_first((*found, *check_records(picture, recorded))),
+        findings=worst_first((*found, *lost, *check_records(picture, recorded))),
     )
+
+
+def _lost_operators(
+    picture: Picture, recorded: Recorded, found: Iterable[Finding]
+) -> tuple[Finding, ...]:
+    """Return that the last run kept state which is gone, where the files alone do not show it."""
+    if not recorded.runs or picture.is_unlisted("state") or picture.moved:
+        return ()
+    if any(one.code == _NEEDED and one.place.file.startswith("state") for one in found):
+        return ()
+    from holdfast.diagnosis.inspection.runs.lastquery import recorded_operators
+
+    names = recorded_operators(recorded, picture)
+    return tuple(lost_state(picture.layout.state.operators, names))
+
+
+def _failing(start: NextStart, reason: str) -> NextStart:
+    """Return a start that fails for want of state, where one of the files alone would not."""
+    if start.action is Action.FAIL:
+        return start
+    touched = not at_least(start.assumes_spark, "4.2")
+    return replace(start, action=Action.FAIL, reason=reason, sink_touched=touched, differs=())
 
 
 def _with_snapshots(reader: Reader, picture: Picture) -> tuple[Picture, tuple[Finding, ...]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast.checkpoint.picture import Picture
 from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.findings import Finding, Place, Severity
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 if TYPE_CHECKING:
     from holdfast.records.run import Run

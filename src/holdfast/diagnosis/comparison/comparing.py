@@ -24,7 +24,7 @@ from holdfast.errors import DecodeError, UsageError
 from holdfast.findings import Finding, Place, Severity, named, rooted
 from holdfast.format.logs.offsets import OffsetsEntry, decode_offsets
 from holdfast.state.opened import require_state_extra
-from holdfast.storage.paths import place_within
+from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class DiffOptions:
 
 
 def compare_checkpoints(
-    left: Reader, right: Reader, asked: DiffOptions, *, formats: Formats | None = None, most: int
+    left: Reader, right: Reader, options: DiffOptions, *, formats: Formats | None = None, most: int
 ) -> Answer[Comparison]:
     """Compare the newest batches of two checkpoints, and their states; nothing is written."""
     one = _whole_picture(left, most)
@@ -55,25 +55,25 @@ def compare_checkpoints(
         other = _whole_picture(right, most)
     found = comparison_of(one, other, formats or {})
     findings = _damage(one, other)
-    if _has_state(one) and _has_state(other) and not asked.logs_only:
-        unread = _unread(asked)
+    if _has_state(one) and _has_state(other) and not options.logs_only:
+        unread = _unread(options)
         if unread is not None:
             return Answer("diff", one.location, found, (*findings, unread))
         from holdfast.diagnosis.comparison.state import state_at
 
-        here = state_at(left, one, asked.from_batch)
+        here = state_at(left, one, options.from_batch)
         with naming(right.location):
-            there = state_at(right, other, asked.to_batch)
-        found, findings = _with_state(found, findings, here, there, asked)
+            there = state_at(right, other, options.to_batch)
+        found, findings = _with_state(found, findings, here, there, options)
     return Answer("diff", one.location, found, findings)
 
 
 def compare_batches(
-    reader: Reader, asked: DiffOptions, *, formats: Formats | None = None
+    reader: Reader, options: DiffOptions, *, formats: Formats | None = None
 ) -> Answer[Comparison]:
     """Compare two batches of one checkpoint: their entries, and the state after each."""
     picture = _whole_picture(reader)
-    first, last = _two_batches(picture, asked)
+    first, last = _two_batches(picture, options)
     one, other = _entry(reader, picture, first), _entry(reader, picture, last)
     entries = tuple(entry_differences(last, one, other)) if one and other else ()
     found = Comparison(
@@ -89,12 +89,12 @@ def compare_batches(
         identical=not entries,
     )
     findings = _damage(picture)
-    if _has_state(picture) and not asked.logs_only:
+    if _has_state(picture) and not options.logs_only:
         require_state_extra()
         from holdfast.diagnosis.comparison.state import StateAt
 
         here, there = StateAt(reader, picture, first), StateAt(reader, picture, last)
-        found, findings = _with_state(found, findings, here, there, asked)
+        found, findings = _with_state(found, findings, here, there, options)
     return Answer("diff", picture.location, found, findings)
 
 
@@ -114,34 +114,34 @@ def _with_state(
     findings: tuple[Finding, ...],
     left: StateAt | None,
     right: StateAt | None,
-    asked: DiffOptions,
+    options: DiffOptions,
 ) -> tuple[Comparison, tuple[Finding, ...]]:
     if left is None or right is None:
         return found, findings
     from holdfast.diagnosis.comparison.state import compare_stores
 
-    state = compare_stores(left, right, asked.operator, asked.store, asked.rows)
+    state = compare_stores(left, right, options.operator, options.store, options.rows)
     stores = tuple(state.stores)
-    told = replace(
+    reported = replace(
         found,
         left=replace(found.left, batch_id=left.batch_id),
         right=replace(found.right, batch_id=right.batch_id),
         stores=stores,
         identical=found.identical and all(store.identical for store in stores),
     )
-    return told, (*findings, *state.findings)
+    return reported, (*findings, *state.findings)
 
 
 def _has_state(picture: Picture) -> bool:
     return bool(picture.layout.state.operators)
 
 
-def _unread(asked: DiffOptions) -> Finding | None:
+def _unread(options: DiffOptions) -> Finding | None:
     """Say that states are not compared where nothing can read them; the logs are all the same."""
     try:
         require_state_extra()
     except UsageError as error:
-        if asked != DiffOptions(rows=asked.rows):
+        if options != DiffOptions(rows=options.rows):
             raise
         number, steps = error.code.number, error.next_steps
         message = f"the states were not compared: {error.message}"
@@ -149,17 +149,17 @@ def _unread(asked: DiffOptions) -> Finding | None:
     return None
 
 
-def _two_batches(picture: Picture, asked: DiffOptions) -> tuple[int, int]:
+def _two_batches(picture: Picture, options: DiffOptions) -> tuple[int, int]:
     """Return the batches to compare: by default the newest committed, with the one before."""
     ids = picture.layout.commits.ids
-    for batch in (asked.from_batch, asked.to_batch):
+    for batch in (options.from_batch, options.to_batch):
         if batch is not None and batch not in ids:
             kept = f"{ids[0]} to {ids[-1]}" if ids else "none"
             message = f"batch {batch} is not committed; committed batches: {kept}"
             raise UsageError("HF2791", message, at=picture.location)
-    last = asked.to_batch if asked.to_batch is not None else max(ids, default=None)
+    last = options.to_batch if options.to_batch is not None else max(ids, default=None)
     before = [one for one in ids if last is not None and one < last]
-    first = asked.from_batch if asked.from_batch is not None else max(before, default=None)
+    first = options.from_batch if options.from_batch is not None else max(before, default=None)
     if first is None or last is None:
         message = "there are no two committed batches to compare"
         raise UsageError("HF2791", message, at=picture.location)

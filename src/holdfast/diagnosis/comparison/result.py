@@ -13,11 +13,11 @@ from holdfast.checkpoint.layout import in_order
 from holdfast.checkpoint.operators import operators_of
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import Formats, advance
-from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.format.logs.commits import CommitEntry
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.sources import Amount
 from holdfast.state.results import StateRow
+from holdfast.wording import id_ranges
 
 
 class Change(str, Enum):

@@ -108,7 +108,7 @@ def _compared(
         for finding in view.findings
     ]
     findings += [finding for at, finding in enumerate(met) if finding not in met[:at]]
-    return _told(name, differences)
+    return _comparison_of(name, differences)
 
 
 def _of_side(finding: Finding, at: str, left: StateAt, right: StateAt) -> Finding:
@@ -121,7 +121,7 @@ def _of_side(finding: Finding, at: str, left: StateAt, right: StateAt) -> Findin
     return named(finding, there if is_there else None)
 
 
-def _told(name: StoreName, found: Differences) -> StoreComparison:
+def _comparison_of(name: StoreName, found: Differences) -> StoreComparison:
     before, after = (_rows(table) for table in found.changed_first)
     rows = (
         *(RowDifference(Change.ADDED, None, row) for row in _rows(found.added_first)),

@@ -14,21 +14,24 @@ from holdfast.diagnosis.checks.location import escaped_path
 from holdfast.diagnosis.checks.picture import CHECKS, VERIFIED_HISTORY
 from holdfast.diagnosis.checks.records import RECORDS_CHECKS
 from holdfast.diagnosis.checks.state.rocksdb import snapshots_to_read
-from holdfast.diagnosis.checks.subject import ACROSS_CHECKS, SUBJECT_CHECKS
+from holdfast.diagnosis.checks.subject import (
+    ACROSS_CHECKS,
+    SUBJECT_CHECKS,
+    findings_about,
+    unknown_place,
+)
 from holdfast.diagnosis.doctor.examination import Examination, Examined, SinkSeen, reported
-from holdfast.diagnosis.doctor.findings import findings_about, unknown_place
 from holdfast.diagnosis.doctor.state import compare_state, look_at_state
 from holdfast.diagnosis.doctor.wrongfixes import with_wrong_fixes
 from holdfast.diagnosis.inspection.keptoffsets import look_at_kept, other_offsets
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import look_at_history
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, named, rooted, worst, worst_first
 from holdfast.ledgers.files.outputcheck import OutputState
-from holdfast.ledgers.reading import SinkMemory
+from holdfast.ledgers.reading import SinkMemory, SinkPlace
 from holdfast.ledgers.sinkstate import SinkState, unknown_offsets
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.reading import Reader
@@ -263,8 +266,8 @@ def _findings(one: _Read, others: list[Subject], choice: Choice) -> tuple[Findin
         found = findings_about(one.subject, others, one.examinee.exists_at)
     target = one.examinee.target
     job = one.examinee.job if isinstance(one.examinee, Examinee) else None
-    told = [with_wrong_fixes(finding) for finding in found if choice.takes(finding.code)]
-    return worst_first(named(finding, target, job.name if job else None) for finding in told)
+    message = [with_wrong_fixes(finding) for finding in found if choice.takes(finding.code)]
+    return worst_first(named(finding, target, job.name if job else None) for finding in message)
 
 
 def _unreadable(error: HoldfastError) -> Finding:

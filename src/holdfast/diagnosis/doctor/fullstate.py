@@ -20,9 +20,8 @@ from holdfast.diagnosis.inspection.subject import (
 )
 from holdfast.errors import CheckpointError, HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding
+from holdfast.format.buffers import MERGE, PUT, Changes, Spans, equal_to
 from holdfast.format.rocksdb.keys import family_prefix
-from holdfast.format.spans import MERGE, PUT, Changes, Spans
-from holdfast.state.bytestrings import equal_to
 from holdfast.state.decoding import Encoding, RowDecoder
 from holdfast.state.layouts import layouts_of
 from holdfast.state.loading.chains import Link, LinkKind, PartitionHistory

@@ -18,7 +18,7 @@ from holdfast.errors import HoldfastError, StorageError, UsageError
 from holdfast.redaction import REDACTED, redact, redact_value
 from holdfast.storage.local import is_inside
 from holdfast.storage.localwriter import publish_new, write_new
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import shown_path
 from holdfast.storage.reading import FileKind, Listed, Reader
 
 _KAFKA_MARK = b"\0"

@@ -40,17 +40,17 @@ from holdfast.diagnosis.inspection.sink.facts import (
     contradicted_mode,
     identity_from_sink,
 )
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.errors import NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, worst_first
 from holdfast.jobs.target import DeclaredSink
 from holdfast.ledgers.delta import transactions as delta
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.ledgers.sinkstate import SinkState
 from holdfast.records.documents import document_of, encode_document
 from holdfast.redaction import redact
+from holdfast.storage.location import shown_path
 from holdfast.storage.memory import MemoryReader
-from holdfast.storage.paths import shown_path
 from holdfast.storage.reading import Reader
 
 HISTORY_BATCHES = 1000
@@ -88,17 +88,17 @@ def collect_evidence(
     picture, is_there = _picture(reader, sink, recorded)
     clues = _clues(picture, declared, sink)
     result = evidence_of(picture, clues, formats=formats or {}, job=job, recorded=recorded)
-    told = worst_first((*check_picture(picture), *check_records(picture, recorded)))
+    reported = worst_first((*check_picture(picture), *check_records(picture, recorded)))
     if not is_there and recorded.runs:
         # This says more than that the checkpoint knows less than its records.
-        told = (_lost(recorded, clues), *(one for one in told if one.code != "HF2342"))
+        reported = (_lost(recorded, clues), *(one for one in reported if one.code != "HF2342"))
     subject = Subject(
         picture, picture.location, sink=clues.memory, job=declared_job, is_there=is_there,
         recorded=recorded, sight=_sight(picture, sink),
     )  # fmt: skip
     refusals = _fatal(check_output_gone(subject))
     result = refused_by_sink(result, refusals, declared_job.name if declared_job else None)
-    findings = (*_findings(result, clues), *_of_sink(subject), *told)
+    findings = (*_findings(result, clues), *_of_sink(subject), *reported)
     steps = tuple(dict.fromkeys(_steps(result)))
     answer = Answer("evidence", picture.location, result, findings, steps)
     if bundle is None:
@@ -143,17 +143,17 @@ def _lost(recorded: Recorded, clues: SinkClues) -> Finding:
                     default=None)  # fmt: skip
     ended = "without a final record" if run.ended is None else f"{run.ended.value} {run.ended_at}"
     upto = "no batch" if delivered is None else f"batches up to {delivered}"
-    told = f"the checkpoint is missing; the records have run {run.generation} of job {run.job} "
-    told += f"({ended}), and that {upto} {'was' if delivered is None else 'were'} delivered"
+    reported = f"the checkpoint is missing; the records have run {run.generation} of job {run.job} "
+    reported += f"({ended}), and that {upto} {'was' if delivered is None else 'were'} delivered"
     held = None if clues.memory is None else clues.memory.last_committed(run.query_id)
     if held is not None:
-        told += f"; the sink: {held.basis}" if held.value is None else (
+        reported += f"; the sink: {held.basis}" if held.value is None else (
             f"; the sink has batches up to {held.value}")  # fmt: skip
     evidence = {
         "run": run.generation, "recorded": delivered, "query_id": run.query_id,
         "sink": None if held is None else held.value,
     }  # fmt: skip
-    return Finding("HF3025", Severity.FATAL, told, Place(""), evidence)
+    return Finding("HF3025", Severity.FATAL, reported, Place(""), evidence)
 
 
 def _of_sink(subject: Subject) -> Iterator[Finding]:

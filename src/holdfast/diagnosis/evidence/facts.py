@@ -42,10 +42,10 @@ from holdfast.diagnosis.inspection.sink.facts import (
 )
 from holdfast.errors import StorageError
 from holdfast.ledgers.sparkfilesink import FORMATS as FILE_FORMATS
-from holdfast.plurals import counted
 from holdfast.records.recordings import QueryPart, Recording
 from holdfast.records.run import Run
 from holdfast.records.starts import Attempt
+from holdfast.wording import counted
 
 _NOT_ASKED = "the sink was not asked"
 
@@ -71,9 +71,9 @@ def with_recorded_sink(fact: SinkFact, run: Run | None) -> SinkFact:
         return fact
     asked, sink = fact.value, run.sink
     kind = "files" if sink.kind in FILE_FORMATS else sink.kind
-    told = _NOT_ASKED
+    reported = _NOT_ASKED
     if asked is not None and asked.kind in (kind, sink.kind):
-        told = asked.last_committed_basis
+        reported = asked.last_committed_basis
         asked = replace(asked, promise=sink.promise, native=sink.native)
         if fact.basis is Basis.READ:
             return replace(fact, value=asked)
@@ -82,8 +82,10 @@ def with_recorded_sink(fact: SinkFact, run: Run | None) -> SinkFact:
     if fact.basis is Basis.READ:
         return fact
     if run.last_batch is not None:
-        told += f"; a run record says that batch {run.last_batch} was delivered"
-    evidence = SinkEvidence(sink.kind, sink.identity, None, told, None, sink.promise, sink.native)
+        reported += f"; a run record says that batch {run.last_batch} was delivered"
+    evidence = SinkEvidence(
+        sink.kind, sink.identity, None, reported, None, sink.promise, sink.native
+    )
     return SinkFact(evidence, Basis.RECORDED, source_of(run))
 
 
@@ -107,10 +109,10 @@ def with_recording(evidence: Evidence, recording: Recording) -> Evidence:
         mode = TextFact(recording.output_mode, Basis.RECORDED, source)
     if sink.basis is Basis.UNKNOWN and recording.sink is not None:
         known = recording.sink
-        told = SinkEvidence(
+        reported = SinkEvidence(
             known.kind, known.identity, None, _NOT_ASKED, None, known.promise, known.native
         )
-        sink = SinkFact(told, Basis.RECORDED, source)
+        sink = SinkFact(reported, Basis.RECORDED, source)
     return replace(evidence, output_mode=mode, sink=sink)
 
 

@@ -15,7 +15,7 @@ from holdfast.diagnosis.inspection.evidence import (
 )
 from holdfast.diagnosis.inspection.runs.restarts import AttemptShown, RestartHistory, RunShown
 from holdfast.findings import Finding
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SPECIAL = str.maketrans({one: f"\\{one}" for one in "\\`*_|<>[]"})

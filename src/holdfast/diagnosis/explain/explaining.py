@@ -11,10 +11,10 @@ from holdfast.answers import Answer, OneLine
 from holdfast.codes import CODES, Code, code_of
 from holdfast.errors import UsageError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.nearest import nearest
+from holdfast.wording import nearest
 
 if TYPE_CHECKING:
-    from holdfast.diagnosis.explain.pages.page import Page
+    from holdfast.diagnosis.explain.pages import Page
 
 
 class Kind(str, Enum):

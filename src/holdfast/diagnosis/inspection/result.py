@@ -16,9 +16,9 @@ from holdfast.checkpoint.recovery.forecast import next_start
 from holdfast.checkpoint.recovery.outcome import NextStart
 from holdfast.checkpoint.recovery.state import provider_of
 from holdfast.checkpoint.releases import RELEASES, SparkVersion, spark_version, unusual_settings
-from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.errors import DecodeError
 from holdfast.format.sources import Amount, ExplainedOffset
+from holdfast.wording import id_ranges
 
 if TYPE_CHECKING:
     from holdfast.records.run import Run

@@ -13,10 +13,10 @@ from holdfast.checkpoint.progress import explained
 from holdfast.errors import HoldfastError
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.sources import ExplainedOffset
-from holdfast.installing import pip_line
-from holdfast.ledgers.delta.table import TableSeen, look_at_source_table
+from holdfast.ledgers.delta.transactions import TableSeen, look_at_source_table
 from holdfast.records.run import Run
 from holdfast.storage.reading import Reader
+from holdfast.wording import pip_line
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient

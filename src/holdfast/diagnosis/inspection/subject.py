@@ -13,7 +13,6 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery.state import partition_count
 from holdfast.checkpoint.statefiles import DEFAULT_STORE, OperatorFiles, PartitionFiles, StoreFiles
 from holdfast.diagnosis.inspection.keptoffsets import NOTHING_KEPT, KeptOffsets
-from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recorded
 from holdfast.diagnosis.inspection.sink.deltacommits import NO_HISTORY, TableHistory
 from holdfast.diagnosis.inspection.sources import NO_SOURCES_SEEN, SourcesSeen
@@ -29,6 +28,7 @@ from holdfast.ledgers.reading import SinkMemory
 from holdfast.ledgers.sinkstate import SinkState
 from holdfast.state.loading.chains import PartitionHistory, loadable_batches, nearest_batch
 from holdfast.storage.location import Location, canonical, parse_location
+from holdfast.wording import id_ranges
 
 if TYPE_CHECKING:
     from holdfast.jobs.projectfile.job import Job
@@ -119,15 +119,15 @@ def with_loadable_batch(finding: Finding, seen: StateSeen, picture: Picture) -> 
     if not concerned or seen.loadable is None or newest is None:
         return finding
     batch = newest if newest in seen.loadable else nearest_batch(newest, seen.loadable)
-    told = "no kept batch has a state that can be loaded"
+    reported = "no kept batch has a state that can be loaded"
     if batch is not None:
-        told = f"the newest batch whose state can be loaded is {batch}"
+        reported = f"the newest batch whose state can be loaded is {batch}"
     evidence = {
         **finding.evidence,
         "newest_loadable_batch": batch,
         "loadable_batches": id_ranges(seen.loadable),
     }
-    return replace(finding, message=f"{finding.message}; {told}", evidence=evidence)
+    return replace(finding, message=f"{finding.message}; {reported}", evidence=evidence)
 
 
 _FILES = frozenset({"json", "csv", "parquet", "orc", "text"})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.reading import Overview, read_overview
-from holdfast.diagnosis.checks.log.ids import (
+from holdfast.diagnosis.checks.log.names import (
     commit_without_offsets,
     offsets_gaps,
     uncommitted_batches,
@@ -31,10 +31,10 @@ from holdfast.diagnosis.checks.runs import (
 from holdfast.diagnosis.checks.sink.sparkfiles import output_of_spark
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.runs.restarts import attempt_shown, newest_batch_shown, run_shown
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.diagnosis.status.result import JobState, JobStatus, LeaseShown, RestartShown, Status
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity, named, rooted, worst_first
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.records.leases.state import LeaseState, Standing
 from holdfast.records.run import Run
@@ -81,7 +81,7 @@ class _Seen:
 
     place: JobPlace
     recorded: Recorded = NOTHING_RECORDED
-    glance: Overview = _UNSEEN
+    overview: Overview = _UNSEEN
     error: HoldfastError | None = None
     held: LastCommitted | None = None
     """What the sink answered."""
@@ -106,14 +106,14 @@ def _commands(findings: tuple[Finding, ...]) -> tuple[str, ...]:
 def _look(place: JobPlace) -> _Seen:
     recorded = place.recall()
     try:
-        glance = read_overview(place.open_checkpoint())
+        overview = read_overview(place.open_checkpoint())
     except HoldfastError as error:
         return _Seen(place, recorded, error=error)
     refusals = tuple(_refusals(place))
-    if place.ledger is None or glance.query_id is None:
-        return _Seen(place, recorded, glance, refusals=refusals)
-    held = place.ledger.ask().last_committed(glance.query_id)
-    return _Seen(place, recorded, glance, held=held, refusals=refusals)
+    if place.ledger is None or overview.query_id is None:
+        return _Seen(place, recorded, overview, refusals=refusals)
+    held = place.ledger.ask().last_committed(overview.query_id)
+    return _Seen(place, recorded, overview, held=held, refusals=refusals)
 
 
 def _refusals(place: JobPlace) -> Iterator[Finding]:
@@ -126,16 +126,16 @@ def _refusals(place: JobPlace) -> Iterator[Finding]:
 
 
 def _job_status(seen: _Seen) -> JobStatus:
-    place, glance, error = seen.place, seen.glance, seen.error
+    place, overview, error = seen.place, seen.overview, seen.error
     return JobStatus(
         job=place.job,
         state=_state(seen),
         location=place.location,
-        exists=glance.exists,
-        query_id=glance.query_id,
-        last_planned=glance.last_planned,
-        last_committed=glance.last_committed,
-        pending=glance.pending,
+        exists=overview.exists,
+        query_id=overview.query_id,
+        last_planned=overview.last_planned,
+        last_committed=overview.last_committed,
+        pending=overview.pending,
         lease=_lease(seen.recorded.lease),
         runs=tuple(run_shown(run) for run in seen.recorded.runs[:SHOWN_RUNS]),
         sink=place.sink,
@@ -153,7 +153,7 @@ def _job_status(seen: _Seen) -> JobStatus:
 
 def _runs_of_query(seen: _Seen) -> list[Run]:
     """Return the recorded runs of the query whose checkpoint this is, newest first."""
-    return [run for run in seen.recorded.runs if run.query_id == seen.glance.query_id]
+    return [run for run in seen.recorded.runs if run.query_id == seen.overview.query_id]
 
 
 def _state(seen: _Seen) -> JobState:
@@ -169,10 +169,10 @@ def _state(seen: _Seen) -> JobState:
         return JobState.UNCLEAR if recorded.restarting is None else JobState.RESTARTING
     if failed is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
         return JobState(failed.ended.value)
-    if state in (None, RunState.ENDED) and recorded.backups and not seen.glance.exists:
+    if state in (None, RunState.ENDED) and recorded.backups and not seen.overview.exists:
         return JobState.GONE
     if state is None:
-        return JobState.UNRECORDED if seen.glance.exists else JobState.NEW
+        return JobState.UNRECORDED if seen.overview.exists else JobState.NEW
     ended = recorded.runs[0].ended if recorded.runs else None
     return JobState(ended.value) if state is RunState.ENDED and ended else _BY_RUN[state]
 
@@ -218,22 +218,22 @@ def _findings(seen: _Seen) -> Iterator[Finding]:
 
 def _lost(seen: _Seen) -> Iterator[Finding]:
     """Report a checkpoint that was deleted, emptied or rolled back since its last run."""
-    run, glance = seen.recorded.started, seen.glance
-    if run is None and seen.error is None and not glance.exists:
+    run, overview = seen.recorded.started, seen.overview
+    if run is None and seen.error is None and not overview.exists:
         for finding in gone(seen.recorded):
             yield replace(finding, message=f"{seen.place.job}: {finding.message}")
-    if run is not None and seen.error is None and glance.query_id in (None, run.query_id):
-        for finding in lost_batches(seen.recorded, run, glance.last_planned):
+    if run is not None and seen.error is None and overview.query_id in (None, run.query_id):
+        for finding in lost_batches(seen.recorded, run, overview.last_planned):
             yield replace(finding, message=f"{seen.place.job}: {finding.message}")
 
 
 def _log_gaps(seen: _Seen) -> Iterator[Finding]:
     """Report ids that the names in both logs show to be missing; the doctor knows what it means."""
-    glance = seen.glance
+    overview = seen.overview
     found = (
-        *commit_without_offsets(glance.last_planned, glance.last_committed),
-        *offsets_gaps(glance.offset_ids, glance.commit_ids),
-        *uncommitted_batches(glance.offset_ids, glance.commit_ids),
+        *commit_without_offsets(overview.last_planned, overview.last_committed),
+        *offsets_gaps(overview.offset_ids, overview.commit_ids),
+        *uncommitted_batches(overview.offset_ids, overview.commit_ids),
     )
     doctor = f"holdfast doctor {shlex.quote(seen.place.job)}"
     for finding in found:
@@ -243,7 +243,7 @@ def _log_gaps(seen: _Seen) -> Iterator[Finding]:
 
 
 def _problems(seen: _Seen) -> Iterator[Finding]:
-    error = seen.error or seen.glance.damage
+    error = seen.error or seen.overview.damage
     if error is None:
         return
     message = f"the checkpoint of {seen.place.job} cannot be read: {error.message}"

@@ -1,11 +1,13 @@
-"""What every log of a checkpoint has in common: UTF-8 lines, a version line first, ids as names."""
+"""What every log of a checkpoint has in common, and `metadata`, which holds the id of the query."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from holdfast.errors import DecodeError
+from holdfast.format.strictjson import Fields, encode_json
 from holdfast.redaction import excerpt
 
 _VERSION = re.compile(r"v([+-]?[0-9]{1,40})")
@@ -84,3 +86,31 @@ def batch_id_of(name: str) -> int | None:
         return None
     batch_id = int(name)
     return batch_id if 0 <= batch_id < 2**63 else None
+
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class QueryMetadata:
+    """The query's id, as text: Spark accepts any."""
+
+    id: str
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def well_formed(self) -> bool:
+        """Whether the id has the form that Spark gives it (a UUID); another one was edited."""
+        return _UUID.fullmatch(self.id) is not None
+
+
+def decode_query(data: bytes) -> QueryMetadata:
+    """Decode the bytes of `metadata`."""
+    what = "query metadata"
+    fields = Fields.of(decode_text(data, what), what=what, line=1)
+    return QueryMetadata(fields.take_text("id"), fields.rest())
+
+
+def encode_query(entry: QueryMetadata) -> bytes:
+    """Encode the bytes of `metadata`."""
+    return encode_json({"id": entry.id, **entry.extra}).encode("utf-8")

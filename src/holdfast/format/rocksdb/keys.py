@@ -11,8 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from holdfast.errors import DecodeError
-from holdfast.format.arrow import arrow_numbers
-from holdfast.format.spans import Bytes, Positions, Spans
+from holdfast.format.buffers import Bytes, Positions, Spans, arrow_numbers
 from holdfast.format.strictjson import INT32, Fields
 
 _NOT_LAID_OUT, _UNKNOWN_ENCODER = "HF2722", "HF2723"

@@ -9,8 +9,8 @@ import google_crc32c
 import numpy as np
 
 from holdfast.errors import DecodeError
+from holdfast.format.buffers import Positions, Spans
 from holdfast.format.rocksdb.keys import numbers_at, without_version
-from holdfast.format.spans import Positions, Spans
 
 _NOT_LAID_OUT, _WRONG_SUM = "HF2724", "HF2705"
 _LENGTH_BYTES, _SUM_BYTES = 4, 4

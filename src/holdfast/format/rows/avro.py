@@ -15,10 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from holdfast.errors import DecodeError
-from holdfast.format.arrow import arrow_numbers
+from holdfast.format.buffers import Bytes, Positions, Spans, arrow_numbers
 from holdfast.format.rocksdb.keys import numbers_at
-from holdfast.format.rows.unsaferow.cells import ascending, first_invalid, packed_values, spread
-from holdfast.format.spans import Bytes, Positions, Spans
+from holdfast.format.rows.cells import ascending, first_invalid, packed_values, spread
 
 _CODE = "HF2726"
 _LONGEST_NUMBER = 10

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from holdfast.errors import DecodeError, UsageError
-from holdfast.format.arrow import arrow_text, cast
+from holdfast.format.buffers import arrow_text, cast
 from holdfast.format.state.schema import columns
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 SPARK_TYPE = b"spark.type"
 """Key in a field's metadata: Spark's own name of the type, where Arrow's does not tell it."""

@@ -19,7 +19,7 @@ from holdfast.format.sources.offset import (
     shorten,
 )
 from holdfast.format.strictjson import decode_object
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 _WHAT = "the offset of a Kafka source"
 _INITIAL = "the initial offset of a Kafka source"

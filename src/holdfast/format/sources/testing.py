@@ -23,7 +23,7 @@ from holdfast.format.sources.offset import (
     is_partition,
 )
 from holdfast.format.strictjson import decode_json, decode_object, kind_of
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 _RATE = "the offset of a rate source"
 _CREATION = re.compile(rb"v[0-9]+\n[0-9]+")

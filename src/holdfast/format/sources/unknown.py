@@ -22,7 +22,7 @@ from holdfast.format.sources.offset import (
     SourceEvidence,
     is_integer,
 )
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 
 @dataclass(frozen=True)

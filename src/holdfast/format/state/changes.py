@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdfast.errors import DecodeError
-from holdfast.format.spans import DELETE, DELETE_RANGE, Changes, Positions, Spans
+from holdfast.format.buffers import DELETE, DELETE_RANGE, Changes, Positions, Spans
 from holdfast.format.state.codecs import decompressed
 from holdfast.format.state.javadata import JavaInput
 from holdfast.format.state.records import Feed, RecordFile, RecordPiece

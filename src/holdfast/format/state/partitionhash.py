@@ -10,10 +10,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from holdfast.errors import CheckpointError
-from holdfast.format.arrow import arrow_numbers, cast, numbers_of, present, taken
+from holdfast.format.buffers import (
+    Bytes,
+    Positions,
+    arrow_numbers,
+    cast,
+    numbers_of,
+    present,
+    taken,
+)
+from holdfast.format.rows.cells import MOST_DIGITS_IN_CELL
 from holdfast.format.rows.types import spark_type, typed_row
-from holdfast.format.rows.unsaferow.cells import MOST_DIGITS_IN_CELL
-from holdfast.format.spans import Bytes, Positions
 
 Hashes = npt.NDArray[np.uint32]
 
@@ -129,9 +136,9 @@ def _present(field: pa.Field, column: pa.Array, seeds: Hashes) -> Hashes:
         return _structs(column, seeds)
     if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
         return hash_longs(_numbers(column, pa.int64()), seeds)
-    told = spark_type(field) or str(kind)
+    name = spark_type(field) or str(kind)
     raise CheckpointError(
-        "HF2738", f"Spark does not hash {told}, the type of column {field.name!r}"
+        "HF2738", f"Spark does not hash {name}, the type of column {field.name!r}"
     )
 
 

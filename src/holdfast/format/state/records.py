@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from holdfast.errors import DecodeError
-from holdfast.format.spans import DELETE, DELETE_RANGE, MERGE, PUT, Bytes, Changes, Positions, Spans
+from holdfast.format.buffers import (
+    DELETE,
+    DELETE_RANGE,
+    MERGE,
+    PUT,
+    Bytes,
+    Changes,
+    Positions,
+    Spans,
+)
 
 _SAMPLE = 64
 """So many records are walked one by one, to know what records are like."""

@@ -30,7 +30,7 @@ from holdfast.jobs.projectfile.job import Job, Source, at_run_time
 from holdfast.jobs.projectfile.sink import Sink
 from holdfast.jobs.projectfile.translation import problems_of
 from holdfast.jobs.projectfile.tree import Problem
-from holdfast.nearest import nearest
+from holdfast.wording import nearest
 
 PROFILES = "profiles"
 _QUERY = ("transform", "sql", "output_mode")

@@ -10,8 +10,8 @@ from pydantic_core import ErrorDetails
 from holdfast.jobs.projectfile import tree
 from holdfast.jobs.projectfile.declaration import Declaration
 from holdfast.jobs.projectfile.tree import Problem
-from holdfast.nearest import nearest
 from holdfast.redaction import excerpt, looks_secret, names_secret
+from holdfast.wording import nearest
 
 _EXPECTED: Mapping[str, str] = {
     "string_type": "a string",

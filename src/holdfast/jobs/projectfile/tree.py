@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holdfast.codes import code_of
 from holdfast.errors import ProjectError
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 Plain = str | bool | tuple["Plain", ...] | dict[str, "Plain"] | None
 """What the tree holds without its marks; numbers stay texts (see yamlfile.py)."""

@@ -157,10 +157,10 @@ class DeltaBatch:
 
 def user_metadata(identity: BatchIdentity) -> str:
     """Return the text that is committed together with a batch."""
-    told = asdict(identity)
+    fields = asdict(identity)
     # Of the two digests a version stores the one that covers more.
-    del told["entry_digest"]
-    return json.dumps({"holdfast": FORMAT, **told})
+    del fields["entry_digest"]
+    return json.dumps({"holdfast": FORMAT, **fields})
 
 
 def batch_of(table_version: int, commit: Commit, query_id: str) -> DeltaBatch | None:

@@ -69,7 +69,7 @@ class FileCommits:
 
     def look(self) -> bool:
         """Read one manifest; return whether the folder is a file sink's own. Writes nothing."""
-        with asked(self._shown):
+        with sink_errors(self._shown):
             epochs = self.log.epochs()
             self.known = self.log.any_manifest(epochs)
             self._had_folder = self.output.exists()
@@ -108,7 +108,7 @@ class FileCommits:
     def _settle(self, identity: BatchIdentity) -> None:
         """Finish what an earlier attempt or run began: at the first batch, and after a failure."""
         query_id, generation = identity.query_id, identity.generation
-        with asked(self._shown):
+        with sink_errors(self._shown):
             if self._is_settled(identity):
                 return
             self._ready = False
@@ -140,7 +140,7 @@ class FileCommits:
     def _held(self, identity: BatchIdentity) -> Manifest | None:
         """Read the manifest of the batch, None where it is not committed; raise for another one."""
         query_id, batch_id = identity.query_id, identity.batch_id
-        with asked(self._shown):
+        with sink_errors(self._shown):
             held = self.log.manifest(query_id, batch_id, self._watch.epochs)
         if held is not None:
             self._refuse_other(held, identity)
@@ -161,7 +161,7 @@ class FileCommits:
             return
         if self.known is not None and self.known.mode == "complete":
             return
-        with asked(self._shown):
+        with sink_errors(self._shown):
             if self.log.manifest(identity.query_id, last, self._watch.epochs) is not None:
                 return
             # Batches that were taken back since the epochs were read are gone on purpose.
@@ -197,7 +197,7 @@ class FileCommits:
         """
         if self.known is None or self.known.mode == "complete" or not self._had_folder:
             return
-        with asked(self._shown):
+        with sink_errors(self._shown):
             if self.output.exists():
                 return
         message = f"{self._shown} was removed while the job ran"
@@ -220,7 +220,7 @@ class FileCommits:
         created = commit_manifest(self.output, manifest)
         reach("sink.after-commit")
         query_id, batch_id = manifest.query_id, manifest.batch_id
-        with asked(self._shown):
+        with sink_errors(self._shown):
             held = self.log.manifest_of(query_id, batch_id, manifest.epoch)
         if held is None:
             # Only whoever takes the batch back removes a manifest.
@@ -246,7 +246,7 @@ class FileCommits:
 
 
 @contextmanager
-def asked(shown: str) -> Iterator[None]:
+def sink_errors(shown: str) -> Iterator[None]:
     """Turn what keeps the sink's files from being read into an error of the sink."""
     try:
         yield

@@ -26,9 +26,8 @@ from holdfast.ledgers.sinkstate import (
     OwnLedger,
     committed_with,
 )
-from holdfast.storage.location import Location, parse_location
+from holdfast.storage.location import Location, parse_location, place_within
 from holdfast.storage.options import StorageOptions, StorageSettings, settings_given
-from holdfast.storage.paths import place_within
 from holdfast.storage.reading import Reader
 
 _NAME = re.compile(r"(\d{10,})(?:\.([1-9]\d*))?\.json", re.ASCII)

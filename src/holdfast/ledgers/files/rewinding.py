@@ -22,7 +22,7 @@ from holdfast.ledgers.files.manifests import (
 )
 from holdfast.ledgers.files.output import FileOutput, is_hidden, query_of
 from holdfast.ledgers.files.replacing import replace_output, take_output_away
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 
 def rewind(output: FileOutput, query_id: str, batch_id: int, *, generation: int) -> None:

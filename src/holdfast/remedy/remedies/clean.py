@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from holdfast.errors import PlanError
-from holdfast.plurals import counted
 from holdfast.remedy.drafting import backup_step, remove_step
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Effects
+from holdfast.wording import counted
 
 
 def plan_clean(facts: Facts, options: Mapping[str, str]) -> Draft:

@@ -9,11 +9,10 @@ from holdfast.backup.checksums import mismatched_copies
 from holdfast.backup.snapshot import CopiedFile, Snapshot
 from holdfast.checkpoint.files import checksum_damage, decoder_of
 from holdfast.checkpoint.layout import checked_name, checksum_name
-from holdfast.diagnosis.inspection.keptoffsets import judge_copies, read_entries
+from holdfast.diagnosis.inspection.keptoffsets import PutBack, judge_copies, read_entries
 from holdfast.errors import DecodeError, NotFoundError, PlanError
 from holdfast.findings import Finding
 from holdfast.format.logs.log import batch_id_of
-from holdfast.ledgers.offsetrestore import PutBack
 from holdfast.ledgers.sinkstate import UNKNOWN
 from holdfast.remedy.preview import sides_of
 from holdfast.remedy.repairs.repair import DAMAGED_ENTRY, Damaged, Fix

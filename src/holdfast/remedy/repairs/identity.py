@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from holdfast.errors import DecodeError, PlanError
-from holdfast.format.logs.metadata import decode_query
+from holdfast.format.logs.log import decode_query
 from holdfast.ledgers.sinkstate import LastCommitted, SinkAnswer
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.repairs.repair import Damaged, Fix, require_known, skips_known_batches

@@ -9,8 +9,8 @@ from holdfast.checkpoint.layout import checksum_name
 from holdfast.checkpoint.picture import skips_like_async
 from holdfast.checkpoint.recovery.state import provider_of
 from holdfast.checkpoint.releases import PARTITIONS
+from holdfast.diagnosis.inspection.keptoffsets import PutBack
 from holdfast.errors import PlanError
-from holdfast.ledgers.offsetrestore import PutBack
 from holdfast.remedy.repairs.repair import Damaged, Fix, require_older
 
 

@@ -8,10 +8,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
-from holdfast.plurals import counted
 from holdfast.records.documents import encode_document
 from holdfast.records.facts import (
-    CONSTANT,
     REACH,
     FunctionFacts,
     OperatorFacts,
@@ -19,23 +17,24 @@ from holdfast.records.facts import (
     StaticFacts,
 )
 from holdfast.restart.rules.rule import on_history
+from holdfast.restart.samefunctions import do_the_same, same_reach, short_name, unfollowed_of
 from holdfast.restart.start import QueryPair
 from holdfast.restart.verdict import Change, Verdict
+from holdfast.wording import counted
 
-_STATE, _TRANSFORM = "state", "transform"
+_STATE, _SOURCE, _TRANSFORM = "state", "source", "transform"
 _SHOWN_BY_PLAN = frozenset({_TRANSFORM, "sink"})
 """Kinds whose own text decides nothing that the plan, or the sink, does not show."""
 _MOST_PARTS = 5
-_MODULE = re.compile(r"[\w.]+:(?=[\w<])")
 
 
 @on_history("HF3150", "HF3151")
 def changed_functions(pair: QueryPair) -> Iterator[Change]:
     """Ask about functions that feed state, and show the others."""
     for before, after in _functions(pair):
-        if before is not None and after is not None and not _do_the_same(before, after):
+        if before is not None and after is not None and not do_the_same(before, after):
             yield _changed(before, after, pair)
-        elif before is None and after is not None and _asks(after, pair):
+        elif before is None and after is not None and _is_new(after, pair):
             yield _new(after, pair)
         elif before is not None and after is None and _asks(before, pair):
             yield _lost(before)
@@ -50,7 +49,9 @@ def _changed(before: FunctionFacts, after: FunctionFacts, pair: QueryPair) -> Ch
             "its result is in the state, and the plan does not show what it does: new results "
             "are mixed with old ones"
         )
-        condition = f"{', '.join(parts)} gives the same result as before for every row"
+        pieces = [one for one in parts if not after.parts.get(one, "").startswith(REACH)]
+        told = ", ".join(pieces) or after.name
+        condition = f"{told} gives the same result as before for every row"
         return Change(
             "HF3150", Verdict.CONDITIONAL, subject, old, new, why, condition, place=after.place
         )
@@ -58,6 +59,17 @@ def _changed(before: FunctionFacts, after: FunctionFacts, pair: QueryPair) -> Ch
     if after.kind in _SHOWN_BY_PLAN:
         why = "what it does is in the plan: what matters of it is judged there"
     return Change("HF3151", Verdict.SAFE, subject, old, new, why, place=after.place)
+
+
+def _is_new(function: FunctionFacts, pair: QueryPair) -> bool:
+    """Tell whether a function without a predecessor has to be asked about.
+
+    Which sources there are is judged by themselves, and older records lack the code of any.
+    """
+    is_unknown = function.kind == _SOURCE and not any(
+        one.kind == _SOURCE for one in pair.before.functions
+    )
+    return _asks(function, pair) and not is_unknown
 
 
 def _new(after: FunctionFacts, pair: QueryPair) -> Change:
@@ -87,8 +99,8 @@ def unfollowed_parts(pair: QueryPair) -> Iterator[Change]:
     for before, after in _functions(pair):
         if after is None or not _asks(after, pair):
             continue
-        known = () if before is None else _unfollowed(before)
-        if known == _unfollowed(after):
+        known = () if before is None else unfollowed_of(before)
+        if known == unfollowed_of(after):
             continue
         old = () if before is None else before.unfollowed
         yield Change(
@@ -193,7 +205,7 @@ def _functions(pair: QueryPair) -> Iterator[tuple[FunctionFacts | None, Function
     for before, after in _in_order(pair.before.functions, pair.now.functions, _in_plan):
         if before is None and after is not None:
             yield (
-                next((one for one in gone if one.parts and _do_the_same(one, after)), None),
+                next((one for one in gone if one.parts and do_the_same(one, after)), None),
                 after,
             )
         elif after is not None or before not in gone:
@@ -208,41 +220,7 @@ def _gone(pair: QueryPair) -> list[FunctionFacts]:
 
 def _in_plan(function: FunctionFacts) -> tuple[str, bool]:
     """Return what the plan shows of a function; a transform is no part of it."""
-    return _short(function.name), function.kind in _SHOWN_BY_PLAN
-
-
-def _do_the_same(before: FunctionFacts, after: FunctionFacts) -> bool:
-    return _does(before) == _does(after) and _same_reach(before, after)
-
-
-def _same_reach(before: FunctionFacts, after: FunctionFacts) -> bool:
-    """Tell whether all that two functions reach is the same; a record may not know."""
-    digests = [
-        {digest for digest in one.parts.values() if digest.startswith(REACH)}
-        for one in (before, after)
-    ]
-    return not all(digests) or digests[0] == digests[1]
-
-
-def _does(function: FunctionFacts) -> list[str]:
-    """Return digests of what a function does: code may move between modules, and its own name
-    and those of constants, which are in the code by their values, may be others.
-    """
-    return sorted(
-        f"{_anonymous(name, function)}={digest}"
-        for name, digest in function.parts.items()
-        if not digest.startswith((CONSTANT, REACH))
-    )
-
-
-def _unfollowed(function: FunctionFacts) -> tuple[str, ...]:
-    return tuple(sorted(_anonymous(one, function) for one in function.unfollowed))
-
-
-def _anonymous(text: str, function: FunctionFacts) -> str:
-    """Return a text without modules and without the function's own name."""
-    own = function.name.rpartition(":")[2]
-    return re.sub(rf"^{re.escape(own)}(?!\w)", "", _MODULE.sub("", text))
+    return short_name(function.name), function.kind in _SHOWN_BY_PLAN
 
 
 def _version(function: FunctionFacts) -> str:
@@ -257,7 +235,7 @@ def _changed_parts(before: FunctionFacts, after: FunctionFacts) -> list[str]:
         for name in before.parts.keys() | after.parts.keys()
         if before.parts.get(name) != after.parts.get(name)
     )
-    if len(names) > 1 or _same_reach(before, after):
+    if len(names) > 1 or same_reach(before, after):
         names = [one for one in names if not after.parts.get(one, "").startswith(REACH)]
     more = len(names) - _MOST_PARTS
     return names[:_MOST_PARTS] + ([f"{more} more"] if more > 0 else [])
@@ -285,16 +263,11 @@ def feeds_state(function: FunctionFacts, pair: QueryPair) -> bool:
 
 def _calls(operator: OperatorFacts, name: str) -> bool:
     texts = (*operator.keys, *operator.values, *operator.input, *operator.settings.values())
-    return bool({name, _short(name)} & set(operator.functions)) or _is_named(name, texts)
-
-
-def _short(name: str) -> str:
-    """Return the name under which Spark knows a function."""
-    return name.rpartition(":")[2].rpartition(".")[2]
+    return bool({name, short_name(name)} & set(operator.functions)) or _is_named(name, texts)
 
 
 def _is_named(name: str, texts: Iterable[str]) -> bool:
-    called = re.compile(rf"(?<!\w)(?:{re.escape(name)}(?!\w)|{re.escape(_short(name))}\()")
+    called = re.compile(rf"(?<!\w)(?:{re.escape(name)}(?!\w)|{re.escape(short_name(name))}\()")
     return any(called.search(text) for text in texts)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.diagnosis.checks.state.operators import lost_state
 from holdfast.findings import Finding, Place, Severity
-from holdfast.plurals import counted
 from holdfast.restart.rules.rule import on_checkpoint
 from holdfast.restart.start import StartFacts
+from holdfast.wording import counted
 
 _HERE = Place("")
 

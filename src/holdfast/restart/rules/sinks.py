@@ -8,9 +8,9 @@ from holdfast.diagnosis.checks.sink.sparkfiles import CLOCK_TOLERANCE_MS
 from holdfast.diagnosis.inspection.sink.gone import SinkCompared
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.sinkstate import SinkAnswer
-from holdfast.plurals import counted
 from holdfast.restart.rules.rule import on_checkpoint
 from holdfast.restart.start import StartFacts
+from holdfast.wording import counted
 
 _HERE = Place("")
 

@@ -36,7 +36,7 @@ from holdfast.spark.facts.plan.reading import (
 from holdfast.spark.facts.plan.tree import parse
 from holdfast.spark.facts.python.functions import function_facts, function_name, users_own
 from holdfast.spark.facts.python.processors import UnclearError, with_variables
-from holdfast.spark.facts.python.udfs import PlannedFunction, python_functions
+from holdfast.spark.facts.python.udfs import PlannedFunction, python_functions, python_sources
 from holdfast.spark.facts.settings import settings_of
 from holdfast.spark.facts.sources import sources_of
 from holdfast.spark.facts.state import attributes, schema_columns, stored_columns, stores_of
@@ -112,6 +112,7 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
     kinds = None if physical is None else kinds_of(physical)
     normal = told("the steps", lambda: normal_form(plan.root, leaves, kinds), None)
     called = told("Python functions", lambda: [*python_functions(plan, unknown)], no_functions)
+    read = told("Python sources", lambda: [*python_sources(plan, unknown)], no_functions)
     operators = None
     if physical is not None and normal is not None:
         operators = told(
@@ -128,7 +129,7 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
         sources=sources,
         operators=operators,
         watermarks=told("watermarks", lambda: _watermarks(reading, normal), ()),
-        functions=_functions(functions, called, unknown),
+        functions=_functions(functions, [*called, *read], unknown),
         statics=tuple(dict.fromkeys(statics[number] for number in sorted(statics))),
         steps=() if normal is None else _steps(normal),
         output=told("the columns of the output", lambda: schema_columns(plan.java.schema()), ()),

@@ -1,4 +1,4 @@
-"""Gives the jars that a session needs: from a checked cache, fetched only where missing."""
+"""Gives the jars that a session needs: the locked ones from a checked cache, and the user's."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import SparkStartError
 from holdfast.redaction import redact
-from holdfast.spark.installation import Java, find_java
 from holdfast.spark.jars.ivy import Dependency, arrived, arrived_bytes, repository, run_ivy
 from holdfast.spark.jars.lock import Jar, locked_jars
+from holdfast.spark.session.installation import Java, find_java
 
 _PIECE_BYTES = 1024 * 1024
 
@@ -145,8 +146,8 @@ def _altered(jars: Sequence[Jar]) -> SparkStartError:
 def _not_fetched(jars: Sequence[Jar], said: str, cache: JarCache) -> SparkStartError:
     names = ", ".join(jar.file for jar in jars)
     cause = _CAUSE.search(said)
-    told = f" ({redact(cause[0].strip())})" if cause else ""
-    message = f"{repository()} did not deliver {names}{told}"
+    reported = f" ({redact(cause[0].strip())})" if cause else ""
+    message = f"{repository()} did not deliver {names}{reported}"
     return SparkStartError("HF5208", message, at=str(cache.folder))
 
 
@@ -188,3 +189,80 @@ def obtain(
 def _missing(jars: Sequence[Jar], cache: JarCache) -> SparkStartError:
     names = ", ".join(jar.file for jar in jars)
     return SparkStartError("HF5207", f"{names} not cached yet", at=str(cache.folder))
+
+
+_NAMED = re.compile(r"(?P<name>.+?)(?P<made_for>(?:_\d[\d.]*)*)-\d[\w.\-]*\.jar")
+_MAIN_LIBRARY = {
+    "delta-spark": "delta",
+    "spark-sql-kafka-0-10": "kafka",
+    "hadoop-aws": "s3",
+    "postgresql": "postgres",
+}
+
+
+def own_jars(written: Iterable[str], folder: Path, at: str | None) -> tuple[str, ...]:
+    """Return the user's jars as Spark takes them; a local one that is not there is refused.
+
+    A relative path counts from `folder`, and `*` is filled in. URLs are Spark's to reach.
+    """
+    jars: dict[str, None] = {}
+    for text in written:
+        local = _local_path(text, folder)
+        found = [text] if local is None else [str(path) for path in _files(local)]
+        if not found:
+            raise SparkStartError("HF5210", f"there is no jar at {text}", at=at)
+        jars.update(dict.fromkeys(found))
+    return tuple(jars)
+
+
+def features_within(own: Iterable[str]) -> frozenset[str]:
+    """Name the features whose main library the user brings."""
+    names = {_library(jar) for jar in own}
+    return frozenset(feature for name, feature in _MAIN_LIBRARY.items() if name in names)
+
+
+def is_main_library(jar: Jar, feature: str) -> bool:
+    """Whether this jar is the one that brings a feature; the others are what it needs."""
+    return _MAIN_LIBRARY.get(_library(jar.file)) == feature
+
+
+def without_doubles(own: Sequence[str], locked: Sequence[Jar], at: str | None) -> tuple[str, ...]:
+    """Return the user's jars without those that are locked too; another version is refused."""
+    by_library = {_library(jar.file): jar for jar in locked}
+    kept: list[str] = []
+    for text in own:
+        jar = by_library.get(_library(text))
+        if jar is None:
+            kept.append(text)
+        elif not _is_same(text, jar):
+            name = text.rpartition("/")[2]
+            message = f"spark.jars has {name}, and the jobs need {jar.file}"
+            raise SparkStartError("HF5211", message, at=at)
+    return tuple(kept)
+
+
+def _is_same(text: str, jar: Jar) -> bool:
+    path = Path(text)
+    return path.name == jar.file and (not path.is_file() or is_locked(path, jar))
+
+
+def _library(jar: str) -> str:
+    """Return `delta-spark` for `/x/delta-spark_4.2_2.13-4.4.0.jar`: the name without versions."""
+    name = jar.replace("\\", "/").rpartition("/")[2]
+    match = _NAMED.fullmatch(name)
+    return match["name"] if match else name
+
+
+def _local_path(text: str, folder: Path) -> Path | None:
+    """Return the absolute path that the text means; None where it is a URL of another place."""
+    if text.startswith("file:"):
+        return Path(unquote(urlsplit(text).path))
+    if re.match(r"[A-Za-z][A-Za-z0-9+.\-]+:", text):
+        return None
+    return (folder / text).absolute()
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    return sorted(path.parent.glob(path.name)) if "*" in path.name else []

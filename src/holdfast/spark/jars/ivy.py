@@ -13,8 +13,8 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from holdfast.errors import SparkStartError
-from holdfast.spark.installation import Java, spark_folder
-from holdfast.storage.paths import shown_url
+from holdfast.spark.session.installation import Java, spark_folder
+from holdfast.storage.location import shown_url
 
 MIRROR = "HOLDFAST_MAVEN"
 _LOOK_SECONDS = 0.2

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from holdfast.errors import SparkStartError
-from holdfast.spark.installation import minor_of, release_of
+from holdfast.spark.session.installation import minor_of, release_of
 
 LOCK_FILE = Path(__file__).with_name("lock.json")
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from holdfast.spark.installation import Java, find_java, spark_folder
 from holdfast.spark.jars.ivy import Dependency, arrived, run_ivy
 from holdfast.spark.jars.lock import LOCK_FILE, Jar
+from holdfast.spark.session.installation import Java, find_java, spark_folder
 
 _ACCELERATOR = "software.amazon.s3.analyticsaccelerator"
 _SDK = "software.amazon.awssdk"

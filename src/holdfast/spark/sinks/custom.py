@@ -9,7 +9,7 @@ from pyspark import cloudpickle
 from holdfast.crashpoints import reach
 from holdfast.jobs.ready import Function
 from holdfast.ledgers import identity as identities
-from holdfast.ledgers.custom.batchledger import BatchLedger
+from holdfast.ledgers.custom import BatchLedger
 from holdfast.ledgers.identity import BatchId, BatchIdentity
 from holdfast.ledgers.sinkstate import (
     NO_QUERY_YET,

@@ -10,9 +10,9 @@ from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
-from holdfast.plurals import counted
 from holdfast.spark.sinks.rowchecks import check_columns, one_row_a_key
 from holdfast.spark.sinks.sink import Delivery, cannot_rewind, skip
+from holdfast.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

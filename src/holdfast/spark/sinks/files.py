@@ -16,7 +16,7 @@ from pyspark.sql.types import AtomicType, DataType, StructType
 
 from holdfast.errors import SinkError, StorageError
 from holdfast.jobs.ready import ReadySink, spark_path
-from holdfast.ledgers.files.commit import FileCommits, asked
+from holdfast.ledgers.files.commit import FileCommits, sink_errors
 from holdfast.ledgers.files.format import Manifest, ManifestFile
 from holdfast.ledgers.files.manifests import read_manifest_ledger
 from holdfast.ledgers.files.output import FileOutput, below, file_prefix, is_hidden
@@ -82,14 +82,14 @@ def check_partitions(schema: StructType, sink: ReadySink) -> None:
 
 def check_same(schema: StructType, sink: ReadySink, known: Manifest) -> None:
     """Refuse rows or a declaration other than those of the batches that are there."""
-    told = [
+    reported = [
         *_declared("format", sink.format, known.format),
         *_declared("mode", sink.mode, known.mode),
         *_declared("partition_by", _names(sink.partition_by), _names(known.partition_by)),
         *_columns(schema, StructType.fromJson(dict(known.schema)), sink.format),
     ]
-    if told:
-        message = f"the rows do not fit the existing batches: {'; '.join(told)}"
+    if reported:
+        message = f"the rows do not fit the existing batches: {'; '.join(reported)}"
         steps = (
             "return the same columns as before from the transform, and declare the sink as before",
             "or name a new, empty directory and accept it: holdfast run JOB --accept empty-sink",
@@ -282,7 +282,7 @@ class FileBatchSink:
         check_types(self._session, schema, self._sink)
         self._output.refuse_unwritable()
         self._output.refuse_unshared()
-        with asked(str(self.identity)):
+        with sink_errors(str(self.identity)):
             names = self._output.reader.names(self._output.name)
         is_ours = self._commits.look()
         self._check_same(schema)
@@ -316,7 +316,7 @@ class FileBatchSink:
 
     def sight(self, query_id: str | None) -> SinkState:
         """Return what is in the folder and what its manifests hold of the query."""
-        with asked(str(self.identity)):
+        with sink_errors(str(self.identity)):
             return look_at_folder(self._output, self._commits.log, query_id)
 
     def queries(self) -> frozenset[str]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import FunctionReference, ReadyJob, ReadySink
-from holdfast.ledgers.custom.onceperbatch import ledger_options_of
+from holdfast.ledgers.custom import ledger_options_of
 from holdfast.ledgers.database.connection import postgres_address
 from holdfast.ledgers.files.output import FileOutput
+from holdfast.spark.query.usercode import load_function
 from holdfast.spark.sinks.custom import CustomSink
 from holdfast.spark.sinks.database.dialects.jdbc.dialect import RESERVED_OPTIONS as OF_JDBC_WRITER
 from holdfast.spark.sinks.database.dialects.jdbc.dialect import JdbcDialect
@@ -23,7 +24,6 @@ from holdfast.spark.sinks.delta.sink import DeltaBatchSink
 from holdfast.spark.sinks.development import ConsoleSink, MemorySink
 from holdfast.spark.sinks.files import FILE_FORMATS, FileBatchSink
 from holdfast.spark.sinks.sink import BatchSink
-from holdfast.spark.usercode import load_function
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -137,10 +137,10 @@ def _custom(_: SparkSession, job: ReadyJob) -> BatchSink:
     else:
         raise _undeclared(job.sink, "the function of a custom sink is not callable")
     _check_arguments(job.sink, loaded, name)
-    wish = ledger_options_of(loaded)
+    options = ledger_options_of(loaded)
     # As everywhere, relative paths count from the project, in a program from where it works.
     folder = job.folder if job.project is not None else Path.cwd()
-    ledger = None if wish is None else wish.ledger(job.checkpoint, job.settings, folder)
+    ledger = None if options is None else options.ledger(job.checkpoint, job.settings, folder)
     return CustomSink(loaded, name, ledger)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -150,9 +150,9 @@ def check_merged_names(schema: StructType, sink: ReadySink) -> None:
 
 def check_fit(rows: StructType, table: StructType, sink: ReadySink) -> None:
     """Refuse rows whose columns are not the table's."""
-    told = [*_differences(rows, table), *_lacking(rows, table, sink.mode)]
-    if told:
-        message = f"the rows do not fit the table: {'; '.join(told)}"
+    reported = [*_differences(rows, table), *_lacking(rows, table, sink.mode)]
+    if reported:
+        message = f"the rows do not fit the table: {'; '.join(reported)}"
         raise SinkError("HF5005", message, at=sink.at)
 
 

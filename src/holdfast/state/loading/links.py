@@ -13,13 +13,12 @@ from holdfast.checkpoint.layout import Layout
 from holdfast.checkpoint.statefiles import PartitionFiles, VersionedId
 from holdfast.errors import CheckpointError, DecodeError, HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity
+from holdfast.format.buffers import DELETE_RANGE, PUT, Changes, Spans, equal_to
 from holdfast.format.rocksdb.keys import family_prefix
-from holdfast.format.spans import DELETE_RANGE, PUT, Changes, Spans
 from holdfast.format.state.changes import read_changelog, read_changes
-from holdfast.state.bytestrings import equal_to
 from holdfast.state.decoding import Encoding
 from holdfast.state.loading.chains import Link, LinkKind
-from holdfast.storage.paths import place_within
+from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
 
 _CHANGED = "HF2111"

@@ -16,7 +16,7 @@ from holdfast.format.logs.offsets import decode_offsets
 from holdfast.state.decoding import Encoding
 from holdfast.state.loading.chains import PartitionHistory
 from holdfast.state.loading.links import Lineages
-from holdfast.storage.paths import place_within
+from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
 
 _STORE = "spark.sql.streaming.stateStore"

@@ -25,6 +25,7 @@ import numpy as np
 from rocksdict import AccessType, Options, Rdict
 
 from holdfast.errors import CheckpointError, DecodeError, NotFoundError, StorageError
+from holdfast.format.buffers import PUT, Changes, Positions, Spans
 from holdfast.format.rocksdb.snapshot import (
     FOOTER_LENGTH,
     LARGEST_ZIP,
@@ -33,10 +34,9 @@ from holdfast.format.rocksdb.snapshot import (
     check_footer,
     decode_rocks_zip,
 )
-from holdfast.format.spans import PUT, Changes, Positions, Spans
-from holdfast.plurals import counted
-from holdfast.storage.paths import place_within
+from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
+from holdfast.wording import counted
 
 _MISSING, _OTHER_SIZE, _NO_ROOM = "HF2718", "HF2719", "HF2728"
 _TABLES = "SSTs"
@@ -180,9 +180,9 @@ class _Border:
         named = _NAMED_TABLE.search(message)
         byte = int(named[2]) if named and named[2] else None
         shown = message.replace(f"{self.folder}/", "").strip()
-        told = DecodeError(_DAMAGED, f"RocksDB cannot read the snapshot: {shown}", byte=byte)
-        told.at = self._blamed(named[1] if named else None)
-        return told
+        reported = DecodeError(_DAMAGED, f"RocksDB cannot read the snapshot: {shown}", byte=byte)
+        reported.at = self._blamed(named[1] if named else None)
+        return reported
 
     def _blamed(self, table: str | None) -> str:
         # Everything in the zip was verified: where no table is named, and there is but one, it is.

@@ -11,9 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.errors import CheckpointError
-from holdfast.format.arrow import arrow_numbers, numbers_of
-from holdfast.format.spans import DELETE_RANGE, Changes
-from holdfast.state.bytestrings import gathered, hashed, spans_of
+from holdfast.format.buffers import (
+    DELETE_RANGE,
+    Changes,
+    arrow_numbers,
+    gathered,
+    hashed,
+    numbers_of,
+    spans_of,
+)
 
 BUCKET_BITS: Final = 6
 BUCKETS: Final = 1 << BUCKET_BITS

@@ -15,14 +15,14 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.format.arrow import arrow_bits
+from holdfast.format.buffers import arrow_bits
 from holdfast.format.rows.types import spark_type
 from holdfast.state.columns import RowColumn, leaf_columns
 from holdfast.state.query.values import plain_rows, plain_values
 from holdfast.state.results import WrittenFile
 from holdfast.storage.local import is_inside
 from holdfast.storage.localwriter import publish_new
-from holdfast.storage.paths import shown_path
+from holdfast.storage.location import shown_path
 
 FORMATS = ("parquet", "csv", "jsonl")
 _json_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode

@@ -15,11 +15,20 @@ from holdfast.checkpoint.reading import read_picture
 from holdfast.errors import CheckpointError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.state.columns import leaf_columns
-from holdfast.state.frames import StateAnswer
-from holdfast.state.options import COUNTED_ROWS, FIRST_ROWS, MEMORY_BYTES, Key, key_columns
+from holdfast.state.opened import StateAnswer
 from holdfast.state.query.values import plain_rows
 from holdfast.state.reading import StateView, open_state, partition_bytes
-from holdfast.state.results import Growth, StateColumn, StateRow, StateRows
+from holdfast.state.results import (
+    COUNTED_ROWS,
+    FIRST_ROWS,
+    MEMORY_BYTES,
+    Growth,
+    Key,
+    StateColumn,
+    StateRow,
+    StateRows,
+    key_columns,
+)
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.format.arrow import arrow_numbers
+from holdfast.format.buffers import arrow_numbers
 from holdfast.state.columns import RowColumn, leaf_columns
 from holdfast.state.layouts import StoreLayout, layouts_of
 from holdfast.state.query.values import plain_values
@@ -149,7 +149,7 @@ class Summing:
         mean = keys / len(self._keys) if self._keys else 0
         unknown = unknown_drops(view.log.picture, view.layout, self._time)
         note = _NO_WATERMARK if self._time is None else _COMPLETE_MODE if self._dropped else ""
-        told = unknown is None and self._watermark_ms is not None
+        reported = unknown is None and self._watermark_ms is not None
         return StateSummary(
             keys,
             sum(self._bytes.values()),
@@ -158,7 +158,7 @@ class Summing:
             round(max(self._keys.values()) / mean, 2) if mean else None,
             self._event_times(),
             self._watermark_ms,
-            self._dropped if told else None,
+            self._dropped if reported else None,
             note if unknown is None else unknown,
             growth,
         )

@@ -17,7 +17,7 @@ from itertools import pairwise
 import pyarrow as pa
 
 from holdfast.errors import UsageError
-from holdfast.format.arrow import arrow_text, cast, present, replaced, time_texts
+from holdfast.format.buffers import arrow_text, cast, present, replaced, time_texts
 from holdfast.format.rows.types import spark_type
 
 _MICROS = 1_000_000

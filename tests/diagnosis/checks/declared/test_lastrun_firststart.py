@@ -8,6 +8,7 @@ import pytest
 
 from holdfast import library
 from holdfast.findings import Severity
+from tests.fuzz.children import in_child
 
 GOOD = """
 project: p
@@ -66,6 +67,32 @@ def test_a_delta_table_that_nobody_writes_is_missing(tmp_path: Path) -> None:
         "source: {format: delta, path: ./lake}", "source: {format: delta, path: ./x}"
     )
     assert [*found(tmp_path, alone, "totals")] == ["HF5105"]
+
+
+@pytest.mark.parametrize(
+    ("denied", "job", "code"),
+    [("secret", "orders", "HF5107"), ("mods", "orders", "HF7002"), ("lake", "totals", "HF5107")],
+)
+def test_what_this_user_may_not_look_at_is_reported_as_such(
+    tmp_path: Path, denied: str, job: str, code: str
+) -> None:
+    """The job may run as another user: nothing is called missing."""
+    text = GOOD.replace("./in", "./secret/in").replace("pipeline:clean", "mods.code:clean")
+    text = text.replace("path: ./lake", "path: ./lake/orders", 1)
+    text = text.replace("{format: delta, path: ./lake}", "{format: delta, path: ./lake/orders}")
+    for folder in ("secret/in", "lake/orders", "mods"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "mods/code.py").write_text(CODE)
+    (tmp_path / denied).chmod(0)
+
+    def said() -> str:
+        return "\n".join(f"{one}: {why}" for one, why in found(tmp_path, text, job).items())
+
+    try:
+        told = in_child(said, without_capabilities=True)
+    finally:
+        (tmp_path / denied).chmod(0o755)
+    assert told.startswith(f"{code}: ") and told.endswith(" was denied")
 
 
 def test_a_module_that_is_no_python_is_reported(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Severity
 from holdfast.ledgers.files.format import Epochs, Fence, Intent
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.records.leases.state import Standing
 from holdfast.storage.memory import MemoryReader
 from tests.checkpoint.pictures import files_of

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.errors import StorageError
 from holdfast.findings import Finding, Severity
+from holdfast.ledgers.reading import SinkPlace
 from holdfast.ledgers.sinkstate import Contents, LastCommitted, SinkState
 from holdfast.records.run import SinkFacts
 from tests.checkpoint.pictures import files_of

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from holdfast.codes import CODES
+from holdfast.diagnosis.explain.pages import Page
 from holdfast.diagnosis.explain.pages.catalogue import PAGES, SUBJECTS
-from holdfast.diagnosis.explain.pages.page import Page
 from holdfast.redaction import redact
 
 NUMBERS = {code.number for code in CODES}

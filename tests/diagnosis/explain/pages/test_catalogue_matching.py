@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.diagnosis.explain.pages import Page
 from holdfast.diagnosis.explain.pages.catalogue import PAGES, find_page, page_named
-from holdfast.diagnosis.explain.pages.page import Page
 from tests.diagnosis.explain.pages.foreign import FOREIGN, INSIDE, LOG_LINES
 from tests.diagnosis.explain.pages.unrelated import UNRELATED
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from holdfast import library
 from holdfast.answers import Answer
 from holdfast.backup.access import Records, alone, open_records
+from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.cli.drawing.evidence import draw_evidence
 from holdfast.diagnosis.evidence.report import markdown_report
 from holdfast.diagnosis.inspection.evidence import Basis, Evidence
@@ -32,7 +33,15 @@ from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.testing import RecordingReader
 from tests.corpus.loading import sample
-from tests.diagnosis.doctor.recording import a_run, dead_holder, records_beside, run_on, write_runs
+from tests.diagnosis.doctor.fieldscenarios import COUNTED
+from tests.diagnosis.doctor.recording import (
+    a_run,
+    dead_holder,
+    records_beside,
+    run_on,
+    stateful_run_on,
+    write_runs,
+)
 from tests.fuzz.children import in_child
 from tests.records.drivers import taken
 from tests.records.test_starts_attempts import some_attempt
@@ -353,6 +362,20 @@ def test_a_kept_copy_is_named_where_the_newest_offsets_are_gone(
     assert kept[0].evidence["put_back"] == "unknown"
     assert f"do not put {copy} back as offsets/3 yet" in kept[0].next_steps[0]
     assert "HF2604" not in told(answer)
+
+
+def test_inspect_says_that_a_start_fails_whose_state_is_gone(tmp_path: Path) -> None:
+    """As the doctor does: the files alone look like those of a query without state."""
+    root = checkpoint(tmp_path, COUNTED)
+    write_runs(root, stateful_run_on(COUNTED, "stateStoreSave"))
+    assert library.inspect(root).result.next_start.action is Action.PLAN
+    shutil.rmtree(root / "state")
+    answer = library.inspect(root)
+    start = answer.result.next_start
+    assert (start.action, start.sink_touched) == (Action.FAIL, False)
+    assert "operator 0 (stateStoreSave)" in start.reason
+    assert told(answer)["HF2221"].severity is Severity.FATAL
+    assert told(answer)["HF2221"].message == told(library.doctor(root))["HF2221"].message
 
 
 def test_records_that_may_not_be_read_are_not_called_lost(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pyspark.cloudpickle import dumps, loads
 from holdfast.jobs.ready import FunctionReference
 from holdfast.records.facts import CONSTANT, FunctionFacts
 from holdfast.spark.facts.python.functions import ALL, function_facts, function_name
-from holdfast.spark.usercode import load_function
+from holdfast.spark.query.usercode import load_function
 
 Load = Callable[..., ModuleType]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.records.facts import REACH, FunctionFacts
-from holdfast.restart.rules.functions import _do_the_same
+from holdfast.restart.samefunctions import do_the_same
 from holdfast.spark.facts.python.functions import ALL, function_facts
 
 DECORATOR = """
@@ -137,7 +137,7 @@ def test_what_a_name_stands_for_counts(
     )
     assert before.parts[ALL] != now.parts[ALL]
     assert before.parts[ALL].startswith(REACH)
-    assert not _do_the_same(before, now)
+    assert not do_the_same(before, now)
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -149,7 +149,7 @@ def test_looks_and_order_do_not_count(
         facts_of(text, tmp_path / str(place), monkeypatch) for place, text in enumerate(SAME[name])
     )
     assert before.parts[ALL] == now.parts[ALL]
-    assert _do_the_same(before, now)
+    assert do_the_same(before, now)
 
 
 def test_a_record_without_the_digest_is_compared_without_it(
@@ -159,4 +159,4 @@ def test_a_record_without_the_digest_is_compared_without_it(
     now = facts_of("def f(x): return x", tmp_path / "now", monkeypatch)
     parts = {name: digest for name, digest in now.parts.items() if name != ALL}
     assert parts
-    assert _do_the_same(FunctionFacts(now.name, now.kind, parts), now)
+    assert do_the_same(FunctionFacts(now.name, now.kind, parts), now)

@@ -14,9 +14,8 @@ from holdfast.spark.sinks.database.dialect import DatabaseConnection, StagedRows
 from holdfast.spark.sinks.database.dialects.postgres.connection import SPELLING
 from holdfast.spark.sinks.database.dialects.postgres.dialect import PostgresDialect
 from holdfast.spark.sinks.database.ledger import DatabaseLedger
-from holdfast.spark.sinks.database.move import BatchMove
 from holdfast.spark.sinks.database.rewinding import TakeBack, rewound_column
-from holdfast.spark.sinks.database.staging import ATTEMPT
+from holdfast.spark.sinks.database.staging import ATTEMPT, BatchMove
 from holdfast.spark.sinks.database.table import WrittenColumn, WrittenTable
 from tests.spark.sinks.deliveries import AT, QUERY, identity
 

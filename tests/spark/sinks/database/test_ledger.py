@@ -14,7 +14,7 @@ from holdfast.errors import SinkError
 from holdfast.ledgers.database.connection import postgres_address
 from holdfast.ledgers.database.postgres import LEDGER, PostgresLedger
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.spark.sinks.database.move import BatchMove
+from holdfast.spark.sinks.database.staging import BatchMove
 from tests.parts.postgres import rows_in
 from tests.spark.sinks.database.postgresmoves import Driver
 from tests.spark.sinks.deliveries import QUERY
@@ -45,7 +45,7 @@ def test_the_modules_of_a_move_need_no_spark() -> None:
     """They are driven by hand, without a JVM."""
     script = (
         "import sys; sys.modules.update(dict.fromkeys(('pyspark', 'py4j')))\n"
-        "from holdfast.spark.sinks.database import move, rewinding, staging\n"
+        "from holdfast.spark.sinks.database import rewinding, staging\n"
         "from holdfast.spark.sinks.database.dialects.postgres import connection, dialect"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.database.postgres import LEDGER
-from holdfast.spark.sinks.database.move import BatchMove
+from holdfast.spark.sinks.database.staging import BatchMove
 from tests.parts.postgres import rows_in
 from tests.spark.sinks.database.postgresmoves import Driver
 from tests.spark.sinks.database.test_ledger import KEPT, batches, code_of, fill, values

@@ -96,8 +96,8 @@ def test_complete_replaces_everything_and_an_empty_batch_is_remembered(place: Pl
 def test_an_upsert_keeps_one_row_a_key(place: Place) -> None:
     """Names that need quoting; two rows of a key are found before anything is made."""
     schema = "`a\"b` string, `It's` int, value int"
-    wish: dict[str, Any] = {"table": '"Order Lines"', "key": ('a"b', "It's")}
-    sink = place.sink("upsert", **wish)
+    options: dict[str, Any] = {"table": '"Order Lines"', "key": ('a"b', "It's")}
+    sink = place.sink("upsert", **options)
     twice = frame(place, ("é", 1, 1), ("é", 1, 2), schema=schema)
     with pytest.raises(SinkError) as caught:
         sink.write(twice, identity(0))
@@ -105,7 +105,7 @@ def test_an_upsert_keeps_one_row_a_key(place: Place) -> None:
     with pytest.raises(SinkError) as caught:
         sink.write(frame(place, ("é", None, 1), schema=schema), identity(0))
     assert (caught.value.code.number, place.tables()) == ("HF5008", set())
-    ordered = place.sink("upsert", order_by="value", **wish)
+    ordered = place.sink("upsert", order_by="value", **options)
     assert ordered.write(twice.union(twice.selectExpr("*").limit(0)), identity(0)).rows == 1
     newer = frame(place, ("é", 1, 20), ("z", 3, 3), schema=schema)
     assert sink.write(newer, identity(1)).rows == 2

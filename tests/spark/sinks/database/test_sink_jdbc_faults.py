@@ -29,7 +29,7 @@ from tests.spark.sinks.deliveries import AT, QUERY, identity
 pytestmark = [pytest.mark.spark, draw("either")]
 
 MOVE, SINK = (
-    "holdfast.spark.sinks.database.move.reach",
+    "holdfast.spark.sinks.database.staging.reach",
     "holdfast.spark.sinks.database.sink.reach",
 )
 ROOT = Path(__file__).parents[4]
@@ -271,7 +271,7 @@ RETRIED = """
 import json, sys
 from pathlib import Path
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 from tests.spark.sinks.deliveries import identity
 from tests.spark.sinks.database.jdbcplaces import Place
 

@@ -19,7 +19,7 @@ from tests.spark.sinks.deliveries import QUERY, identity, postgres_sink
 
 pytestmark = pytest.mark.spark
 
-MOVE = "holdfast.spark.sinks.database.move.reach"
+MOVE = "holdfast.spark.sinks.database.staging.reach"
 KILL = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() "
 
 

@@ -209,7 +209,7 @@ def test_a_commit_in_between_is_kept(
 REWINDING = """
 import sys
 from pathlib import Path
-from holdfast.spark.session import SessionOptions, open_session
+from holdfast.spark.session.opening import SessionOptions, open_session
 from tests.drawing import draw
 from tests.spark.sinks.deliveries import QUERY, delta_sink
 

@@ -15,7 +15,7 @@ from typing import Any
 from pyspark import TaskContext
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 from holdfast.spark.sinks.database.dialects.postgres import copytask
 from tests.spark.sinks.deliveries import identity
 from tests.spark.sinks.plainreading import Place
@@ -63,10 +63,10 @@ def stumbling_after_commit(original: Any, noting: str) -> Any:
 def main(folder: Path, database: str, names: list[str]) -> None:
     """Deliver the batch to every sink."""
     conf = {"spark.sql.shuffle.partitions": "2"}
-    wish = SessionOptions(
+    options = SessionOptions(
         "retries", "local[2,4]", conf, features=frozenset({"delta"}), folder=folder
     )
-    session = open_session(wish)
+    session = open_session(options)
     original = copytask.copy_task
     rows = session.range(ROWS, numPartitions=TASKS)
     batch = rows.selectExpr("id as n", "cast(id as string) as k")

@@ -16,7 +16,7 @@ from typing import Any
 from pyspark import TaskContext
 
 from holdfast.running.settings import SessionOptions
-from holdfast.spark.session import open_session, stop_session
+from holdfast.spark.session.opening import open_session, stop_session
 from tests.spark.sinks.deliveries import identity
 from tests.spark.sinks.plainreading import Place
 from tests.spark.sinks.subjects import SUBJECT_BY_NAME

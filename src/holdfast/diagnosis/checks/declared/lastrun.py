@@ -23,8 +23,8 @@ from holdfast.format.sources.kafka import KafkaOffsetReader
 from holdfast.format.sources.offset import SourceEvidence
 from holdfast.jobs.discovery import module_file
 from holdfast.jobs.options import starting_options
-from holdfast.nearest import CLOSE, nearest
 from holdfast.records.run import Run
+from holdfast.wording import CLOSE, nearest
 
 _NEED_SCHEMA = frozenset({"json", "csv", "parquet", "orc"})
 _FORMATS = _NEED_SCHEMA | {
@@ -60,9 +60,11 @@ def check_first_start(subject: Subject) -> Iterator[Finding]:
 def _missing_paths(job: DeclaredJob) -> Iterator[Finding]:
     """Yield sources whose local path does not exist and that no other job of the project writes."""
     local = {name: path for name, path in job.source_paths.items() if path.startswith("/")}
-    missing = [
-        name for name, path in local.items() if not _GLOB.search(path) and not Path(path).exists()
-    ]
+    there = {name: _is_there(path) for name, path in local.items() if not _GLOB.search(path)}
+    for name in (name for name, seen in there.items() if seen is None):
+        message = f"{_named(name)}: access to {local[name]} was denied"
+        yield Finding("HF5107", Severity.ERROR, message, Place(""))
+    missing = [name for name, seen in there.items() if seen is False]
     for name in missing and [one for one in missing if one not in job.fed_sources()]:
         is_delta = job.job.named_sources[name].format.lower() == "delta"
         cause = "there is no Delta table at" if is_delta else "there is nothing at"
@@ -71,6 +73,16 @@ def _missing_paths(job: DeclaredJob) -> Iterator[Finding]:
             yield _refused_start("HF5105", message)
         else:
             yield Finding("HF5101", Severity.ERROR, message, Place(""), {}, _WHY, _PATH)
+
+
+def _is_there(path: str) -> bool | None:
+    """Return whether something is at a path; None where this user may not look."""
+    try:
+        return Path(path).exists()
+    except PermissionError:
+        return None
+    except OSError:
+        return False
 
 
 def _sources(job: DeclaredJob) -> Iterator[Finding]:
@@ -112,6 +124,10 @@ def _function(key: str, reference: str, folder: Path) -> Iterator[Finding]:
         return
     try:
         tree = ast.parse(file.read_bytes())
+    except PermissionError:
+        message = f"{key}: {reference} cannot be checked: access to {file} was denied"
+        yield Finding("HF7002", Severity.ERROR, message, Place(""))
+        return
     except (OSError, SyntaxError, ValueError) as error:
         yield _refused_start("HF5112", f"{key}: {reference} cannot be loaded: {error}")
         return
@@ -228,10 +244,10 @@ def _spark_before(subject: Subject, run: Run | None) -> tuple[str | None, str]:
     """Return the release of the last run: recorded, else the only one that the files allow."""
     if run is not None and run.versions.spark:
         return run.versions.spark, f"the record of run {run.generation}"
-    told = spark_version(subject.picture)
-    newest = RELEASES[-1] if told.high is None else told.high
+    reported = spark_version(subject.picture)
+    newest = RELEASES[-1] if reported.high is None else reported.high
     # Patch releases and what may be the newest known release do not differ by their files.
-    return (told.high, told.basis) if newest != RELEASES[-1] else (None, told.basis)
+    return (reported.high, reported.basis) if newest != RELEASES[-1] else (None, reported.basis)
 
 
 def _starting_before(subject: Subject, run: Run | None, name: str) -> Mapping[str, str] | None:

@@ -124,15 +124,19 @@ def _declared_at(subject: Subject, job: DeclaredJob, position: int) -> str | Non
     """Return the only declared source that fits the offset at a position."""
     entry = subject.picture.newest_offsets
     assert entry is not None
-    told = explained(subject.picture, entry, position, {})
-    if not isinstance(told, ExplainedOffset):
+    reported = explained(subject.picture, entry, position, {})
+    if not isinstance(reported, ExplainedOffset):
         return None
-    topics = set(told.decoded) if isinstance(told.decoded, dict) and told.kind == "kafka" else set()
-    file = _last_file(subject, position) if told.kind == "file" else None
+    topics = (
+        set(reported.decoded)
+        if isinstance(reported.decoded, dict) and reported.kind == "kafka"
+        else set()
+    )
+    file = _last_file(subject, position) if reported.kind == "file" else None
     fits = [
         name
         for name, source in job.job.named_sources.items()
-        if KINDS.get(source.format.lower()) == told.kind
+        if KINDS.get(source.format.lower()) == reported.kind
         and _fits_file(job.source_folders.get(name), file)
         and _fits_topics(set(topics_of(source.options).names), topics)
     ]

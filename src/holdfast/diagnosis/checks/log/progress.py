@@ -13,8 +13,8 @@ from holdfast.checkpoint.progress import movement_back
 from holdfast.checkpoint.releases import CODEC, PARTITIONS, PINNED_SETTINGS, RELEASES
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.offsets import OffsetsEntry
-from holdfast.plurals import counted
 from holdfast.redaction import excerpt
+from holdfast.wording import counted
 
 Step = tuple[int, OffsetsEntry, OffsetsEntry]
 

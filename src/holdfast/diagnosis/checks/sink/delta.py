@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
 from holdfast.diagnosis.checks.sink.ownledger import steps_for_former_id
-from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.diagnosis.inspection.sink.deltacommits import TableHistory, WrittenBatch
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.delta.batches import CLOSED, current_application
 from holdfast.ledgers.delta.transactions import DeltaLedger
-from holdfast.plurals import counted
 from holdfast.records.run import SHARED_SINK
+from holdfast.wording import counted, id_ranges
 
 _MOST_NAMED = 5
 _REMEMBER = (

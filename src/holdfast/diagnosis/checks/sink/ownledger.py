@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.diagnosis.inspection.sink.gone import SinkCompared, sink_before
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
@@ -14,7 +13,7 @@ from holdfast.ledgers.files.format import EPOCHS, INTENT
 from holdfast.ledgers.files.manifests import manifest_path
 from holdfast.ledgers.files.outputcheck import ListedOutput
 from holdfast.ledgers.sinkstate import OwnLedger
-from holdfast.plurals import counted
+from holdfast.wording import counted, id_ranges
 
 
 def steps_for_former_id(

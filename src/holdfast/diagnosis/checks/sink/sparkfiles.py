@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from holdfast.diagnosis.inspection.ranges import id_ranges
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.sparkfilesink import FORMATS, LOG_FOLDER, FileSinkLog
-from holdfast.plurals import counted
+from holdfast.wording import counted, id_ranges
 
 CLOCK_TOLERANCE_MS = 60_000
 """How far the clocks of the driver and of the storage may be apart."""

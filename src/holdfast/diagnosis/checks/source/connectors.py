@@ -21,9 +21,9 @@ from holdfast.diagnosis.inspection.sources import (
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.format.sources import ExplainedOffset
-from holdfast.format.sources.delta import STORED_BASE, DeltaOffset, DeltaOffsetReader
+from holdfast.format.sources.tables import STORED_BASE, DeltaOffset, DeltaOffsetReader
 from holdfast.jobs.projectfile.substitution import has_reference
-from holdfast.ledgers.delta.table import TableSeen
+from holdfast.ledgers.delta.transactions import TableSeen
 
 _SHOWN = 20
 """How many partitions a finding lists."""
@@ -35,11 +35,11 @@ def check_records_there(subject: Subject) -> Iterator[Finding]:
     if start is None or broker is None:
         return
     wrong = {
-        one: told for one, at in start.offsets.items() if (told := _gone_topics(broker, one, at))
+        one: gone for one, at in start.offsets.items() if (gone := _gone_topics(broker, one, at))
     }
     if wrong:
-        (topic, partition), told = min(wrong.items())
-        message = f"{topic} partition {partition}: {told}"
+        (topic, partition), gone = min(wrong.items())
+        message = f"{topic} partition {partition}: {gone}"
         if len(wrong) > 1:
             message += f" (and {len(wrong) - 1} more)"
         yield _finding("HF2369", message, start, wrong)
@@ -56,8 +56,8 @@ def check_same_topic(subject: Subject) -> Iterator[Finding]:
         if span is not None and _began_later(span, at):
             wrong[one] = f"the checkpoint is at {at}; the first record, {span.first}, is newer"
     if wrong:
-        (topic, partition), told = min(wrong.items())
-        message = f"{topic} partition {partition}: {told} than batch {start.batch_id}"
+        (topic, partition), gone = min(wrong.items())
+        message = f"{topic} partition {partition}: {gone} than batch {start.batch_id}"
         yield _finding("HF2370", message, start, wrong)
 
 
@@ -98,7 +98,7 @@ def _began_later(span: Span, at: int) -> bool:
 
 
 def _finding(code: str, message: str, start: StartOffsets, wrong: dict[Partition, str]) -> Finding:
-    shown = {f"{topic}-{number}": told for (topic, number), told in sorted(wrong.items())}
+    shown = {f"{topic}-{number}": gone for (topic, number), gone in sorted(wrong.items())}
     evidence = {"partitions": dict(list(shown.items())[:_SHOWN]), "count": len(shown)}
     place = Place(f"offsets/{start.batch_id}", line=3)
     return Finding(code, Severity.FATAL, message, place, evidence)

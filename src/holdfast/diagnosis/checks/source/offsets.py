@@ -15,7 +15,7 @@ from holdfast.findings import Finding, Place, Severity
 from holdfast.format.logs.filelog import FileLog, SourceFile, effective_interval, needed_ids
 from holdfast.format.logs.offsets import OffsetsEntry, decode_initial
 from holdfast.format.sources import ExplainedOffset, amount_between
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 
 def check_source_offsets(picture: Picture) -> Iterator[Finding]:

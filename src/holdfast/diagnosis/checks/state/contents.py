@@ -17,22 +17,22 @@ from holdfast.diagnosis.inspection.runs.lastquery import recorded_operators
 from holdfast.diagnosis.inspection.subject import StateDamage, Subject, every_partition, place_of
 from holdfast.errors import DecodeError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.plurals import counted
+from holdfast.wording import counted
 
 
 def check_state_decodes(subject: Subject) -> Iterator[Finding]:
     """Report state files whose content is not what Spark writes."""
-    told = {damage.file for damage in subject.picture.damages}
+    reported = {damage.file for damage in subject.picture.damages}
     not_loaded = NotLoaded.of(subject.picture)
     for damage in subject.state.damages:
-        if damage.path in told:
+        if damage.path in reported:
             continue
         severity = _severity(subject, damage.path)
         message = f"{damage.path} cannot be decoded: {damage.error.message}"
         finding = Finding("HF2316", severity, message, _place(damage), _evidence(damage))
         yield not_loaded.judged(subject.picture, finding)
     for one in subject.state.overlooked:
-        if one.place.file not in told:
+        if one.place.file not in reported:
             yield _overlooked(subject, one)
 
 
@@ -50,8 +50,8 @@ def missing_operators(subject: Subject) -> tuple[Finding, ...]:
 
 def check_recorded_operators(subject: Subject) -> Iterator[Finding]:
     """Report operators of the last run whose state is gone, where its files do not show it."""
-    told = frozenset(one.place for one in check_state_present(subject.picture))
-    yield from (one for one in missing_operators(subject) if one.place not in told)
+    reported = frozenset(one.place for one in check_state_present(subject.picture))
+    yield from (one for one in missing_operators(subject) if one.place not in reported)
 
 
 def check_rows_fit_schema(subject: Subject) -> Iterator[Finding]:
@@ -64,9 +64,9 @@ def check_rows_fit_schema(subject: Subject) -> Iterator[Finding]:
 def check_state_unread(subject: Subject) -> Iterator[Finding]:
     """Say how much of the state was not read, and why; what was denied, Spark may be denied too."""
     seen = subject.state
-    told = {damage.file for damage in subject.picture.damages}
+    reported = {damage.file for damage in subject.picture.damages}
     for one in seen.denied:
-        if one.path not in told and one.error.at not in told:
+        if one.path not in reported and one.error.at not in reported:
             message = f"{one.path} could not be read: {one.error.message}"
             number, steps = one.error.code.number, one.error.next_steps
             yield Finding(number, Severity.ERROR, message, Place(one.path), _evidence(one),

@@ -79,15 +79,15 @@ def _newest(files: PartitionFiles, most: int) -> Listed | None:
 def check_snapshot_tables(subject: Subject) -> Iterator[Finding]:
     """Report snapshots that are damaged, and tables that are missing or of another size."""
     needed = {*needed_snapshots(subject.picture), *subject.state.needed}
-    told: set[str] = set()
+    message: set[str] = set()
     # Many snapshots name one table: it is reported with the one that the next start needs, if any.
     for path in sorted(subject.snapshots, key=lambda path: path not in needed):
         if subject.picture.refused(path):
             continue
         severity = _severity(subject.picture, path) if path in needed else Severity.WARNING
         for place, reason, evidence in _faults(subject.picture, path, subject.snapshots[path]):
-            if place not in told:
-                told.add(place)
+            if place not in message:
+                message.add(place)
                 yield Finding("HF2314", severity, reason, Place(place), evidence)
 
 

@@ -11,8 +11,8 @@ from holdfast.checkpoint.recovery.state import StateFailure, partition_count, st
 from holdfast.checkpoint.releases import start_releases
 from holdfast.checkpoint.statefiles import DEFAULT_STORE, PartitionFiles
 from holdfast.findings import Finding, Place, Severity
-from holdfast.plurals import counted
 from holdfast.storage.reading import Listed
+from holdfast.wording import counted
 
 _MOST_NAMED = 5
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from holdfast.diagnosis.explain.pages import (
+    Page,
     checkpoint,
     cluster,
     delta,
@@ -24,7 +25,6 @@ from holdfast.diagnosis.explain.pages import (
     stateschema,
     statestore,
 )
-from holdfast.diagnosis.explain.pages.page import Page
 
 SUBJECTS: dict[str, tuple[Page, ...]] = {
     "The logs of a checkpoint": logs.PAGES,

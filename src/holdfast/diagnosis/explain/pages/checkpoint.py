@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.diagnosis.explain.pages.page import Page
+from holdfast.diagnosis.explain.pages import Page
 
 METADATA_PAGES: tuple[Page, ...] = (
     Page(

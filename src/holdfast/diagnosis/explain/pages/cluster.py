@@ -5,8 +5,8 @@ They are general: a page about the checkpoint, the state or a source says more w
 
 from __future__ import annotations
 
+from holdfast.diagnosis.explain.pages import Page
 from holdfast.diagnosis.explain.pages.memory import RERUN
-from holdfast.diagnosis.explain.pages.page import Page
 
 PAGES: tuple[Page, ...] = (
     Page(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.diagnosis.explain.pages.page import Page
+from holdfast.diagnosis.explain.pages import Page
 
 _TABLE = "it needs the table's own log; `holdfast inspect` shows the stored version to compare with"
 

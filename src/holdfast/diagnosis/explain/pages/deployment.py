@@ -3,7 +3,7 @@ together."""
 
 from __future__ import annotations
 
-from holdfast.diagnosis.explain.pages.page import Page
+from holdfast.diagnosis.explain.pages import Page
 
 ACCESS_PAGES: tuple[Page, ...] = (
     Page(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.diagnosis.explain.pages.page import Page
+from holdfast.diagnosis.explain.pages import Page
 
 _EVOLUTION = "STREAMING_QUERY_EVOLUTION_ERROR"
 _REPARTITION = "STATE_REPARTITION_INVALID_CHECKPOINT"

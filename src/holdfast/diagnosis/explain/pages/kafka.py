@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.diagnosis.explain.pages.page import Page
+from holdfast.diagnosis.explain.pages import Page
 
 _LOSS = "KAFKA_DATA_LOSS"
 _LOST = "Some data may have been lost because they are not available in Kafka any more"

@@ -3,7 +3,7 @@ the JVM."""
 
 from __future__ import annotations
 
-from holdfast.diagnosis.explain.pages.page import Page
+from holdfast.diagnosis.explain.pages import Page
 
 _PLAN = "it is refused when the query is planned, before a checkpoint is written"
 

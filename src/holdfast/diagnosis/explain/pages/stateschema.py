@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.diagnosis.explain.pages.page import Page
+from holdfast.diagnosis.explain.pages import Page
 
 _SCHEMA_CHECK = "`spark.sql.streaming.stateStore.stateSchemaCheck=false`, which Spark's text offers"
 

@@ -133,8 +133,8 @@ def _is_newer(run: Run, recording: Recording) -> bool:
     if run.generation > recording.after:
         return True
     delivered = run.newest_delivered
-    told = -1 if recording.passed is None else recording.passed
-    return recording.ran and delivered is not None and delivered > told
+    passed = -1 if recording.passed is None else recording.passed
+    return recording.ran and delivered is not None and delivered > passed
 
 
 def _belonging(

@@ -16,10 +16,10 @@ from statistics import median
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.format.logs.offsets import OffsetsEntry, OffsetsMetadata
-from holdfast.plurals import counted
 from holdfast.records.moments import moment_after
 from holdfast.records.run import Ended, Failure, Measures, OperatorState, Run, SourceLag
 from holdfast.records.starts import Attempt
+from holdfast.wording import counted
 
 
 @dataclass(frozen=True)

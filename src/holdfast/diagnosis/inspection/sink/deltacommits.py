@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.checkpoint.picture import Picture
-from holdfast.diagnosis.inspection.sink.place import SinkPlace
 from holdfast.errors import DecodeError, StorageError
 from holdfast.ledgers.delta.batches import CLOSED, decode_identifier, note_of
 from holdfast.ledgers.delta.log import Commit, list_log
 from holdfast.ledgers.delta.transactions import LOG_FOLDER, READ_VERSIONS
-from holdfast.ledgers.reading import SinkMemory
+from holdfast.ledgers.reading import SinkMemory, SinkPlace
 from holdfast.storage.reading import Reader
 
 RECENT_VERSIONS = 50

@@ -38,8 +38,8 @@ def sink_fact(found: Inspection, clues: SinkClues) -> SinkFact:
     if clues.log is not None:
         return _from_log(found, clues.log)
     if found.sink is not None:
-        told = "the commit names the sink, not what the sink holds"
-        evidence = SinkEvidence(found.sink.kind, found.sink.identity, None, told, None)
+        reason = "the commit names the sink, not what the sink holds"
+        evidence = SinkEvidence(found.sink.kind, found.sink.identity, None, reason, None)
         return SinkFact(evidence, Basis.READ, f"commits/{found.batches.last_committed}")
     if clues.declared is not None:
         declared = clues.declared
@@ -75,9 +75,9 @@ def _from_log(found: Inspection, memory: SinkMemory) -> SinkFact:
     pending = found.batches.last_planned != found.batches.last_committed
     if pending and last.value is not None and memory.delta.has_expired(found.query_id):
         # The batch is in the table, but Delta writes it again: what it skips is no longer known.
-        told = f"the identifier of batch {last.value} has expired: Delta writes it again"
-        forgotten = SinkEvidence("delta", identity, None, told, False)
-        return SinkFact(forgotten, Basis.UNKNOWN, f"{source}: {told}")
+        reason = f"the identifier of batch {last.value} has expired: Delta writes it again"
+        forgotten = SinkEvidence("delta", identity, None, reason, False)
+        return SinkFact(forgotten, Basis.UNKNOWN, f"{source}: {reason}")
     knows = True if last.value is not None else False if memory.delta.complete else None
     evidence = SinkEvidence("delta", identity, last.value, last.basis, knows)
     # A table that never heard of the query may still be its sink, through foreachBatch.
@@ -172,8 +172,8 @@ def _by_names(names: list[str]) -> TextFact | None:
 def contradicted_mode(fact: TextFact, clues: SinkClues) -> str | None:
     """Return the declared mode where what was read or recorded says another, else None."""
     declared = clues.declared.output_mode if clues.declared is not None else None
-    told = fact.basis in (Basis.READ, Basis.RECORDED)
-    return declared if told and declared not in (None, fact.value) else None
+    reason = fact.basis in (Basis.READ, Basis.RECORDED)
+    return declared if reason and declared not in (None, fact.value) else None
 
 
 def contradicted_format(clues: SinkClues) -> str | None:

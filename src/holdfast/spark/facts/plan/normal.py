@@ -322,6 +322,13 @@ class _Describer:
         text = "?" if limit is None else self.speller(rows).text(limit)
         return Rows(rows.columns, rows.forms, (f"limit {text}", *rows.lines), rows.streaming)
 
+    def _sample(self, node: Node, inputs: tuple[Rows, ...]) -> Rows:
+        (rows,) = inputs
+        # The seed is another one at each start where nobody gave it.
+        given = (node.fields.get(name) for name in ("lowerBound", "upperBound", "withReplacement"))
+        line = f"sample {', '.join(map(str, given))}"
+        return Rows(rows.columns, rows.forms, (line, *rows.lines), rows.streaming)
+
     def _watermark(self, node: Node, inputs: tuple[Rows, ...]) -> Rows:
         column = node.tree("eventTime")
         if column is not None:
@@ -383,6 +390,7 @@ _NODES: Mapping[str, Callable[[_Describer, Node, tuple[Rows, ...]], Rows]] = {
     "Expand": _Describer._expand,
     "GlobalLimit": _Describer._limit,
     "EventTimeWatermark": _Describer._watermark,
+    "Sample": _Describer._sample,
 }
 
 

@@ -36,7 +36,7 @@ from holdfast.spark.facts.python.values import (
     plain_lines,
     spelled,
 )
-from holdfast.spark.usercode import is_installed, is_library
+from holdfast.spark.query.usercode import is_installed, is_library
 
 _MOST_PARTS = 500
 ALL = "what its names stand for"

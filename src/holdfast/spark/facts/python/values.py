@@ -15,7 +15,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 from uuid import UUID
 
-from holdfast.spark.usercode import is_installed, is_library
+from holdfast.spark.query.usercode import is_installed, is_library
 
 _MOST_VALUES = 100_000
 _DEEPEST = 12
@@ -144,6 +144,9 @@ def _pyspark_text(value: Any) -> str | None:
     name = type(value).__name__
     if hasattr(value, "jsonValue"):
         return str(value.json())
+    if name == "Broadcast":
+        lines = plain_lines(value.value)
+        return None if lines is None else _digest("\n".join(lines).encode("utf-8", "surrogatepass"))
     if name == "Column":
         return re.sub(r"#\d+L?", "", str(value))
     return None

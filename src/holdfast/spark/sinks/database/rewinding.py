@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
-from holdfast.plurals import counted
 from holdfast.spark.sinks.database.dialect import DatabaseConnection
 from holdfast.spark.sinks.database.ledger import DatabaseLedger
 from holdfast.spark.sinks.database.ledgerstate import NOTHING_PRUNED, QueryState
 from holdfast.spark.sinks.database.table import WrittenTable
+from holdfast.wording import counted
 
 
 @dataclass(frozen=True, kw_only=True)

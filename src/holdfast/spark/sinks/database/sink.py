@@ -31,11 +31,9 @@ from holdfast.spark.sinks.database.dialect import (
     sink_error,
 )
 from holdfast.spark.sinks.database.ledger import DatabaseLedger
-from holdfast.spark.sinks.database.ledgerstate import CommittedBatch
-from holdfast.spark.sinks.database.move import BatchMove
+from holdfast.spark.sinks.database.ledgerstate import CommittedBatch, TableWatch, complete_sight
 from holdfast.spark.sinks.database.rewinding import TakeBack, rewound_column
-from holdfast.spark.sinks.database.sight import TableWatch, complete_sight
-from holdfast.spark.sinks.database.staging import StagingTables
+from holdfast.spark.sinks.database.staging import BatchMove, StagingTables
 from holdfast.spark.sinks.database.table import WrittenColumn, WrittenTable, check_fit
 from holdfast.spark.sinks.database.wallclock import TableZone, promised_in
 from holdfast.spark.sinks.rowchecks import check_columns, rows_to_write

@@ -162,13 +162,13 @@ class TableFit:
             step = "leave `partition_by` out, or name what the table has"
             raise SinkError("HF5005", message, at=self._sink.at, next_steps=(step,))
 
-    def _columns(self, told: str | None) -> StructType:
+    def _columns(self, reported: str | None) -> StructType:
         """Return the table's columns as its log tells them; Spark is asked, slowly, where not."""
         from pyspark.sql.types import StructType
 
-        if told is not None:
+        if reported is not None:
             with suppress(ValueError, KeyError, TypeError, RecursionError, PySparkException):
-                return StructType.fromJson(json.loads(told))
+                return StructType.fromJson(json.loads(reported))
         return self._session.read.format("delta").load(self._sink.path).schema
 
 

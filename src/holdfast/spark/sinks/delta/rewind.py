@@ -358,10 +358,10 @@ class DeltaRewind:
             self._again(lambda: self._commands.restore(version, back))
         self._open(standing.application, ending.batch_id, ending.act_id)
         if ending.foreign is not None:
-            told = "were restored" if ending.give_back is not None else "were removed too"
+            reported = "were restored" if ending.give_back is not None else "were removed too"
             message = (
                 f"version {ending.foreign} of the table was committed in between, and its rows "
-                f"{told}"
+                f"{reported}"
             )
             raise self._refused(message)
 
@@ -378,8 +378,8 @@ class DeltaRewind:
         opening_id, first = ended.following.opening_id, batch_id + 1
         self._again(lambda: self._commands.commit_nothing(opening_id, first, note))
 
-    def _note(self, act: str, act_id: str, **told: object) -> Note:
-        return {"act": act, "act_id": act_id, "generation": self._generation, **told}
+    def _note(self, act: str, act_id: str, **reported: object) -> Note:
+        return {"act": act, "act_id": act_id, "generation": self._generation, **reported}
 
     def _again(self, commit: Callable[[], None]) -> None:
         """Commit, again where somebody else's commit came between."""

@@ -19,8 +19,12 @@ from holdfast.errors import DecodeError, SinkError, StorageError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.delta.batches import CLOSED, current_application, fence_before
 from holdfast.ledgers.delta.following import RESTORE, FollowedTable, Undoing, offsets_in_table
-from holdfast.ledgers.delta.table import table_or_nothing
-from holdfast.ledgers.delta.transactions import LOG_FOLDER, DeltaLedger, read_delta_ledger
+from holdfast.ledgers.delta.transactions import (
+    LOG_FOLDER,
+    DeltaLedger,
+    read_delta_ledger,
+    table_or_nothing,
+)
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.reading import ask_sink
 from holdfast.ledgers.sinkstate import (
@@ -32,7 +36,7 @@ from holdfast.ledgers.sinkstate import (
     SinkState,
     cannot_be_asked,
 )
-from holdfast.spark.sinks.database.sight import TableWatch
+from holdfast.spark.sinks.database.ledgerstate import TableWatch
 from holdfast.spark.sinks.delta.commits import (
     TableFit,
     commit,

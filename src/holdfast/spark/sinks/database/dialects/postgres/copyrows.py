@@ -5,7 +5,7 @@ A field is its length in four bytes, -1 for null, and so many bytes: a value in 
 its type. Neighbouring bytes that every row has are laid out together, in one numpy array; Arrow
 then joins them with those whose number differs from row to row.
 
-Runs on executors, each of which imports this before its first row: see `format/arrow.py` for what
+Runs on executors, each of which imports this before its first row: see `format/buffers.py` for what
 takes long to import. ADBC's driver, which copies Arrow batches too, is measured beside this by
 `python -m benchmarks copying`; why it is not used is on docs/benchmarks.md.
 """
@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow._compute import JoinOptions, call_function
 
-from holdfast.format.arrow import cast, numbers_of, present
+from holdfast.format.buffers import cast, numbers_of, present
 from holdfast.spark.sinks.database.dialects.postgres.copytask import JSON
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)

@@ -59,7 +59,7 @@ def _as_batch(result: dict[str, Any]) -> pyarrow.RecordBatch:
     import numpy as np
     import pyarrow as pa
 
-    from holdfast.format.arrow import arrow_numbers, arrow_text
+    from holdfast.format.buffers import arrow_numbers, arrow_text
 
     trouble = result["trouble"]
     counts = [arrow_numbers(np.array([result[name]], "i8")) for name in ("attempt", "rows")]

@@ -11,7 +11,6 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from holdfast.errors import SinkError
-from holdfast.plurals import counted
 from holdfast.redaction import redact
 from holdfast.spark.sinks.database.dialect import StagedRows
 from holdfast.spark.sinks.database.dialects.postgres import copytask
@@ -19,6 +18,7 @@ from holdfast.spark.sinks.database.dialects.postgres.copytask import JSON, MARK,
 from holdfast.spark.sinks.database.staging import ATTEMPT
 from holdfast.spark.sinks.database.table import WrittenColumn
 from holdfast.spark.sinks.rowchecks import quoted
+from holdfast.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -1,1 +1,0 @@
-"""Spark's event logs: which streaming queries an application ran, and their plans."""

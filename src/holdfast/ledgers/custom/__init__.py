@@ -1,1 +1,0 @@
-"""The ledger of a function of the user's."""
