@@ -15,7 +15,7 @@ from holdfast import library
 from holdfast.answers import Answer
 from holdfast.cli import pages
 from holdfast.cli.drawing.progress import ByteProgress
-from holdfast.cli.options import Output, complete_target, output_options, target_options
+from holdfast.cli.options import Duration, Output, complete_target, output_options, target_options
 from holdfast.diagnosis.doctor.examination import Examination
 from holdfast.library.looking import RELEASES, watch
 
@@ -54,7 +54,7 @@ INTERVAL_SECONDS = 5.0
 )
 @click.option(
     "--interval",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Duration(min=0, min_open=True),
     metavar="SECONDS",
     help=f"Pause between two examinations of --watch (default: {INTERVAL_SECONDS:g}).",
 )

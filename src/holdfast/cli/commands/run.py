@@ -14,7 +14,7 @@ from holdfast.cli import pages
 from holdfast.cli.acceptance import Acceptance
 from holdfast.cli.drawing.liverun import EventLines
 from holdfast.cli.drawing.progress import ByteProgress
-from holdfast.cli.options import Output, complete_jobs, output_options, project_options
+from holdfast.cli.options import Duration, Output, complete_jobs, output_options, project_options
 from holdfast.library.running import GRACE_SECONDS, Stopping
 from holdfast.redaction import redact
 from holdfast.running.report import Event, JobEnded
@@ -27,7 +27,7 @@ _STATED = {"delivered": True, "not-delivered": False}
 @project_options
 @click.option(
     "--grace",
-    type=click.FloatRange(min=0),
+    type=Duration(min=0),
     default=GRACE_SECONDS,
     show_default=True,
     metavar="SECONDS",
