@@ -300,3 +300,17 @@ def test_an_interrupt_while_the_command_loads_prints_no_traceback() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1e309", "1e12"])
+@pytest.mark.parametrize(
+    "words",
+    [("inspect", "--timeout"), ("doctor", "--watch", "--interval"), ("backup", "--keep-within")],
+)
+def test_a_time_that_nobody_can_wait_for_is_a_usage_error(
+    words: tuple[str, ...], value: str, tmp_path: Path
+) -> None:
+    """It is no bug, and no reason to keep or remove backups."""
+    place = sample("stateless", "4.3.0").extract(tmp_path)
+    shown = holdfast(*words, value, str(place), "--json")
+    assert (shown.status, shown.document["error"]["code"]) == (2, "HF1001")

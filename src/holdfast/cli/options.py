@@ -21,6 +21,23 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_LONGEST = 1e8
+"""Seconds or days, as a number that every clock can count."""
+
+
+class Duration(click.FloatRange):
+    """A number of seconds or days that can be waited for: neither `nan` nor endless."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number; refuse one that is none, or too large."""
+        number = float(super().convert(value, param, ctx))
+        if not number <= _LONGEST:
+            self.fail(f"{value} is not a number up to {_LONGEST:,.0f}.", param, ctx)
+        return number
+
+
 def complete_jobs(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
@@ -111,7 +128,7 @@ def target_options(function: Function) -> Function:
     """Add --project, --storage-option and --timeout."""
     timeout = click.option(
         "--timeout",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Duration(min=0, min_open=True),
         metavar="SECONDS",
         help="Give up if the storage does not answer in this time.",
     )

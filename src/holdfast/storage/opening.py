@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from holdfast.storage.filesystem import Instances
 
 
+_LONGEST_SECONDS = 1e8
+"""Clocks of some platforms cannot wait much longer."""
+
+
 def open_reader(
     location: Location,
     settings: StorageSettings,
@@ -31,7 +35,7 @@ def open_reader(
         return reader
     from holdfast.storage.retrying import TimedReader
 
-    return TimedReader(reader, timeout)
+    return TimedReader(reader, min(timeout, _LONGEST_SECONDS))
 
 
 def _local(location: Location) -> Reader:

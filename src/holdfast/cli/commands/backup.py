@@ -9,7 +9,7 @@ import click
 from holdfast import library
 from holdfast.cli import pages
 from holdfast.cli.drawing.progress import ByteProgress
-from holdfast.cli.options import Output, complete_target, output_options, place_options
+from holdfast.cli.options import Duration, Output, complete_target, output_options, place_options
 
 
 @click.command("backup")
@@ -33,7 +33,7 @@ from holdfast.cli.options import Output, complete_target, output_options, place_
 )
 @click.option(
     "--keep-within",
-    type=click.FloatRange(min=0),
+    type=Duration(min=0),
     metavar="DAYS",
     help="Afterwards remove backups older than DAYS days.",
 )
