@@ -165,7 +165,8 @@ NAME_OPTIONS = {
     "diagnosis/evidence/missing.py",
     "diagnosis/inspection/keptoffsets.py", "diagnosis/inspection/sink/gone.py",
     "jobs/discovery.py", "jobs/projectfile/profiles.py",
-    "jobs/target.py", "library/checking.py", "records/leases/taking.py", "spark/sinks/files.py",
+    "jobs/target.py", "library/checking.py", "remedy/remedies/reset.py",
+    "records/leases/taking.py", "spark/sinks/files.py",
     "storage/filesystem.py",
     "storage/location.py", "storage/options.py", "restart/bundles.py", "targets/opening.py",
 }  # fmt: skip

@@ -60,6 +60,8 @@ KEYS: dict[str, dict[str, str]] = {
         "trigger": "when a batch starts, see [a trigger](#a-trigger); default available-now",
         "conf": "Spark settings for this job alone",
         "checkpoint": "only to adopt an existing checkpoint at another location",
+        "protect": "`true` forbids `plan reset` and `plan replay` without `--force-protected`; "
+        "default `false`",
         "restart": "how `run --keep-running` restarts the job, see [a restart](#a-restart)",
         "on_failure": "what to call when the job has failed for good, see [on "
         "failure](#on-failure)",

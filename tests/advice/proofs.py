@@ -93,6 +93,7 @@ _JVM_FULL = Test(
     f"{_RUNNING}/test_jvm_death.py::test_a_jvm_without_memory_under_jobs_side_by_side",
     "a task ran out of memory, and the jobs are started again with more",
 )
+_RESET = "tests/remedy/remedies/test_reset.py::"
 _SERVING = "tests/metrics/test_exposition_serving.py::"
 _SESSION = "tests/spark/session/test_opening.py::"
 TESTS: dict[tuple[str, str], Test] = {
@@ -116,6 +117,33 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF4606", "holdfast apply --finish TARGET, or holdfast undo TARGET"): Test(
         "tests/remedy/test_applying_kills.py::test_killed_at_a_point_while_applying",
         "a plan that was killed at every point is finished whole, or undone byte-identical",
+    ),
+    ("HF4602", "give the job a new output: holdfast plan reset TARGET --output "
+     "keep-new:PATH"): Test(
+        f"{_RESET}test_a_new_output_says_which_line_to_change",
+        "the output cannot be cleared; the new query gets another one",
+    ),
+    ("HF3031", "if it is to run again where it ended: holdfast undo TARGET"): Test(
+        "tests/remedy/remedies/test_retire.py::"
+        "test_a_retired_job_is_refused_until_it_is_brought_back",
+        "a retired job is brought back byte-identical",
+    ),
+    ("HF3032", "declare the output that the message names in holdfast.yaml"): Test(
+        f"{_RESET}test_the_former_output_is_refused_after_a_new_one_was_named",
+        "the former output is declared after a reset that kept it",
+    ),
+    ("HF3032", "or take the reset back: holdfast undo TARGET"): Test(
+        f"{_RESET}test_an_applied_reset_leaves_an_empty_checkpoint_and_an_archive",
+        "a reset is undone before the new query has begun",
+    ),
+    ("HF3033", "take the reset back: holdfast undo TARGET"): Test(
+        f"{_RESET}test_an_applied_reset_leaves_an_empty_checkpoint_and_an_archive",
+        "a reset is undone before the new query has begun",
+    ),
+    ("HF3033", "or start the job from holdfast.yaml: holdfast run JOB"): Test(
+        "tests/running/test_freshstart.py::"
+        "test_the_starting_options_of_a_reset_take_the_place_of_the_declared_ones",
+        "the job is declared, and its first start gets the options of the reset",
     ),
     ("HF5212", "name what stays as it is in the session: holdfast.run(…, keep_settings=[…])"): Test(
         f"{_SESSION}test_settings_that_differ_have_to_be_named_to_be_kept",

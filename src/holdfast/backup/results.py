@@ -19,7 +19,8 @@ class BackupSummary:
     made_at: str
     """When the copy was made, RFC 3339 in UTC."""
     purpose: str
-    """`backup`, or `before-restore` for the copy that a restore makes first."""
+    """`backup`; `before-restore` or `before-plan` for the copy that is made first; `archive` for a
+    checkpoint that was emptied on purpose, which retention never removes."""
     query_id: str | None
     """The id in the checkpoint's `metadata`; None where it was missing or damaged."""
     last_planned: int | None

@@ -21,6 +21,8 @@ SINK_LOG = "sink-log"
 BACKUP = "backup"
 BEFORE_RESTORE = "before-restore"
 BEFORE_PLAN = "before-plan"
+ARCHIVE = "archive"
+"""A checkpoint that was emptied on purpose: retention never removes its backup."""
 ID = re.compile(r"\d{8}T\d{9}Z-[0-9a-f]{8}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _DAMAGED = (

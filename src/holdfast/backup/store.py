@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from holdfast.backup.snapshot import (
+    ARCHIVE,
     BACKUP,
     ID,
     CopiedFile,
@@ -280,11 +281,14 @@ def apply_retention(store: BackupStore, retention: Retention, now_ms: int) -> Re
     damaged = [one.id for one in asked if one.mismatched]
     kept = retention.kept(whole, now_ms) | retention.kept(damaged, now_ms)
     kept |= _farthest(asked)
-    # What a restore set aside is kept as long as the backups around it.
+    # What a restore set aside is kept as long as the backups around it; an archive for good: the
+    # checkpoint itself is gone.
     removed = tuple(
         one.id
         for one in catalogue.snapshots
-        if one.id not in kept and (one.purpose == BACKUP or one.id < min(kept, default=""))
+        if one.id not in kept
+        and one.purpose != ARCHIVE
+        and (one.purpose == BACKUP or one.id < min(kept, default=""))
     )
     for snapshot_id in removed:
         store.writer.remove(snapshot_path(snapshot_id))

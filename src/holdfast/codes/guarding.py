@@ -304,4 +304,37 @@ GUARD_CODES: tuple[Code, ...] = (
         ("holdfast doctor TARGET     (for each job that is named)",),
         exit_status=31,
     ),
+    Code(
+        "HF3031",
+        "the job is retired",
+        "its checkpoint is archived: a start would begin with batch 0 and deliver rows a second "
+        "time that are in the output already",
+        (
+            "if it is to run again where it ended: holdfast undo TARGET",
+            "holdfast journal TARGET shows who retired it and where the checkpoint is kept",
+        ),
+        exit_status=30,
+    ),
+    Code(
+        "HF3032",
+        "a reset gave the job a new output, and the former one is still declared",
+        "the new query begins with batch 0: in the former output, which was kept, its rows would "
+        "be there twice",
+        (
+            "declare the output that the message names in holdfast.yaml",
+            "or take the reset back: holdfast undo TARGET",
+        ),
+        exit_status=30,
+    ),
+    Code(
+        "HF3033",
+        "a reset set starting offsets for the query of a program",
+        "the program sets its starting options itself: the new query would begin elsewhere than "
+        "the reset decided",
+        (
+            "take the reset back: holdfast undo TARGET",
+            "or start the job from holdfast.yaml: holdfast run JOB",
+        ),
+        exit_status=30,
+    ),
 )

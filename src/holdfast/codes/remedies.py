@@ -161,4 +161,19 @@ REMEDY_CODES: tuple[Code, ...] = (
         ),
         exit_status=40,
     ),
+    Code(
+        "HF4643",
+        "an option of the remedy does not fit the job",
+        "the plan would not do what the option says; nothing was changed",
+        ("pass another value: --help of the command says what the option takes",),
+        exit_status=40,
+    ),
+    Code(
+        "HF4644",
+        "this act is a part of the reset of another job",
+        "finished or undone alone, it would leave jobs that read from each other at different "
+        "beginnings: rows would be lost or duplicated",
+        ("finish or undo the reset of the job that the message names",),
+        exit_status=40,
+    ),
 )

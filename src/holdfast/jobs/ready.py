@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StorageError
-from holdfast.storage.location import Location, parse_location
+from holdfast.storage.location import Location, canonical, parse_location
 from holdfast.storage.options import StorageSettings
 
 if TYPE_CHECKING:
@@ -144,6 +144,8 @@ class ReadyJob:
     changed_tables: tuple[ChangedTable, ...] = ()
     downstream: Callable[[], tuple[DownstreamJob, ...]] = field(default=nobody, compare=False)
     """Finds the jobs of the project that its rows reach; only asked where one matters."""
+    protect: bool = False
+    """Its output may not be removed, nor its batches processed again, without being asked twice."""
     restart: RestartPolicy = RestartPolicy()
     on_failure: FailureHook | None = None
     declaration: Job | None = None
@@ -169,6 +171,22 @@ def place_or_text(text: str, folder: Path) -> Location | str:
         return parse_location(text, relative_to=folder)
     except StorageError:
         return text
+
+
+def named_output(job: ReadyJob, text: str | None = None) -> str | None:
+    """Return the one name of the job's output, or of another one in its place.
+
+    None for a sink that is neither a directory nor a table.
+    """
+    sink = job.sink
+    if sink.location is not None or (sink.path is not None and sink.table is None):
+        if text is None:
+            return canonical(sink.location) if sink.location is not None else sink.path
+        place = place_or_text(text, job.folder)
+        return canonical(place) if isinstance(place, Location) else place
+    if sink.table is not None:
+        return text or sink.table
+    return None
 
 
 def _azure(location: Location, settings: StorageSettings) -> str:

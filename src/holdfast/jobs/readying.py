@@ -80,6 +80,7 @@ def readied(job: Job, name: str, checkpoint: Location, declared: Declared) -> Re
         adopted=job.checkpoint is not None,
         at=declared.at(),
         profile=declared.profile,
+        protect=job.protect,
         restart=RestartPolicy(job.restart.limit, interval_seconds(job.restart.backoff)),
         on_failure=_failure_hook(job, declared),
         declaration=job,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,6 +103,7 @@ def apply(
     chosen = ProjectChoice.of(project, profile)
     target = resolved(given.request.target, chosen, storage_options)
     applying = _applying(target, even_if_running, watch, progress, waiting, storage_options)
+    applying = _with_parts(applying, chosen, storage_options)
     if confirm is not None and not confirm(given):
         raise PlanError("HF4608", "not confirmed", at=given.target)
     done = applying.apply(given, lambda: _planned(given.request, chosen, storage_options)[0])
@@ -127,7 +129,9 @@ def finish_plan(
     """
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
+    _refuse_part(found, None)
     applying = _applying(found, True, watch, progress, waiting, storage_options)
+    applying = _with_parts(applying, chosen, storage_options)
     return _applied("apply", applying.finish(), found)
 
 
@@ -153,7 +157,9 @@ def undo(
     """
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
+    _refuse_part(found, act)
     applying = _applying(found, True, watch, progress, waiting, storage_options)
+    applying = _with_parts(applying, chosen, storage_options)
     done = applying.undo(act, lambda one: _newer(found, one, applying.ask_sink))
     return _applied("undo", done, found)
 
@@ -202,7 +208,28 @@ def _planned(
     from holdfast.remedy.remedies import make_plan
 
     facts = facts_of(request.target, project, storage_options, request.options.get("sink"))
-    return make_plan(facts, request), ()
+    return make_plan(_with_output(facts, request, project, storage_options), request), ()
+
+
+def _with_output(
+    facts: Facts, request: Request, project: ProjectChoice, storage_options: StorageOptions
+) -> Facts:
+    """Return the facts with the output and its readers, where the remedy is about them."""
+    from holdfast.remedy.outputs import look_at_job_output
+    from holdfast.remedy.plan import Remedy
+
+    if request.remedy is not Remedy.RESET or facts.job is None:
+        return facts
+    readers: tuple[Facts, ...] = ()
+    if request.options.get("cascade"):
+        names = [one.job for one in facts.job.downstream()]
+        plain = replace(request, options={})
+        readers = tuple(
+            _with_output(facts_of(name, project, storage_options), plain, project, storage_options)
+            for name in names
+        )
+    output = look_at_job_output(facts.job, facts.subject.sight)
+    return replace(facts, output=output, readers=readers)
 
 
 def facts_of(
@@ -263,6 +290,39 @@ def _applying(
         asking_sink(found, storage_options),
         _store_opener(found),
     )
+
+
+def _with_parts(
+    applying: Applying, project: ProjectChoice, storage_options: StorageOptions
+) -> Applying:
+    """Return the same, which also opens the other jobs that a plan contains plans of."""
+    from holdfast.remedy.parts import JobPart
+    from holdfast.targets.opening import asking_sink
+
+    def part(job: str) -> JobPart:
+        found = resolved(job, project, storage_options)
+        asking = asking_sink(found, storage_options)
+        of_job = replace(
+            applying,
+            records=_records(found),
+            open_sink=lambda: _opened_sink(found),
+            ask_sink=asking,
+            part=None,
+        )
+        return JobPart(
+            of_job,
+            lambda request: _planned(request, project, storage_options)[0],
+            lambda act: _newer(found, act, asking),
+        )
+
+    return replace(applying, part=part)
+
+
+def _refuse_part(found: Target, act: str | None) -> None:
+    """Raise PlanError (HF4644) where the act is a part of another job's plan."""
+    from holdfast.remedy.parts import refuse_part
+
+    refuse_part(_records(found), act)
 
 
 @contextmanager

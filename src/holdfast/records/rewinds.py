@@ -38,10 +38,13 @@ class Rewind:
     through: int | None
     """The newest batch that still counts; None where none does."""
     at: str
+    every_query: bool = False
+    """It is about the batches of every query that ever ran on the checkpoint."""
 
     def counts(self, query_id: str | None, generation: int, batch: int | None) -> int | None:
         """Return what is left of the newest batch that a run of this generation delivered."""
-        if batch is None or generation >= self.generation or query_id != self.query_id:
+        is_meant = self.every_query or query_id == self.query_id
+        if batch is None or generation >= self.generation or not is_meant:
             return batch
         return None if self.through is None else min(batch, self.through)
 

@@ -28,7 +28,7 @@ from holdfast.remedy.evidence import AskSink, evidence_entry, evidence_of
 from holdfast.remedy.plan import Plan, Step, decode_plan, encode_plan
 from holdfast.remedy.results import Applied, StepDone
 from holdfast.remedy.steps import STEP_KINDS
-from holdfast.remedy.steps.work import OpenSink, Result, Work
+from holdfast.remedy.steps.work import LastingKind, OpenSink, OtherJob, Result, Work
 
 APPLIED, UNDONE = "applied", "undone"
 """How an act of a plan ends."""
@@ -53,12 +53,16 @@ class Applying:
     """Asks the declared sink; None where none is declared."""
     open_store: OpenStore = no_other_store
     """Opens the store that a restore names, where its backup is of another place."""
+    part: Callable[[str], OtherJob] | None = None
+    """Opens another job of the project, for plans that contain a plan of it."""
 
-    def apply(self, plan: Plan, plan_again: Callable[[], Plan]) -> Applied:
+    def apply(
+        self, plan: Plan, plan_again: Callable[[], Plan], *, as_part: bool = False
+    ) -> Applied:
         """Apply a plan; one that is applied already is left alone, one that is open is finished.
 
         `plan_again` makes the plan once more, under the lease: raise PlanError (HF4605) where that
-        is not the same plan.
+        is not the same plan. An act that is a part of another job's plan is left open (`end`).
         """
         if not plan.steps:
             return _nothing(self.records.location)
@@ -82,7 +86,26 @@ class Applying:
                 records.journal.begin(began)
                 reach("plan.begun")
                 known = records.journal.read(began.id)
-            return self._forwards(plan, known, acting, records, "applied")
+            return self._forwards(plan, known, acting, records, "applied", ends=not as_part)
+
+    def end(self, plan: Plan) -> None:
+        """Close the act of a plan that was applied as a part of another one."""
+        with self._acting(plan.remedy.value) as (_, records):
+            known = self._open(records)
+            if known is not None and _is_of(known, plan.id):
+                records.journal.end(known.act, APPLIED)
+
+    def known(self, plan: Plan) -> JournalledAct | None:
+        """Return the act of a plan that is applied or open; None where there is none."""
+        acts = self.records.journal.acts()
+        undone = _undone(acts)
+        of_plan = (one for one in acts if _is_of(one, plan.id) and one.act.id not in undone)
+        return next(of_plan, None)
+
+    def refuse_lasting(self, known: JournalledAct) -> None:
+        """Raise PlanError (HF4609) where a step of an act cannot be undone; nothing is changed."""
+        with self._acting(UNDO) as (acting, records):
+            self._refuse_lasting(known, acting, records)
 
     def finish(self) -> Applied:
         """Finish the interrupted act, or do nothing where there is none."""
@@ -107,6 +130,7 @@ class Applying:
             if found is not None and found.act.kind == UNDO:
                 return self._take_back(found, acting, records)
             if found is not None:
+                self._refuse_lasting(found, acting, records)
                 return self._backwards(found, found, acting, records)
             chosen = self._undoable(records, act)
             if chosen is None:
@@ -116,12 +140,20 @@ class Applying:
                 raise PlanError("HF4609", f"{chosen.act.kind} {chosen.act.id}: {reason}",
                                 at=records.location)  # fmt: skip
             _refuse_lost_backup(chosen, records)
+            self._refuse_lasting(chosen, acting, records)
             began = Act(act_id(records, _now_ms()), UNDO, {"undoes": chosen.act.id})
             records.journal.begin(began)
             return self._take_back(records.journal.read(began.id), acting, records)
 
     def _forwards(
-        self, plan: Plan, known: JournalledAct, acting: Acting, records: Records, outcome: str
+        self,
+        plan: Plan,
+        known: JournalledAct,
+        acting: Acting,
+        records: Records,
+        outcome: str,
+        *,
+        ends: bool = True,
     ) -> Applied:
         events, results = known.events(), dict(known.results())
         if events:
@@ -140,7 +172,8 @@ class Applying:
             self.watch(StepDone(step.number, step.act, step.target, step.detail, "done"))
         self._keep_evidence(records, known, Event.AFTER)
         reach("plan.applied")
-        records.journal.end(known.act, APPLIED)
+        if ends:
+            records.journal.end(known.act, APPLIED)
         return self._answer(records.journal.read(known.act.id), outcome, plan.steps, results)
 
     def _take_back(self, undo: JournalledAct, acting: Acting, records: Records) -> Applied:
@@ -178,6 +211,23 @@ class Applying:
         steps = tuple(step for step in plan.steps if step.number in done)
         return self._answer(records.journal.read(of.act.id), UNDONE, steps, results)
 
+    def _refuse_lasting(self, known: JournalledAct, acting: Acting, records: Records) -> None:
+        """Raise PlanError (HF4609) where a step that has begun cannot be taken back.
+
+        It is asked before anything is undone: an act that is undone in part helps nobody.
+        """
+        if known.act.kind == RESTORE:
+            return
+        plan, events, results = plan_of_act(known), known.events(), known.results()
+        work = self._work(plan, known, acting, records, results)
+        for step in plan.steps:
+            kind, event = STEP_KINDS[step.act], events.get(step.number)
+            if event is None or event.event is Event.UNDONE or not isinstance(kind, LastingKind):
+                continue
+            refusal = kind.lasting(step, results.get(step.number), work)
+            if refusal is not None:
+                raise refusal
+
     def _work(
         self,
         plan: Plan,
@@ -194,6 +244,7 @@ class Applying:
             results=results,
             open_sink=self.open_sink,
             progress=self.progress,
+            part=self.part,
         )
 
     def _note(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.backup.snapshot import ARCHIVE
+from holdfast.errors import PlanError
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.checkpoint import change_files_arguments
@@ -11,10 +13,40 @@ from holdfast.remedy.steps.singlefiles import restore_files_arguments
 from holdfast.wording import counted
 
 
+def refuse_protected(facts: Facts, options: Mapping[str, str]) -> tuple[str, ...]:
+    """Raise PlanError (HF4604) for a job with `protect: true`, unless the options force it.
+
+    Return what the plan then says about it.
+    """
+    if facts.job is None or not facts.job.protect:
+        return ()
+    if options.get("force_protected") != "true":
+        raise PlanError("HF4604", f"job {facts.job.name} is protected", at=facts.job.at)
+    return (f"job {facts.job.name} is protected; the plan was made despite that",)
+
+
 def backup_step(facts: Facts) -> Step:
     """Return the step that every plan with changes begins with."""
     detail = "make a verified backup of the whole checkpoint"
     return Step(0, "backup-checkpoint", facts.location, detail, reversible=True)
+
+
+def archive_step(facts: Facts) -> Step:
+    """Return the step that a plan begins with which empties the checkpoint."""
+    detail = "archive the whole checkpoint: a verified backup that retention never removes"
+    arguments = {"purpose": ARCHIVE}
+    return Step(0, "backup-checkpoint", facts.location, detail, reversible=True,
+                arguments=arguments)  # fmt: skip
+
+
+def empty_step(facts: Facts, marker: str | None = None) -> Step:
+    """Return the step that removes what the archive holds; a marker keeps every Spark out."""
+    detail = "read the archive again, then remove the files that it holds from the checkpoint"
+    if marker is not None:
+        detail += "; leave a metadata that no Spark starts with"
+    arguments = {} if marker is None else {"marker": marker}
+    return Step(0, "empty-checkpoint", facts.location, detail, reversible=True,
+                arguments=arguments)  # fmt: skip
 
 
 def block_step(facts: Facts) -> Step:
@@ -55,11 +87,14 @@ def restore_step(
     return Step(0, "restore-files", facts.location, detail, reversible=True, arguments=arguments)
 
 
-def note_step(facts: Facts, through: int | None) -> Step:
-    """Return the step that notes which batches no longer count."""
+def note_step(facts: Facts, through: int | None, *, every_query: bool = False) -> Step:
+    """Return the step that notes which batches no longer count, of this query or of every one."""
     left = "no batch" if through is None else f"batches up to {through}"
-    detail = f"note that of earlier runs {left} of this query still count"
+    of = "any query" if every_query else "this query"
+    detail = f"note that of earlier runs {left} of {of} still count"
     arguments = {} if through is None else {"through": str(through)}
+    if every_query:
+        arguments["every_query"] = "true"
     if facts.query_id is not None:
         arguments["query_id"] = facts.query_id
     return Step(0, "note-rewind", facts.location, detail, reversible=True, arguments=arguments)

@@ -16,6 +16,7 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.records.documents import encode_document
 from holdfast.records.journal import act_ids
+from holdfast.remedy.outputs import NOT_LOOKED, OutputSeen
 from holdfast.storage.location import Location
 from holdfast.storage.reading import FileKind
 
@@ -33,6 +34,10 @@ class Facts:
     """The job that the project declares; None for a target that is a path."""
     place: Location | None = None
     """Where the checkpoint is; None where only its files are known."""
+    output: OutputSeen = NOT_LOOKED
+    """Its output, where the remedy is about it."""
+    readers: tuple[Facts, ...] = ()
+    """The jobs that its rows reach, nearest first, where the remedy is about them too."""
 
     @property
     def location(self) -> str:
@@ -89,6 +94,8 @@ class Facts:
         if sight is not None:
             place = [sight.place, sight.incarnation, sight.contents.value, sight.generation]
             seen["sink's place"] = _digest(place)
+        if self.output != NOT_LOOKED:
+            seen["output"] = _digest([self.output.not_clearable, self.output.is_empty])
         if self.subject.job is not None:
             declared = self.subject.job.job.model_dump(mode="json")
             seen["declaration"] = _digest(declared)

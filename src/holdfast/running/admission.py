@@ -30,7 +30,7 @@ from holdfast.errors import (
 )
 from holdfast.findings import Finding, Place, Severity, named
 from holdfast.jobs.ownership import check_place
-from holdfast.jobs.ready import ReadyJob
+from holdfast.jobs.ready import ReadyJob, named_output
 from holdfast.jobs.registry import check_remembered
 from holdfast.ledgers.delta.transactions import LOG_FOLDER
 from holdfast.ledgers.sparkfilesink import FORMATS
@@ -42,11 +42,13 @@ from holdfast.records.journal import interrupted, unfinished_act
 from holdfast.records.leases.taking import refuse_held
 from holdfast.records.moments import moment_now
 from holdfast.records.processes import this_holder
+from holdfast.records.retirements import Retirements
 from holdfast.records.run import Ended, PlanFacts
 from holdfast.records.starts import Attempt, Attempts
 from holdfast.restart.acceptance import refuse_unaccepted
 from holdfast.restart.result import CheckedJob, checked_start
 from holdfast.restart.start import StartFacts, last_run
+from holdfast.running.freshstart import coming_start
 from holdfast.running.report import JobEnded, JobOutcome, JobReport, Watcher, failure_record
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.opening import open_reader
@@ -275,6 +277,7 @@ def admit(job: ReadyJob, accepted: Collection[str] = (), master: str = "local") 
         records = records_of(job.checkpoint, job.settings)
         refuse_held(records)
         refuse_half_changed(job, records)
+        refuse_given_up(job, records)
         refuse_file_as_output(job)
         # Known without Spark, so that nobody waits for it; the start asks again and records it.
         local = on_own_disks(master, written_places(job), has_state=False)
@@ -303,6 +306,21 @@ def written_places(job: ReadyJob) -> WrittenPlaces:
         output.shown if output is not None and output.is_local else None,
         checkpoint.shown if checkpoint.is_local else None,
     )
+
+
+def refuse_given_up(job: ReadyJob, records: RecordsFolder) -> None:
+    """Raise RefusedError where the job was retired, or a reset gave it another output."""
+    retired = Retirements(records).current()
+    if retired is not None:
+        message = f"job {job.name} was retired at {retired.at} by {retired.by} ({retired.act})"
+        raise RefusedError("HF3031", message, at=job.checkpoint.shown)
+    start = coming_start(records)
+    if start is not None and start.output not in (None, named_output(job)):
+        message = (
+            f"the reset {start.act} kept the former output as it is; the new query writes to "
+            f"{start.output}, and the job is declared with {named_output(job)}"
+        )
+        raise RefusedError("HF3032", message, at=job.sink.at)
 
 
 def refuse_half_changed(job: ReadyJob, records: RecordsFolder) -> None:

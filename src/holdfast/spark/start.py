@@ -30,7 +30,13 @@ from holdfast.records.run import Ended, PlanFacts, Run, SourceProgress
 from holdfast.records.statements import Statement
 from holdfast.restart.judging import admit_start
 from holdfast.restart.start import StartFacts
-from holdfast.running.admission import affected_jobs, attempt_recorded, refuse_half_changed
+from holdfast.running.admission import (
+    affected_jobs,
+    attempt_recorded,
+    refuse_given_up,
+    refuse_half_changed,
+)
+from holdfast.running.freshstart import begun_as_reset
 from holdfast.running.options import RunContext
 from holdfast.running.recordkeeping import QueryProgress, facts_of_sink
 from holdfast.running.report import JobWaiting
@@ -90,7 +96,9 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
     try:
         with recorded(), jvm_deaths_raised(context.jvm, job):
             refuse_half_changed(job, records)
+            refuse_given_up(job, records)
             checkpoint, picture, inspection = read_checkpoint(job)
+            job = begun_as_reset(job, records, inspection, is_declared=frame is None)
             frame = build_frame(job, context) if frame is None else frame
             sink = checked_sink(frame, job, inspection)
             plan = plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))

@@ -25,9 +25,14 @@ def command() -> None:
 
 def _plan_options(function: Function) -> Function:
     """Add what every remedy takes."""
+    return _options_with(function, "-o", "--output")
+
+
+def _options_with(function: Function, *names: str) -> Function:
+    """Add what every remedy takes, with these names for the file of the plan."""
     output = click.option(
-        "-o",
-        "--output",
+        *names,
+        "output",
         type=click.Path(path_type=Path),
         metavar="PLAN.json",
         help="Write the plan to this file.",
@@ -73,3 +78,55 @@ def repair(target: str, finding: str | None, sink: str | None, **given: Any) -> 
 def clean(target: str, **given: Any) -> int:
     """Remove leftovers of killed writers that no start reads."""
     return _answer("clean", target, given)
+
+
+@command.command("reset")
+@click.option(
+    "--output",
+    "sink_output",
+    required=True,
+    metavar="clear|keep-new:PATH|none",
+    help="What becomes of the output: clear it, keep it and write to a new PATH (or table), or "
+    "none, because it is empty.",
+)
+@click.option(
+    "--starting-offsets",
+    metavar="earliest|latest|JSON",
+    help="Where the new query begins to read (default: as declared).",
+)
+@click.option("--cascade", is_flag=True, help="Also reset the jobs that read the output.")
+@click.option(
+    "--force-protected", is_flag=True, help="Plan it although the job has `protect: true`."
+)
+@lambda function: _options_with(function, "-o")
+def reset(
+    target: str,
+    sink_output: str,
+    starting_offsets: str | None,
+    cascade: bool,
+    force_protected: bool,
+    **given: Any,
+) -> int:
+    """Start over with a new query: archive the checkpoint, after its output is cleared.
+
+    TARGET is the name of a job. The plan says what happens to the jobs that read the output.
+    """
+    return _answer(
+        "reset",
+        target,
+        given,
+        starting_offsets=starting_offsets,
+        cascade=cascade,
+        force_protected=force_protected,
+        output=sink_output,
+    )
+
+
+@command.command("retire")
+@_plan_options
+def retire(target: str, **given: Any) -> int:
+    """Archive the checkpoint of a job that is over, so that nothing starts on it.
+
+    TARGET is the name of a job. `holdfast undo` brings it back.
+    """
+    return _answer("retire", target, given)

@@ -20,7 +20,7 @@ from holdfast.backup.results import (
     Restoration,
     RestoreAct,
 )
-from holdfast.backup.snapshot import BEFORE_RESTORE, SINK_LOG
+from holdfast.backup.snapshot import ARCHIVE, BEFORE_PLAN, BEFORE_RESTORE, SINK_LOG
 from holdfast.cli.drawing.console import draw_findings, size_text
 from holdfast.wording import counted
 
@@ -91,8 +91,15 @@ def _batch(batch: int | None) -> str:
     return "none" if batch is None else str(batch)
 
 
+_PURPOSES = {
+    BEFORE_RESTORE: "before a restore",
+    BEFORE_PLAN: "before a plan",
+    ARCHIVE: "archive",
+}
+
+
 def _note(one: BackupSummary) -> str:
-    notes = ["before a restore"] if one.purpose == BEFORE_RESTORE else []
+    notes = [_PURPOSES[one.purpose]] if one.purpose in _PURPOSES else []
     notes += ["running"] if one.running else []
     notes += ["with sink log"] if one.sink_log else []
     if one.mismatched:

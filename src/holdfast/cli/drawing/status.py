@@ -23,6 +23,7 @@ _STYLES = {
     **dict.fromkeys((JobState.RUNNING, JobState.FINISHED, JobState.STOPPED), "green"),
     **dict.fromkeys((JobState.KILLED, JobState.UNCLEAR, JobState.SKIPPED), "yellow"),
     JobState.RESTARTING: "yellow",
+    JobState.RETIRED: "dim",
     **dict.fromkeys((JobState.FAILED, JobState.REFUSED, JobState.LOST_LEASE), "red"),
     **dict.fromkeys((JobState.INTERRUPTED, JobState.UNREADABLE, JobState.GONE), "bold red"),
 }

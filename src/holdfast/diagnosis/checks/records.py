@@ -59,7 +59,7 @@ def check_not_gone(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
 
 def gone(recorded: Recorded) -> Iterator[Finding]:
     """Report that backups of a checkpoint are left, and nothing else of it."""
-    if recorded.backups and recorded.act is None:
+    if recorded.backups and recorded.act is None and not recorded.was_reset:
         left = counted(recorded.backups, "backup of it is", "backups of it are")
         message = f"the checkpoint is gone: {left} here, and nothing else"
         yield Finding("HF2342", Severity.FATAL, message, Place(""), {"backups": recorded.backups})

@@ -40,6 +40,8 @@ class JobState(str, Enum):
     """Its last run has no final record, and its driver is gone."""
     UNCLEAR = "unclear"
     """Its last run is on another machine: one look cannot show whether it is alive."""
+    RETIRED = "retired"
+    """It is over: a plan archived its checkpoint, and no start is accepted."""
     RESTORING = "restoring"
     """A restore is at work on its checkpoint."""
     INTERRUPTED = "interrupted"

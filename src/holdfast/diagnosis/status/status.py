@@ -162,6 +162,8 @@ def _state(seen: _Seen) -> JobState:
         return JobState.RESTORING if recorded.act_at_work else JobState.INTERRUPTED
     if lease is not None and lease.act is not None and lease.state is Standing.HELD:
         return JobState.RESTORING
+    if recorded.retirement is not None:
+        return JobState.RETIRED
     if seen.error is not None:
         return JobState.UNREADABLE
     state, failed = last_run_state(recorded), failed_attempt(recorded)
@@ -169,6 +171,8 @@ def _state(seen: _Seen) -> JobState:
         return JobState.UNCLEAR if recorded.restarting is None else JobState.RESTARTING
     if failed is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
         return JobState(failed.ended.value)
+    if recorded.was_reset and not seen.overview.exists:
+        return JobState.NEW
     if state in (None, RunState.ENDED) and recorded.backups and not seen.overview.exists:
         return JobState.GONE
     if state is None:
@@ -244,7 +248,7 @@ def _log_gaps(seen: _Seen) -> Iterator[Finding]:
 
 def _problems(seen: _Seen) -> Iterator[Finding]:
     error = seen.error or seen.overview.damage
-    if error is None:
+    if error is None or seen.recorded.retirement is not None:
         return
     message = f"the checkpoint of {seen.place.job} cannot be read: {error.message}"
     place = Place("", root=error.at) if error.at is not None else Place("")

@@ -230,6 +230,7 @@ class Job(Declaration):
     trigger: Trigger = Trigger(available_now=True)
     conf: Annotated[dict[str, SparkText], AfterValidator(at_run_time)] = {}
     checkpoint: Text | None = None
+    protect: bool = False
     restart: Restart = Restart()
     on_failure: OnFailure | None = None
 

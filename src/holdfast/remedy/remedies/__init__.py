@@ -8,7 +8,9 @@ from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Plan, Remedy, Request, plan_of
 from holdfast.remedy.remedies.clean import plan_clean
 from holdfast.remedy.remedies.repair import plan_repair
+from holdfast.remedy.remedies.reset import plan_reset
 from holdfast.remedy.remedies.resume import plan_resume
+from holdfast.remedy.remedies.retire import plan_retire
 
 Planner = Callable[[Facts, Mapping[str, str]], Draft]
 """Returns a draft, or raises PlanError where the remedy is refused; writes nothing."""
@@ -16,6 +18,8 @@ Planner = Callable[[Facts, Mapping[str, str]], Draft]
 PLANNERS: Mapping[Remedy, Planner] = {
     Remedy.RESUME: plan_resume,
     Remedy.REPAIR: plan_repair,
+    Remedy.RESET: plan_reset,
+    Remedy.RETIRE: plan_retire,
     Remedy.CLEAN: plan_clean,
 }
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.remedy.steps.archive import EmptyCheckpoint, NoteRetirement, SetStart
 from holdfast.remedy.steps.checkpoint import AllowStart, BackupCheckpoint, BlockStart, ChangeFiles
+from holdfast.remedy.steps.clearing import ClearSink, FenceSink, MarkSink
+from holdfast.remedy.steps.downstream import ReleaseDownstream, ResetDownstream
 from holdfast.remedy.steps.rewinds import NoteRewind
 from holdfast.remedy.steps.singlefiles import RestoreFiles
 from holdfast.remedy.steps.work import StepKind
@@ -18,5 +21,13 @@ STEP_KINDS: Mapping[str, StepKind] = {
         AllowStart(),
         NoteRewind(),
         RestoreFiles(),
+        MarkSink(),
+        ClearSink(),
+        FenceSink(),
+        EmptyCheckpoint(),
+        SetStart(),
+        NoteRetirement(),
+        ResetDownstream(),
+        ReleaseDownstream(),
     )
 }

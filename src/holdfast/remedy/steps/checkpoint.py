@@ -42,7 +42,7 @@ class BackupCheckpoint:
             records.store,
             identity=records.identity,
             now_ms=int(time.time() * 1000),
-            purpose=BEFORE_PLAN,
+            purpose=step.arguments.get("purpose", BEFORE_PLAN),
             progress=work.progress,
         )
         return {"backup": made.snapshot.id}

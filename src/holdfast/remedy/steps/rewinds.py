@@ -29,6 +29,7 @@ class NoteRewind:
             query_id=step.arguments.get("query_id"),
             through=None if through is None else int(through),
             at=moment_now(),
+            every_query=step.arguments.get("every_query") == "true",
         )
         rewinds.write(rewind)
         return {"generation": work.generation}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from holdfast.backup.access import Records
 from holdfast.backup.snapshot import Snapshot
@@ -34,6 +34,8 @@ class Work:
     """What the steps that are done left, by their numbers."""
     open_sink: OpenSink
     progress: Progress | None = None
+    part: Callable[[str], OtherJob] | None = None
+    """Opens another job of the project, for plans that contain a plan of it."""
 
     def result_of(self, act: str) -> Result | None:
         """Return what the newest done step of a kind left; None where none is done."""
@@ -53,6 +55,22 @@ class Work:
             raise PlanError("HF4609", message, at=self.records.store.location) from error
 
 
+class OtherJob(Protocol):
+    """The plan of another job that a plan contains: applied and undone in that job's journal."""
+
+    def apply(self, plan: Plan) -> None:
+        """Apply every step under the other job's lease, and leave the act open."""
+
+    def end(self, plan: Plan) -> None:
+        """Close the act: from here on the other job can start."""
+
+    def lasting(self, plan: Plan) -> PlanError | None:
+        """Return why the act can no longer be undone; None where it can."""
+
+    def undo(self, plan: Plan) -> None:
+        """Take every step back; an act that was never begun is left alone."""
+
+
 class StepKind(Protocol):
     """One kind of step. Both acts may be repeated after a kill at any moment, and do the same."""
 
@@ -63,3 +81,11 @@ class StepKind(Protocol):
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Bring back what was there. `result` is None where the step was begun and not done."""
+
+
+@runtime_checkable
+class LastingKind(Protocol):
+    """A kind of step that may have done what nothing brings back."""
+
+    def lasting(self, step: Step, result: Result | None, work: Work) -> PlanError | None:
+        """Return why a step that has begun cannot be undone; None where it can. Writes nothing."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from holdfast.errors import SinkError
 from holdfast.ledgers.identity import BatchIdentity
@@ -78,6 +79,23 @@ class TellsOffsets(Protocol):
 
     def offsets_of(self, query_id: str, batch_id: int) -> CommittedOffsets:
         """Return what the ledger has of the batch; never raises."""
+
+
+@runtime_checkable
+class GivesBack(Protocol):
+    """A sink that can bring back what was cleared or rewound, as it was when it was marked."""
+
+    def mark(self) -> Mapping[str, Any]:
+        """Return what is needed to bring back the rows and batches of now: plain data."""
+
+    def why_not_back(self, mark: Mapping[str, Any]) -> str | None:
+        """Return why the marked rows cannot be brought back any more; None where they can."""
+
+    def give_back(self, mark: Mapping[str, Any], *, generation: int) -> None:
+        """Bring back the marked rows and batches, or raise SinkError and change nothing.
+
+        Where they are there already nothing is done. Fenced by `generation` like `rewind`.
+        """
 
 
 def offsets_in_sink(sink: JobSink, query_id: str, batch_id: int) -> CommittedOffsets:

@@ -14,6 +14,7 @@ from holdfast.records.journal import Act, unfinished_act
 from holdfast.records.leases.state import LeaseState, look_at_lease
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.recordings import RECORDINGS_PART, KeptRecording, Recordings
+from holdfast.records.retirements import RETIREMENT_PART, Retirement, Retirements
 from holdfast.records.rewinds import REWINDS_PART, Rewind, Rewinds
 from holdfast.records.run import Run
 from holdfast.records.starts import (
@@ -64,6 +65,7 @@ def read_records(
         act=(act := look.act() if "journal" in names else None),
         act_at_work=act is not None and look.at(lambda: is_busy(folder.place(BACKUPS_PART)), False),
         rewinds=look.rewinds() if REWINDS_PART in names else (),
+        retirement=look.retirement() if RETIREMENT_PART in names else None,
         backups=look.backups() if BACKUPS_PART in names else 0,
         failures=tuple(look.failures),
         unseen=look.unseen,
@@ -131,6 +133,9 @@ class _RecordsReading:
     def rewinds(self) -> tuple[Rewind, ...]:
         none: tuple[Rewind, ...] = ()
         return self.at(Rewinds(self.folder).all, none)
+
+    def retirement(self) -> Retirement | None:
+        return self.at(Retirements(self.folder).current, None)
 
     def backups(self) -> int:
         place = self.folder.place(BACKUPS_PART)

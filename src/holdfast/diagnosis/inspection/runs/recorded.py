@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.records.journal import Act
     from holdfast.records.leases.state import LeaseState
     from holdfast.records.recordings import KeptRecording
+    from holdfast.records.retirements import Retirement
     from holdfast.records.rewinds import Rewind
     from holdfast.records.run import Run
     from holdfast.records.starts import Attempt, NextRestart
@@ -51,6 +52,8 @@ class Recorded:
     """Somebody is at it right now."""
     rewinds: tuple[Rewind, ...] = ()
     """Batches that a plan took back, so that they no longer count."""
+    retirement: Retirement | None = None
+    """That the job is over and its checkpoint archived; None where it is not retired."""
     backups: int = 0
     """How many backups of the checkpoint there are."""
     failures: tuple[str, ...] = ()
@@ -79,6 +82,15 @@ class Recorded:
     def started(self) -> Run | None:
         """The newest run that reached Spark, so that it knows its query."""
         return next((run for run in self.runs if run.query_id is not None), None)
+
+    @property
+    def was_reset(self) -> bool:
+        """Whether a plan emptied the checkpoint since the newest run: a new query begins."""
+        newest = self.runs[0].generation if self.runs else 0
+        return any(
+            one.every_query and one.through is None and one.generation > newest
+            for one in self.rewinds
+        )
 
     def left_of(self, run: Run) -> int | None:
         """Return the newest batch that a run delivered and that no plan took back since."""

@@ -7,9 +7,9 @@ holds now, because Delta skips silently what another driver committed in between
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -45,7 +45,8 @@ from holdfast.spark.sinks.delta.commits import (
     is_conflict,
     strange_names,
 )
-from holdfast.spark.sinks.delta.rewind import DeltaRewind, TableCommands
+from holdfast.spark.sinks.delta.givingback import DeltaGiveBack, TableMark
+from holdfast.spark.sinks.delta.rewind import TableCommands
 from holdfast.spark.sinks.rowchecks import (
     check_columns,
     check_merged_names,
@@ -202,13 +203,28 @@ class DeltaBatchSink:
         with self._taking_back(generation) as table:
             table.clear()
 
+    def mark(self) -> Mapping[str, Any]:
+        """Return version and batches of now, with which `give_back` finds them again."""
+        with self._asked():
+            return TableMark.of(read_delta_ledger(self._below(LOG_FOLDER))).plain()
+
+    def why_not_back(self, mark: Mapping[str, Any]) -> str | None:
+        """Return why the marked rows cannot be brought back any more; None where they can."""
+        with self._taking_back(0) as table:
+            return table.why_not_back(TableMark.from_plain(mark))
+
+    def give_back(self, mark: Mapping[str, Any], *, generation: int) -> None:
+        """Restore the marked version, and open the next name of each query at its batch of then."""
+        with self._taking_back(generation) as table:
+            table.give_back(TableMark.from_plain(mark))
+
     @contextmanager
-    def _taking_back(self, generation: int) -> Iterator[DeltaRewind]:
+    def _taking_back(self, generation: int) -> Iterator[DeltaGiveBack]:
         commands = TableCommands(self._session, self._sink.path or "")
         try:
             with self._asked():
                 log, shown = self._below(LOG_FOLDER), self._location.shown
-                yield DeltaRewind(commands, self._sink, log, shown, generation)
+                yield DeltaGiveBack(commands, self._sink, log, shown, generation)
         finally:
             self._table = self._known = None
             self._watch.note(None)

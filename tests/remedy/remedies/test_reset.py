@@ -1,0 +1,254 @@
+"""Reset is refused where rows would be lost or doubled, and killed anywhere it ends whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.errors import HoldfastError, PlanError
+from holdfast.jobs.discovery import load_project
+from holdfast.jobs.readying import ready_job
+from holdfast.records.folder import records_of
+from holdfast.running.admission import refuse_given_up
+from tests.backup.folders import tree_of
+from tests.drawing import draw
+from tests.remedy.plans import killed_at
+from tests.remedy.resetting import Project, made
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    return made(tmp_path, monkeypatch)
+
+
+def refusal(project: Project, **options: Any) -> str:
+    with pytest.raises(PlanError) as refused:
+        project.plan(**options)
+    return refused.value.code.number
+
+
+def test_the_output_is_cleared_before_the_checkpoint_is_emptied(project: Project) -> None:
+    plan = project.plan()
+    assert [step.act for step in plan.steps] == [
+        "backup-checkpoint", "block-start", "mark-sink", "clear-sink", "note-rewind",
+        "empty-checkpoint",
+    ]  # fmt: skip
+    assert plan.irreversible == ()
+    assert plan == project.plan()
+
+
+def test_planning_writes_nothing(project: Project) -> None:
+    before = tree_of(project.folder)
+    project.plan()
+    assert tree_of(project.folder) == before
+
+
+def test_an_applied_reset_leaves_an_empty_checkpoint_and_an_archive(project: Project) -> None:
+    files = tree_of(project.checkpoint)
+    plan = project.plan()
+    assert project.apply(plan).outcome == "applied"
+    assert (tree_of(project.checkpoint), project.output.state["rows"]) == ({}, [])
+    assert project.apply(plan).outcome == "already-applied"
+    assert refusal(project) == "HF4611"
+    assert project.undo().outcome == "undone"
+    assert tree_of(project.checkpoint) == files
+    assert project.output.state["rows"] == [1, 2, 3]
+
+
+def test_a_changed_copy_in_the_archive_keeps_the_checkpoint(project: Project) -> None:
+    project.output.refuses = True
+    with pytest.raises(PlanError):
+        project.apply(project.plan())
+    (store,) = project.checkpoint.parent.glob(".holdfast/*/backups/objects")
+    damaged = max((one for one in store.rglob("*") if one.is_file()), key=lambda one: one.name)
+    damaged.chmod(0o644)
+    damaged.write_bytes(b"damaged")
+    project.output.refuses = False
+    there = set(tree_of(project.checkpoint))
+    with pytest.raises(HoldfastError) as refused:
+        project.finish()
+    assert refused.value.code.number == "HF4510"
+    assert set(tree_of(project.checkpoint)) >= there - {".metadata.crc"}
+
+
+def test_a_sink_that_refuses_leaves_everything_as_it_was(project: Project) -> None:
+    files = tree_of(project.checkpoint)
+    project.output.refuses = True
+    with pytest.raises(PlanError) as refused:
+        project.apply(project.plan())
+    assert refused.value.code.number == "HF4602"
+    project.undo()
+    assert tree_of(project.checkpoint) == files
+    assert project.output.state["rows"] == [1, 2, 3]
+
+
+POINTS = (
+    "plan.begun", "plan.step-begun:3", "plan.start-blocked", "plan.sink-cleared",
+    "plan.step-applied:4", "plan.step-done:4", "plan.file-removed:1", "plan.file-removed:3",
+    "plan.checkpoint-emptied", "plan.applied",
+)  # fmt: skip
+
+
+@draw("how")
+@pytest.mark.parametrize("how", ["finish", "apply", "undo"])
+@pytest.mark.parametrize("point", POINTS)
+def test_killed_anywhere_it_is_finished_or_undone(project: Project, point: str, how: str) -> None:
+    files, plan = tree_of(project.checkpoint), project.plan()
+    assert killed_at(point, lambda: project.apply(plan))
+    for _ in range(2):
+        if how == "undo":
+            project.undo()
+        else:
+            project.finish() if how == "finish" else project.apply(plan)
+    left = {} if how != "undo" else files
+    assert tree_of(project.checkpoint) == left
+    assert project.output.state["rows"] == ([1, 2, 3] if how == "undo" else [])
+
+
+@pytest.mark.parametrize(
+    "point", ["plan.step-undoing:2", "plan.step-undone:1", "plan.sink-brought-back", "plan.undone"]
+)
+def test_killed_while_it_is_undone_it_is_undone(project: Project, point: str) -> None:
+    files = tree_of(project.checkpoint)
+    project.apply(project.plan())
+    assert killed_at(point, project.undo)
+    project.undo()
+    assert tree_of(project.checkpoint) == files
+    assert project.output.state["rows"] == [1, 2, 3]
+
+
+def test_the_checkpoint_stays_gone_where_the_rows_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = made(tmp_path, monkeypatch, gives_back=False)
+    project.declare(sink={"format": "parquet", "path": "./lake/raw"})
+    plan = project.plan()
+    assert [step.act for step in plan.irreversible] == ["clear-sink"]
+    project.apply(plan)
+    with pytest.raises(PlanError) as refused:
+        project.undo()
+    assert refused.value.code.number == "HF4609"
+    assert tree_of(project.checkpoint) == {}
+
+
+def test_a_kill_before_the_rows_went_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = made(tmp_path, monkeypatch, gives_back=False)
+    project.declare(sink={"format": "parquet", "path": "./lake/raw"})
+    files, plan = tree_of(project.checkpoint), project.plan()
+    assert killed_at("plan.step-begun:4", lambda: project.apply(plan))
+    project.undo()
+    assert tree_of(project.checkpoint) == files
+
+
+def test_options_that_do_not_fit_are_refused(project: Project) -> None:
+    assert refusal(project, output="everything") == "HF4643"
+    assert refusal(project, output="keep-new:") == "HF4643"
+    assert refusal(project, output="keep-new:./lake/raw") == "HF4643"
+    assert refusal(project, output="keep-new:./lake/two", cascade=True) == "HF4643"
+    assert refusal(project, starting_offsets="latest") == "HF4643"
+
+
+def test_a_sink_that_cannot_be_cleared_is_refused_at_planning(project: Project) -> None:
+    project.declare(sink={"format": "parquet", "path": "./lake/raw", "native": True})
+    assert refusal(project) == "HF4602"
+    project.declare(sink={"format": "console"})
+    assert refusal(project) == "HF4602"
+    assert refusal(project, output="keep-new:elsewhere") == "HF4602"
+
+
+def test_an_output_with_rows_is_not_taken_for_empty(project: Project) -> None:
+    project.plan(output="none")
+    lake = project.folder / "lake/raw"
+    lake.mkdir(parents=True)
+    (lake / "part-0.parquet").write_bytes(b"rows")
+    assert refusal(project, output="none") == "HF4601"
+
+
+def test_a_protected_job_needs_force(project: Project) -> None:
+    project.declare(protect=True)
+    assert refusal(project) == "HF4604"
+    plan = project.plan(force_protected=True)
+    assert any("is protected" in note for note in plan.notes)
+
+
+def test_a_new_output_says_which_line_to_change(project: Project) -> None:
+    plan = project.plan(output="keep-new:./lake/two")
+    assert "clear-sink" not in [step.act for step in plan.steps]
+    assert any("holdfast.yaml" in note and "./lake/two" in note for note in plan.notes)
+    (step,) = (one for one in plan.steps if one.act == "set-start")
+    assert step.arguments["output"].endswith("/lake/two")
+
+
+def test_the_plan_says_what_happens_to_readers(project: Project) -> None:
+    project.add_reader("gold")
+    (effect,) = project.plan().effects.downstream
+    assert (effect.job, "DELTA_SOURCE_IGNORE_DELETE" in effect.effect) == ("gold", True)
+    (effect,) = project.plan(output="keep-new:./lake/two").effects.downstream
+    assert "former output" in effect.effect
+    (effect,) = project.plan(cascade=True).effects.downstream
+    assert "is reset too" in effect.effect
+
+
+@draw("how")
+@pytest.mark.parametrize("how", ["finish", "undo"])
+@pytest.mark.parametrize(
+    "point", ["plan.sink-cleared:1", "plan.checkpoint-emptied:1", "plan.sink-cleared:2",
+              "plan.applied:1"]
+)  # fmt: skip
+def test_a_cascade_killed_anywhere_ends_as_a_whole(project: Project, point: str, how: str) -> None:
+    gold = project.add_reader("gold")
+    files = {one: tree_of(one) for one in (project.checkpoint, gold)}
+    plan = project.plan(cascade=True)
+    assert killed_at(point, lambda: project.apply(plan))
+    answer = holdfast.run("gold", project=project.file, raise_on_failure=False)
+    assert (answer.exit_status, [one.code for one in answer.findings]) == (42, ["HF4606"])
+    with pytest.raises(PlanError) as refused:
+        holdfast.finish_plan("gold", project=project.file)
+    assert refused.value.code.number == "HF4644"
+    project.finish() if how == "finish" else project.undo()
+    left = {one: {} for one in files} if how == "finish" else files
+    assert {one: tree_of(one) for one in files} == left
+    rows = [project.output.state["rows"], project.others["gold"].state["rows"]]
+    assert rows == ([[], []] if how == "finish" else [[1, 2, 3], [7]])
+    assert holdfast.journal("gold", project=project.file).findings == ()
+
+
+def test_a_part_of_a_cascade_is_not_undone_alone(project: Project) -> None:
+    project.add_reader("gold")
+    project.apply(project.plan(cascade=True))
+    with pytest.raises(PlanError) as refused:
+        holdfast.undo("gold", project=project.file)
+    assert refused.value.code.number == "HF4644"
+    assert "the reset of job ingest" in refused.value.message
+
+
+def test_a_reset_job_is_new_and_nothing_is_lost_in_the_eyes_of_status(project: Project) -> None:
+    project.apply(project.plan())
+    answer = holdfast.status(project=project.file)
+    assert (answer.result.jobs[0].state.value, answer.findings) == ("new", ())
+    assert holdfast.doctor("ingest", project=project.file).findings == ()
+
+
+def test_an_archive_outlives_every_retention(project: Project) -> None:
+    project.apply(project.plan())
+    project.undo()
+    for _ in range(3):
+        holdfast.back_up("ingest", project=project.file, keep_last=1)
+    kept = holdfast.list_backups("ingest", project=project.file).result.places[0].backups
+    assert [one.purpose for one in kept] == ["backup", "archive"]
+
+
+def test_the_former_output_is_refused_after_a_new_one_was_named(project: Project) -> None:
+    project.apply(project.plan(output="keep-new:./lake/two"))
+    answer = holdfast.run("ingest", project=project.file, raise_on_failure=False)
+    assert (answer.exit_status, [one.code for one in answer.findings]) == (30, ["HF3032"])
+    project.declare(sink={"format": "delta", "path": "./lake/two"})
+    job = ready_job(load_project(project.file), "ingest")
+    refuse_given_up(job, records_of(job.checkpoint, job.settings))
