@@ -150,6 +150,13 @@ REMEDY_CODES: tuple[Code, ...] = (
         exit_status=40,
     ),
     Code(
+        "HF4619",
+        "a checkpoint cannot be moved to this place",
+        "a move never writes over files, and both places must be apart from each other",
+        ("pass --to with a path or URL where nothing is, neither files nor .holdfast records",),
+        exit_status=40,
+    ),
+    Code(
         "HF4640",
         "a query ran on the checkpoint while a plan was being applied",
         "it wrote offsets or commits that are neither in the backup of the plan nor written by the "

@@ -62,10 +62,25 @@ def remember_checkpoint(folder: Path, job: str, place: str, profile: str | None 
         since = datetime.now(tz=timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         entry = {"location": _relative(folder, place), "since": since}
         lists.setdefault(profile, {})[job] = entry
-        text = json.dumps(_document(lists), indent=2, ensure_ascii=False) + "\n"
-        writer = LocalWriter(f"{folder}/{FOLDER}")
-        writer.replace(FILE, (text.encode(),))
-        writer.settle()
+        _write(folder, lists)
+
+
+def move_remembered(folder: Path, job: str, place: str, profile: str | None = None) -> None:
+    """Keep another place of a job that is in the list; doing it twice is no error."""
+    with _lock, _locked(folder):
+        lists = _read(folder)
+        entry = lists.get(profile, {}).get(job)
+        if entry is None or _absolute(folder, entry["location"]) == place:
+            return
+        entry["location"] = _relative(folder, place)
+        _write(folder, lists)
+
+
+def _write(folder: Path, lists: Lists) -> None:
+    text = json.dumps(_document(lists), indent=2, ensure_ascii=False) + "\n"
+    writer = LocalWriter(f"{folder}/{FOLDER}")
+    writer.replace(FILE, (text.encode(),))
+    writer.settle()
 
 
 def _document(lists: Lists) -> dict[str, object]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from holdfast.jobs.target import Target
     from holdfast.records.journal import JournalledAct
     from holdfast.remedy.applying import Applying
+    from holdfast.remedy.elsewhere import Elsewhere
     from holdfast.remedy.evidence import AskSink
     from holdfast.remedy.facts import Facts
     from holdfast.remedy.plan import Plan, Request
@@ -205,9 +206,14 @@ def _as_text(options: Options) -> dict[str, str]:
 def _planned(
     request: Request, project: ProjectChoice, storage_options: StorageOptions
 ) -> tuple[Plan, tuple[Finding, ...]]:
+    from holdfast.remedy.plan import Remedy
     from holdfast.remedy.remedies import make_plan
 
     facts = facts_of(request.target, project, storage_options, request.options.get("sink"))
+    to = request.options.get("to") if request.remedy is Remedy.MOVE else None
+    if to is not None:
+        found = resolved(request.target, project, storage_options)
+        facts = replace(facts, elsewhere=_elsewhere(found, to, storage_options))
     return make_plan(_with_output(facts, request, project, storage_options), request), ()
 
 
@@ -230,6 +236,19 @@ def _with_output(
         )
     output = look_at_job_output(facts.job, facts.subject.sight)
     return replace(facts, output=output, readers=readers)
+
+
+def _elsewhere(found: Target, text: str, storage_options: StorageOptions) -> Elsewhere:
+    """Open another place, with the settings that count for its storage."""
+    from holdfast.backup.access import open_records
+    from holdfast.jobs.target import resolve_place
+    from holdfast.remedy.elsewhere import Elsewhere
+    from holdfast.targets.opening import working_folder
+
+    location, settings = resolve_place(
+        text, found, storage_options=storage_options, relative_to=working_folder()
+    )
+    return Elsewhere(location, open_records(location, settings))
 
 
 def facts_of(
@@ -289,6 +308,7 @@ def _applying(
         even_if_running,
         asking_sink(found, storage_options),
         _store_opener(found),
+        open_elsewhere=lambda text: _elsewhere(found, text, storage_options),
     )
 
 

@@ -24,11 +24,19 @@ from holdfast.errors import CheckpointError, NotFoundError, PlanError
 from holdfast.records.journal import RESTORE, Act, Event, JournalledAct, StepEntry
 from holdfast.records.leases.acting import Acting
 from holdfast.records.moments import epoch_seconds, moment_now
+from holdfast.remedy.elsewhere import OpenElsewhere
 from holdfast.remedy.evidence import AskSink, evidence_entry, evidence_of
 from holdfast.remedy.plan import Plan, Step, decode_plan, encode_plan
 from holdfast.remedy.results import Applied, StepDone
 from holdfast.remedy.steps import STEP_KINDS
-from holdfast.remedy.steps.work import LastingKind, OpenSink, OtherJob, Result, Work
+from holdfast.remedy.steps.work import (
+    LastingKind,
+    OpenSink,
+    OtherJob,
+    Result,
+    Work,
+    no_other_place,
+)
 
 APPLIED, UNDONE = "applied", "undone"
 """How an act of a plan ends."""
@@ -55,6 +63,8 @@ class Applying:
     """Opens the store that a restore names, where its backup is of another place."""
     part: Callable[[str], OtherJob] | None = None
     """Opens another job of the project, for plans that contain a plan of it."""
+    open_elsewhere: OpenElsewhere = no_other_place
+    """Opens the place that a checkpoint is moved to."""
 
     def apply(
         self, plan: Plan, plan_again: Callable[[], Plan], *, as_part: bool = False
@@ -245,6 +255,8 @@ class Applying:
             open_sink=self.open_sink,
             progress=self.progress,
             part=self.part,
+            open_elsewhere=self.open_elsewhere,
+            confirm=acting.confirm,
         )
 
     def _note(

@@ -16,8 +16,9 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.records.documents import encode_document
 from holdfast.records.journal import act_ids
+from holdfast.remedy.elsewhere import Elsewhere
 from holdfast.remedy.outputs import NOT_LOOKED, OutputSeen
-from holdfast.storage.location import Location
+from holdfast.storage.location import Location, canonical
 from holdfast.storage.reading import FileKind
 
 
@@ -38,6 +39,8 @@ class Facts:
     """Its output, where the remedy is about it."""
     readers: tuple[Facts, ...] = ()
     """The jobs that its rows reach, nearest first, where the remedy is about them too."""
+    elsewhere: Elsewhere | None = None
+    """Where it is to be moved to; None for every other remedy."""
 
     @property
     def location(self) -> str:
@@ -91,6 +94,8 @@ class Facts:
             "newest run": "none" if run is None else f"{run.generation} {run.ended}",
             "newest act": acts[-1] if acts else "none",
         }
+        if self.elsewhere is not None:
+            seen["new place"] = canonical(self.elsewhere.location)
         if sight is not None:
             place = [sight.place, sight.incarnation, sight.contents.value, sight.generation]
             seen["sink's place"] = _digest(place)

@@ -73,6 +73,17 @@ def repair(target: str, finding: str | None, sink: str | None, **given: Any) -> 
     return _answer("repair", target, given, finding=finding, sink=sink)
 
 
+@command.command("move")
+@_plan_options
+@click.option("--to", metavar="URL", required=True, help="Where to: a path or URL, empty yet.")
+def move(target: str, to: str, **given: Any) -> int:
+    """Move a checkpoint with its records to another directory or storage.
+
+    The old place stays, closed: no Spark starts on it any more.
+    """
+    return _answer("move", target, given, to=to)
+
+
 @command.command("clean")
 @_plan_options
 def clean(target: str, **given: Any) -> int:

@@ -100,7 +100,9 @@ def unreadable_records(recorded: Recorded) -> Iterator[Finding]:
 def check_own_place(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
     """Report records that were made at another place: both were copied or moved."""
     run, here = recorded.run_of(picture), recorded.checkpoint
-    if run is None or here is None or _bare(run.checkpoint) == _bare(here):
+    if run is None or here is None:
+        return
+    if _bare(run.checkpoint) in {_bare(one) for one in (here, *recorded.moved_from)}:
         return
     message = f"the newest run was recorded at {_bare(run.checkpoint)}"
     evidence = {"recorded": run.checkpoint, "here": here, "query_id": run.query_id}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Plan, Remedy, Request, plan_of
 from holdfast.remedy.remedies.clean import plan_clean
+from holdfast.remedy.remedies.move import plan_move
 from holdfast.remedy.remedies.repair import plan_repair
 from holdfast.remedy.remedies.reset import plan_reset
 from holdfast.remedy.remedies.resume import plan_resume
@@ -17,6 +18,7 @@ Planner = Callable[[Facts, Mapping[str, str]], Draft]
 
 PLANNERS: Mapping[Remedy, Planner] = {
     Remedy.RESUME: plan_resume,
+    Remedy.MOVE: plan_move,
     Remedy.REPAIR: plan_repair,
     Remedy.RESET: plan_reset,
     Remedy.RETIRE: plan_retire,

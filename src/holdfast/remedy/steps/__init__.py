@@ -8,6 +8,13 @@ from holdfast.remedy.steps.archive import EmptyCheckpoint, NoteRetirement, SetSt
 from holdfast.remedy.steps.checkpoint import AllowStart, BackupCheckpoint, BlockStart, ChangeFiles
 from holdfast.remedy.steps.clearing import ClearSink, FenceSink, MarkSink
 from holdfast.remedy.steps.downstream import ReleaseDownstream, ResetDownstream
+from holdfast.remedy.steps.moving import (
+    CloseOldPlace,
+    CopyCheckpoint,
+    CopyRecords,
+    OpenNewPlace,
+    RememberPlace,
+)
 from holdfast.remedy.steps.rewinds import NoteRewind
 from holdfast.remedy.steps.singlefiles import RestoreFiles
 from holdfast.remedy.steps.work import StepKind
@@ -29,5 +36,10 @@ STEP_KINDS: Mapping[str, StepKind] = {
         NoteRetirement(),
         ResetDownstream(),
         ReleaseDownstream(),
+        CopyCheckpoint(),
+        CopyRecords(),
+        CloseOldPlace(),
+        RememberPlace(),
+        OpenNewPlace(),
     )
 }

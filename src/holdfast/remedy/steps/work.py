@@ -11,7 +11,10 @@ from holdfast.backup.access import Records
 from holdfast.backup.snapshot import Snapshot
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import NotFoundError, PlanError
+from holdfast.records.leases.acting import ConfirmingWriter
+from holdfast.remedy.elsewhere import Elsewhere, OpenElsewhere
 from holdfast.remedy.plan import Plan, Step
+from holdfast.storage.writing import Writer
 
 if TYPE_CHECKING:
     from holdfast.spark.sinks.sink import JobSink
@@ -19,6 +22,11 @@ if TYPE_CHECKING:
 Result = Mapping[str, Any]
 OpenSink = Callable[[], "AbstractContextManager[JobSink]"]
 """Opens the sink of the plan's job; most sinks need Spark for it."""
+
+
+def no_other_place(_text: str) -> Elsewhere:
+    """Open no place, where nothing is moved."""
+    raise PlanError("HF4607", "the plan moves a checkpoint, and no other place can be opened")
 
 
 @dataclass(frozen=True)
@@ -36,12 +44,20 @@ class Work:
     progress: Progress | None = None
     part: Callable[[str], OtherJob] | None = None
     """Opens another job of the project, for plans that contain a plan of it."""
+    open_elsewhere: OpenElsewhere = no_other_place
+    """Opens the place that a checkpoint is moved to."""
+    confirm: Callable[[], None] = lambda: None
+    """Raises once the lease is lost."""
 
     def result_of(self, act: str) -> Result | None:
         """Return what the newest done step of a kind left; None where none is done."""
         numbers = [one.number for one in self.plan.steps if one.act == act]
         done = [self.results[number] for number in numbers if number in self.results]
         return done[-1] if done else None
+
+    def confirmed(self, writer: Writer) -> Writer:
+        """Return a writer that changes nothing once the lease is lost."""
+        return ConfirmingWriter(writer, self.confirm)
 
     def backup(self) -> Snapshot:
         """Return the backup that was made before anything was changed."""

@@ -12,6 +12,7 @@ from holdfast.records.folder import RecordsFolder
 from holdfast.records.history import History
 from holdfast.records.journal import Act, unfinished_act
 from holdfast.records.leases.state import LeaseState, look_at_lease
+from holdfast.records.moves import MOVES_PART, Move, Moves
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.recordings import RECORDINGS_PART, KeptRecording, Recordings
 from holdfast.records.retirements import RETIREMENT_PART, Retirement, Retirements
@@ -66,6 +67,7 @@ def read_records(
         act_at_work=act is not None and look.at(lambda: is_busy(folder.place(BACKUPS_PART)), False),
         rewinds=look.rewinds() if REWINDS_PART in names else (),
         retirement=look.retirement() if RETIREMENT_PART in names else None,
+        moved_from=look.moved_from() if MOVES_PART in names else (),
         backups=look.backups() if BACKUPS_PART in names else 0,
         failures=tuple(look.failures),
         unseen=look.unseen,
@@ -102,6 +104,11 @@ class _RecordsReading:
         if not self.failures and isinstance(error, StorageError):
             self.unseen = error
         self.failures.append(f"{error.at or self.folder.location.shown}: {error.message}")
+
+    def moved_from(self) -> tuple[str, ...]:
+        none: tuple[Move, ...] = ()
+        moves = self.at(lambda: Moves(self.folder).all(), none)
+        return tuple(move.moved_from for move in moves)
 
     def runs(self, count: int) -> tuple[Run, ...]:
         history = History(self.folder)

@@ -54,6 +54,8 @@ class Recorded:
     """Batches that a plan took back, so that they no longer count."""
     retirement: Retirement | None = None
     """That the job is over and its checkpoint archived; None where it is not retired."""
+    moved_from: tuple[str, ...] = ()
+    """Where the checkpoint was before it was moved here with these records."""
     backups: int = 0
     """How many backups of the checkpoint there are."""
     failures: tuple[str, ...] = ()
