@@ -9,11 +9,11 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from holdfast.format.logs.metadata import decode_query
 
 import holdfast
 from holdfast.crashpoints import POINTS
 from holdfast.errors import DecodeError, HoldfastError, PlanError
+from holdfast.format.logs.log import decode_query
 from holdfast.remedy.plan import Plan
 from tests.corpus.loading import sample
 from tests.drawing import draw
@@ -144,8 +144,8 @@ def test_the_project_knows_the_new_place(tmp_path: Path, monkeypatch: pytest.Mon
     place = some_place(tmp_path)
     (tmp_path / "holdfast.yaml").write_text(
         "project: shop\ncheckpoints: ./ckpt\njobs:\n  orders:\n"
-        "    source: {format: json, path: ./in, schema: a long}\n"
-        "    sql: select a from source\n"
+        "    source: {format: text, path: /tmp/holdfast-restarts/input/left}\n"
+        "    sql: select value, count(*) as n from source group by value\n    output_mode: update\n"
         "    sink: {format: console}\n"
     )
     listed = tmp_path / ".holdfast/checkpoints.json"
