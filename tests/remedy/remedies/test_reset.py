@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -252,3 +253,18 @@ def test_the_former_output_is_refused_after_a_new_one_was_named(project: Project
     project.declare(sink={"format": "delta", "path": "./lake/two"})
     job = ready_job(load_project(project.file), "ingest")
     refuse_given_up(job, records_of(job.checkpoint, job.settings))
+
+
+def test_a_deleted_checkpoint_is_followed_by_its_output(project: Project) -> None:
+    """Somebody deleted the checkpoint alone: the rows that it delivered go, and nothing else."""
+    shutil.rmtree(project.checkpoint)
+    lake = project.folder / "lake/raw"
+    lake.mkdir(parents=True)
+    (lake / "part-0.parquet").write_bytes(b"rows")
+    project.declare(sink={"format": "parquet", "path": "./lake/raw"})
+    plan = project.plan()
+    assert [step.act for step in plan.steps] == ["mark-sink", "clear-sink", "note-rewind"]
+    project.apply(plan)
+    assert project.output.state["rows"] == []
+    project.undo()
+    assert (project.output.state["rows"], project.checkpoint.exists()) == ([1, 2, 3], False)

@@ -54,11 +54,21 @@ def test_killed_anywhere_it_is_finished_or_undone(project: Project, point: str) 
     assert state(project) == "retired"
 
 
-def test_nothing_is_retired_twice(project: Project) -> None:
+def test_a_retired_job_has_no_other_remedy(project: Project) -> None:
     project.apply(project.plan("retire"))
-    with pytest.raises(PlanError) as refused:
-        project.plan("retire")
-    assert refused.value.code.number in ("HF4611", "HF4603")
+    for remedy in ("retire", "repair", "reset"):
+        with pytest.raises(PlanError) as refused:
+            project.plan(remedy)
+        assert refused.value.code.number == "HF4611"
+
+
+def test_a_marker_is_no_damage(project: Project) -> None:
+    project.apply(project.plan("retire"))
+    for ask in (holdfast.doctor, holdfast.inspect, holdfast.evidence):
+        found = [
+            (one.code, one.severity.value) for one in ask("ingest", project=project.file).findings
+        ]
+        assert found == [("HF3031", "info")], ask
 
 
 def test_a_pending_batch_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ from holdfast.diagnosis.checks.log.progress import (
     check_source_count,
     check_watermark,
 )
-from holdfast.diagnosis.checks.records import check_records
+from holdfast.diagnosis.checks.records import with_records
 from holdfast.diagnosis.checks.source.offsets import (
     check_compact_entries,
     check_initial_offsets,
@@ -275,7 +275,7 @@ def inspect_checkpoint(
         command="inspect",
         location=picture.location,
         result=result if sink is None else replace(result, sink=_asked(result, sink)),
-        findings=worst_first((*found, *lost, *check_records(picture, recorded))),
+        findings=worst_first(with_records((*found, *lost), picture, recorded)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -123,6 +123,19 @@ def check_no_foreign_batches(picture: Picture, recorded: Recorded) -> Iterator[F
     yield Finding("HF2348", Severity.WARNING, message, Place(f"commits/{committed}"), evidence)
 
 
+def check_retired(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report that the job is over, and where its checkpoint is kept."""
+    del picture
+    retired = recorded.retirement
+    if retired is not None:
+        message = (
+            f"the job was retired at {retired.at} by {retired.by}; backup {retired.backup} holds "
+            "the checkpoint"
+        )
+        evidence = {"act": retired.act, "backup": retired.backup}
+        yield Finding("HF3031", Severity.INFO, message, Place(""), evidence)
+
+
 RECORDS_CHECKS: tuple[RecordsCheck, ...] = (
     check_interrupted_act,
     check_same_query,
@@ -131,12 +144,22 @@ RECORDS_CHECKS: tuple[RecordsCheck, ...] = (
     check_readable,
     check_own_place,
     check_no_foreign_batches,
+    check_retired,
 )
 
 
 def check_records(picture: Picture, recorded: Recorded) -> tuple[Finding, ...]:
     """Run every check of a checkpoint against its records."""
     return tuple(finding for check in RECORDS_CHECKS for finding in check(picture, recorded))
+
+
+def with_records(
+    found: Iterable[Finding], picture: Picture, recorded: Recorded
+) -> tuple[Finding, ...]:
+    """Return what was found with what the records add; the marker of a retired job is no damage."""
+    if recorded.retirement is not None:
+        found = (one for one in found if one.place.file != "metadata")
+    return (*found, *check_records(picture, recorded))
 
 
 def newest_delivered(recorded: Recorded) -> int | None:

@@ -17,7 +17,7 @@ from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import read_picture
 from holdfast.diagnosis.checks.location import check_is_there
 from holdfast.diagnosis.checks.picture import check_picture
-from holdfast.diagnosis.checks.records import check_records
+from holdfast.diagnosis.checks.records import with_records
 from holdfast.diagnosis.checks.sink.ownledger import check_output_gone
 from holdfast.diagnosis.checks.subject import SINK_CHECKS
 from holdfast.diagnosis.evidence.bundle import pack, put_bundle, refuse_bad_place
@@ -88,8 +88,8 @@ def collect_evidence(
     picture, is_there = _picture(reader, sink, recorded)
     clues = _clues(picture, declared, sink)
     result = evidence_of(picture, clues, formats=formats or {}, job=job, recorded=recorded)
-    reported = worst_first((*check_picture(picture), *check_records(picture, recorded)))
-    if not is_there and recorded.runs:
+    reported = worst_first(with_records(check_picture(picture), picture, recorded))
+    if not is_there and recorded.runs and not recorded.was_reset:
         # This says more than that the checkpoint knows less than its records.
         reported = (_lost(recorded, clues), *(one for one in reported if one.code != "HF2342"))
     subject = Subject(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from holdfast.errors import PlanError
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Plan, Remedy, Request, plan_of
 from holdfast.remedy.remedies.clean import plan_clean
@@ -28,6 +29,11 @@ PLANNERS: Mapping[Remedy, Planner] = {
 
 def make_plan(facts: Facts, request: Request) -> Plan:
     """Return the plan of a remedy; raise PlanError where it is refused."""
+    retired = facts.subject.recorded.retirement
+    if retired is not None:
+        message = f"the job was retired at {retired.at} by {retired.by}"
+        steps = ("if it is to run again where it ended: holdfast undo TARGET",)
+        raise PlanError("HF4611", message, at=facts.location, next_steps=steps)
     draft = PLANNERS[request.remedy](facts, request.options)
     job = None if facts.job is None else facts.job.name
     return plan_of(draft, request, facts.location, job, facts.looked_at())

@@ -48,7 +48,8 @@ def plan_reset(facts: Facts, options: Mapping[str, str]) -> Draft:
     _refuse_nothing_to_do(facts)
     starting = starting_of(job, options.get("starting_offsets"))
     others = tuple(_contained(facts, options)) if options.get("cascade") else ()
-    steps = [archive_step(facts), block_step(facts), *(_reset_other(one) for one in others)]
+    steps = [archive_step(facts), block_step(facts)] if _has_files(facts) else []
+    steps += [_reset_other(one) for one in others]
     start: dict[str, str] = {}
     if starting:
         start["starting"] = json.dumps(starting, sort_keys=True)
@@ -64,16 +65,23 @@ def plan_reset(facts: Facts, options: Mapping[str, str]) -> Draft:
         )
     if start:
         steps.append(_start_step(facts, start, new))
-    steps += [note_step(facts, None, every_query=True), empty_step(facts)]
+    steps.append(note_step(facts, None, every_query=True))
+    if _has_files(facts):
+        steps.append(empty_step(facts))
     steps += [_release_other(one) for one in others]
     return Draft(tuple(steps), _effects(facts, options, choice, new, others),
                  (*forced, *_notes(facts, choice, new, starting)))  # fmt: skip
 
 
 def _refuse_nothing_to_do(facts: Facts) -> None:
-    if facts.query_id is None and not facts.subject.picture.layout.file_count:
-        message = "the checkpoint is empty: the next start begins with batch 0 as it is"
+    if not _has_files(facts) and facts.output.is_empty:
+        message = "checkpoint and output are empty: the next start begins with batch 0 as it is"
         raise PlanError("HF4611", message, at=facts.location)
+
+
+def _has_files(facts: Facts) -> bool:
+    """Whether there is a checkpoint to archive; one that somebody deleted is not."""
+    return bool(facts.subject.picture.layout.file_count)
 
 
 def _clearing(facts: Facts) -> list[Step]:
