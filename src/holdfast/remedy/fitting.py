@@ -11,7 +11,7 @@ from holdfast.remedy.plan import Remedy, Request
 from holdfast.remedy.remedies import PLANNERS, make_plan
 from holdfast.remedy.repairs import REPAIRS
 
-_LEFTOVERS = ("HF2211", "HF2227", "HF2303", "HF2315", "HF2459")
+_LEFTOVERS = ("HF2211", "HF2227", "HF2315")
 
 
 def _by_code() -> Mapping[str, tuple[Remedy, ...]]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
+from holdfast.checkpoint.layout import Layout
+from holdfast.diagnosis.checks.state.rocksdb import all_snapshots, unneeded_tables
 from holdfast.errors import PlanError
 from holdfast.remedy.drafting import backup_step, remove_step
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Effects
+from holdfast.storage.machine import is_abandoned
 from holdfast.wording import counted
+
+_LOGS = ("offsets/", "commits/", "sources/")
+_TEMPORARY = re.compile(r"\.{1,2}(\d+(?:\.compact)?)\.[0-9a-f-]{36}\.")
 
 
 def plan_clean(facts: Facts, options: Mapping[str, str]) -> Draft:
@@ -23,10 +30,26 @@ def plan_clean(facts: Facts, options: Mapping[str, str]) -> Draft:
 
 
 def _leftovers(facts: Facts) -> Iterator[str]:
-    """Yield temporary files of killed writers, and checksums whose files are gone.
+    """Yield what killed writers left: temporary files, checksums of state, tables of no snapshot.
 
-    A checksum left over in a log makes Spark's next write of that file fail.
+    A checksum that was left in a log is repaired, not cleaned: without it Spark plans or runs a
+    batch. A temporary file whose entry is missing is kept: it may be all that is left of it.
     """
-    layout = facts.subject.picture.layout
-    yield from layout.temporary
-    yield from layout.orphan_checksums
+    picture = facts.subject.picture
+    layout = picture.layout
+    yield from (path for path in layout.temporary if _is_superseded(layout, path))
+    yield from (path for path in layout.orphan_checksums if path.startswith("state/"))
+    items = layout.items.values()
+    yield from (one.path for one in items if is_abandoned(one.path, one.modified_ms))
+    read = facts.records.checkpoint.read_many(all_snapshots(picture))
+    snapshots = {path: data for path, data in read.items() if isinstance(data, bytes)}
+    yield from unneeded_tables(picture, snapshots)
+
+
+def _is_superseded(layout: Layout, path: str) -> bool:
+    """Whether a temporary file is of no log, or of an entry that is there."""
+    if not path.startswith(_LOGS):
+        return True
+    folder, _, name = path.rpartition("/")
+    entry = _TEMPORARY.match(name)
+    return entry is not None and layout.has_file(f"{folder}/{entry[1]}")

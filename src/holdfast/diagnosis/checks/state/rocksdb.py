@@ -158,22 +158,27 @@ def judged_by_snapshots(finding: Finding, subject: Subject) -> Finding:
     return superseded(finding)
 
 
-def check_unneeded_tables(subject: Subject) -> Iterator[Finding]:
-    """Mention tables that no snapshot names, where all snapshots were read."""
-    if not {*all_snapshots(subject.picture)} <= subject.snapshots.keys():
-        return
+def unneeded_tables(picture: Picture, snapshots: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return the tables that no snapshot names; none where a snapshot was not read, or is damaged:
+    what it names is not known then."""
+    if not {*all_snapshots(picture)} <= snapshots.keys():
+        return ()
     named: set[str] = set()
     try:
-        for path, data in subject.snapshots.items():
+        for path, data in snapshots.items():
             named |= {f"{path.rpartition('/')[0]}/SSTs/{name}" for name in tables_of(data)}
     except DecodeError:
-        # What a damaged snapshot names is not known, so nothing can be called unneeded.
-        return
-    tables = [path for path in subject.picture.layout.items if _is_table(path)]
-    spare = [path for path in tables if path not in named]
+        return ()
+    return tuple(path for path in picture.layout.items if _is_table(path) and path not in named)
+
+
+def check_unneeded_tables(subject: Subject) -> Iterator[Finding]:
+    """Mention tables that no snapshot names, where all snapshots were read."""
+    spare = unneeded_tables(subject.picture, subject.snapshots)
     if spare:
         size = sum(subject.picture.layout.items[path].size for path in spare)
-        message = f"{len(spare)} of {len(tables)} RocksDB tables are not in any snapshot"
+        count = sum(1 for path in subject.picture.layout.items if _is_table(path))
+        message = f"{len(spare)} of {count} RocksDB tables are not in any snapshot"
         evidence = {"count": len(spare), "bytes": size, "files": spare[:20]}
         yield Finding("HF2315", Severity.INFO, message, Place(spare[0]), evidence)
 
