@@ -130,7 +130,7 @@ def test_the_corpus_is_drawn_so_that_every_test_meets_every_shape_and_release() 
     run = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True)
     shapes = {one.name for one in corpus()}
     releases = {one.spark for one in corpus()}
-    for test in ("test_reading.py::test_", "test_overview.py::test_"):
+    for test in ("test_reading.py::test_", "test_reading_overview.py::test_"):
         names = [line for line in run.stdout.splitlines() if test in line and "@" in line]
         drawn = [line.partition("[")[2].rstrip("]").split("@") for line in names]
         assert sorted(shape for shape, _ in drawn) == sorted(shapes)

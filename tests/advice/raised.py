@@ -80,6 +80,9 @@ class UnresolvedStepError(Exception):
 def raised_steps() -> tuple[Raised, ...]:
     """Return every step that is written outside of the registry, without doubles."""
     found = {one: None for path in sorted(_modules()) for one in _raised_in(_modules()[path])}
+    # Millions of nodes, which every later pass of the garbage collector would look at.
+    _modules.cache_clear()
+    _calls_by_name.cache_clear()
     return tuple(found)
 
 
