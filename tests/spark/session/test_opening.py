@@ -41,8 +41,8 @@ import workshop
 from pyspark.sql.functions import udf
 
 conf = {"spark.sql.warehouse.dir": str(folder / "warehouse"), "spark.hadoop.my.password": "hunter"}
-wish = SessionOptions("x", "local[1]", conf, features=frozenset({"delta"}), folder=folder)
-session = open_session(wish)
+options = SessionOptions("x", "local[1]", conf, features=frozenset({"delta"}), folder=folder)
+session = open_session(options)
 table = str(folder / "table")
 doubled = session.range(5).select(udf(workshop.twice, "long")("id").alias("n"))
 doubled.write.format("delta").save(table)
@@ -78,12 +78,12 @@ import sys
 from holdfast.errors import SparkStartError
 from holdfast.spark.session.opening import SessionOptions, open_session
 
-for wish in (
+for options in (
     SessionOptions("x", "local[1]", {"spark.driver.memory": "9999999g"}),
     SessionOptions("x", "local[1]", {"spark.serializer": "no.such.Serializer"}),
 ):
     try:
-        open_session(wish)
+        open_session(options)
     except SparkStartError as error:
         print(error.code.number, error.message)
 """
@@ -144,7 +144,7 @@ def test_a_running_session_that_serves_is_used(spark: Any) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("wish", "difference"),
+    ("options", "difference"),
     [
         (
             SessionOptions("x", "local[1]"),
