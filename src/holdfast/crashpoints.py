@@ -53,6 +53,7 @@ POINTS: dict[str, str] = {
     "plan.sink-cleared": "the output is empty; the checkpoint still has its batches",
     "plan.sink-brought-back": "undo: the output has its rows again; no query can start yet",
     "plan.checkpoint-emptied": "every file of the checkpoint is removed; the act is still open",
+    "plan.sink-rewound": "the sink gave its batches back; the journal does not say so yet",
     "plan.file-removed": "one more file of the checkpoint is removed; others of the step are not",
     "plan.start-allowed": "metadata is back: a query can start; the act is still open",
     "plan.copy-begun": "move: the new place has a metadata that no Spark starts on, and no more",

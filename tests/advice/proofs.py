@@ -220,6 +220,12 @@ TESTS: dict[tuple[str, str], Test] = {
         "the copy that has the newest batch was set aside by a restore",
     ),
     ("HF4502", "to look at the older backup: holdfast restore TARGET@ID --to DIR"): _OLDER,
+    ("HF4502", "if the job has not run since, take the plan back instead: holdfast undo TARGET"):
+        Test(
+            "tests/remedy/remedies/test_replay.py::"
+            "test_undo_brings_everything_back_where_the_sink_loses_nothing",
+            "a replay was applied, and the job has not run since",
+        ),
     ("HF2302", "declare it under a new name, with a lasting checkpoint and an empty lasting sink; "
      "it reads its sources from the beginning"): _OTHER_OFFSETS,
     ("HF2302", "do not move the checkpoint by hand: a job whose checkpoint is at another path does "

@@ -155,5 +155,5 @@ def made(
     def opened(found: Any) -> Iterator[Output]:
         yield project.others.get(found.job, project.output)
 
-    patch.setattr("holdfast.library.remedies._opened_sink", opened)
+    patch.setattr("holdfast.library.remedies.opened_sink", opened)
     return project

@@ -26,11 +26,13 @@ from holdfast.backup.making import make_backup
 from holdfast.backup.results import Restoration, RestoreAct
 from holdfast.backup.safety import (
     Present,
+    has_taken_back,
     look,
     refuse_forked,
     refuse_older,
     refuse_other_query,
     refuse_overwriting,
+    refuse_taken_back,
     refuse_whole_files,
     restore_findings,
     side_files,
@@ -47,6 +49,7 @@ from holdfast.records.journal import RESTORE, Act
 from holdfast.records.leases.taking import refuse_held
 from holdfast.records.moments import epoch_seconds
 from holdfast.records.offsetcopies import OffsetCopies
+from holdfast.records.rewinds import Rewinds
 from holdfast.records.run import Ended
 from holdfast.wording import counted
 
@@ -224,8 +227,11 @@ def _judge(wish: RestoreOptions, present: Present, now_ms: int) -> None:
         refuse_running(wish.target, present, now_ms)
     refuse_other_query(wish.snapshot, present)
     if not wish.files:
+        rewinds = () if wish.elsewhere else Rewinds(wish.target.folder).all()
         known = () if wish.elsewhere else read_catalogue(wish.target.store).snapshots
+        known = tuple(one for one in known if not any(has_taken_back(one, two) for two in rewinds))
         recorded = None if wish.elsewhere else _recorded(wish)
+        refuse_taken_back(wish.snapshot, rewinds, present)
         refuse_older(wish.snapshot, present, known, recorded, _held(wish))
     refuse_forked(wish.root, present)
     if wish.files:

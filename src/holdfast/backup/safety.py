@@ -21,6 +21,8 @@ from holdfast.codes import code_of
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.sinkstate import LastCommitted
+from holdfast.records.moments import epoch_seconds
+from holdfast.records.rewinds import Rewind
 from holdfast.storage.reading import FileKind, Listed, Reader
 
 LEAST_MS = 10_000
@@ -226,6 +228,49 @@ def refuse_older(
             raise CheckpointError(
                 "HF4502", message, at=present.reader.location, next_steps=(*steps, *_TO_LOOK_AT)
             )
+
+
+def refuse_taken_back(snapshot: Snapshot, rewinds: Iterable[Rewind], present: Present) -> None:
+    """Raise HF4502 where batches of the snapshot were taken back from the sink after it was made.
+
+    It would bring back a checkpoint that takes them for delivered. What was removed by then is
+    known by its digest; clocks decide only about a rewind that says none.
+    """
+    for rewind in rewinds:
+        if not has_taken_back(snapshot, rewind):
+            continue
+        planned = _number(snapshot.last_planned)
+        left = "every batch" if rewind.through is None else f"every batch after {rewind.through}"
+        message = (
+            f"the {rewind.remedy} {rewind.act} took {left} back from the sink, and the backup has "
+            f"batch {planned}: its rows would be missing"
+        )
+        raise CheckpointError(
+            "HF4502", message, at=present.reader.location, next_steps=(_UNDO, *_TO_LOOK_AT)
+        )
+
+
+def has_taken_back(snapshot: Snapshot, rewind: Rewind) -> bool:
+    """Return whether a snapshot holds batches that were taken back after it was made."""
+    if rewind.every_query or rewind.query_id != snapshot.query_id:
+        return False
+    is_further = _number(snapshot.last_planned) > _number(rewind.through)
+    return is_further and _is_older(snapshot, rewind)
+
+
+_UNDO = "if the job has not run since, take the plan back instead: holdfast undo TARGET"
+
+
+def _is_older(snapshot: Snapshot, rewind: Rewind) -> bool:
+    """Whether a snapshot was made before batches were taken back."""
+    if rewind.removed:
+        files = snapshot.checkpoint.by_path
+        return any(
+            path in files and files[path].sha256 == digest
+            for path, digest in rewind.removed.items()
+        )
+    at = epoch_seconds(rewind.at)
+    return at is None or snapshot.made_ms < at * 1000
 
 
 def _instead(enough: Sequence[Snapshot], others: Sequence[Snapshot]) -> tuple[str, ...]:

@@ -76,6 +76,13 @@ RECORDED_CODES: tuple[Code, ...] = (
             _ASK_SINK,
         ),
     ),
+    Code(
+        "HF2350",
+        "a plan took batches back, and the job has not run since",
+        "the sink lost these batches on purpose; the next start plans them again, with what the "
+        "sources have then",
+        ("holdfast journal TARGET shows who did it, and from which plan",),
+    ),
 )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from holdfast.errors import PlanError
 from holdfast.findings import Finding
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import names_target, repeats_project
+from holdfast.library.reaching import names_in, opened_sink
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.opening import resolved
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from holdfast.remedy.facts import Facts
     from holdfast.remedy.plan import Plan, Request
     from holdfast.remedy.results import Applied, JournalPlace, JournalReport, StepDone
-    from holdfast.spark.sinks.sink import JobSink
 
 Options = Mapping[str, str | int | bool | None]
 
@@ -199,7 +199,10 @@ def journal(
 
 def _as_text(options: Options) -> dict[str, str]:
     """Return the options that were given; a flag is `true`."""
-    given = {name: value for name, value in options.items() if value not in (None, False)}
+    # A batch id may be 0, which equals False.
+    given = {
+        name: value for name, value in options.items() if value is not None and value is not False
+    }
     return {name: "true" if value is True else str(value) for name, value in given.items()}
 
 
@@ -271,7 +274,15 @@ def facts_of(
         verified=False,
         run=subject.recorded.run_of(subject.picture),
     )
-    return Facts(subject, inspection, findings, _records(found), _ready(found), found.location)
+    return Facts(
+        subject,
+        inspection,
+        findings,
+        _records(found),
+        _ready(found),
+        found.location,
+        names_in=partial(names_in, found, storage_options),
+    )
 
 
 def _ready(found: Target) -> ReadyJob | None:
@@ -302,7 +313,7 @@ def _applying(
 
     return Applying(
         _records(found, waiting),
-        lambda: _opened_sink(found),
+        lambda: opened_sink(found),
         watch or (lambda _: None),
         progress,
         even_if_running,
@@ -325,7 +336,7 @@ def _with_parts(
         of_job = replace(
             applying,
             records=_records(found),
-            open_sink=lambda: _opened_sink(found),
+            open_sink=lambda: opened_sink(found),
             ask_sink=asking,
             part=None,
         )
@@ -343,24 +354,6 @@ def _refuse_part(found: Target, act: str | None) -> None:
     from holdfast.remedy.parts import refuse_part
 
     refuse_part(_records(found), act)
-
-
-@contextmanager
-def _opened_sink(found: Target) -> Iterator[JobSink]:
-    """Open the sink of the job in a Spark that is started for it, or in the one that runs."""
-    if found.project is None or found.job is None:
-        message = f"{found.location.shown} is not declared as a job here"
-        raise PlanError("HF4614", message, at=found.location.shown)
-    from holdfast.running.options import jobs_of_project, session_of_project
-    from holdfast.spark.session.installation import installed_spark
-
-    installed_spark()
-    from holdfast.spark.planning import opened_sink
-
-    (job,) = jobs_of_project(found.project, [found.job])
-    session = session_of_project(found.project, (job,), offline=False, ui=False, verbose=False)
-    with opened_sink(job, session) as sink:
-        yield sink
 
 
 def _newer(found: Target, act: JournalledAct, ask_sink: AskSink | None) -> str | None:

@@ -1,14 +1,15 @@
 """Keeps the bytes of the newest offsets entries: a lost or torn one can be put back exactly.
 
 `offsets/<query id>/<batch id>.<SHA-256 of the bytes>`: the name alone tells whether a batch was
-planned before with other offsets, and the content can be verified against it.
+planned before with other offsets, and the content can be verified against it. Copies of batches
+that a plan takes back are set aside in `offsets-aside/<act>/<query id>/`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
 from holdfast.errors import CheckpointError, RefusedError, StorageError
@@ -16,6 +17,7 @@ from holdfast.records.folder import RecordsFolder, prune
 
 KEPT_OFFSETS = 100
 """How many batches of a query are kept."""
+ASIDE_PART = "offsets-aside"
 _NAME = re.compile(r"(?P<batch>\d+)\.(?P<digest>[0-9a-f]{64})")
 
 
@@ -83,6 +85,52 @@ class OffsetCopies:
         """Return the batches of a query of which a copy is kept; only names are read."""
         return frozenset(self._listed(query_id))
 
+    def set_aside(self, query_id: str, first: int, act: str) -> tuple[int, ...]:
+        """Set the copies of every batch from `first` on aside, and name the batches.
+
+        Their ids may be planned again afterwards. Each is written to its new place before it is
+        removed from the old one, so that this can be repeated after a kill.
+        """
+        aside, writer = self._folder.writer(ASIDE_PART), self._folder.writer("offsets")
+        moved = self._paths(query_id, self._listed(query_id), first)
+        for path in moved.values():
+            aside.replace(f"{act}/{path}", self._reader.read(path))
+        aside.settle()
+        for path in moved.values():
+            writer.remove(path)
+        writer.settle()
+        self._kept.pop(query_id, None)
+        there = self._aside(query_id, act)
+        return tuple(sorted({batch for batch, _ in there}))
+
+    def take_back(self, query_id: str, act: str) -> None:
+        """Put the copies back that an act set aside; doing it twice is no error."""
+        aside, writer = self._folder.writer(ASIDE_PART), self._folder.writer("offsets")
+        reader = self._folder.reader(ASIDE_PART)
+        there = self._aside(query_id, act)
+        for path in there.values():
+            writer.replace(path, reader.read(f"{act}/{path}"))
+        writer.settle()
+        for path in there.values():
+            aside.remove(f"{act}/{path}")
+        aside.settle()
+        self._kept.pop(query_id, None)
+
+    def _aside(self, query_id: str, act: str) -> dict[tuple[int, str], str]:
+        reader = self._folder.reader(ASIDE_PART)
+        listed = _copies(reader.names(f"{act}/{_part(query_id)}"))
+        return self._paths(query_id, listed, 0)
+
+    def _paths(
+        self, query_id: str, listed: Mapping[int, set[str]], first: int
+    ) -> dict[tuple[int, str], str]:
+        return {
+            (batch, digest): copy_path(query_id, batch, digest)
+            for batch, digests in sorted(listed.items())
+            for digest in sorted(digests)
+            if batch >= first
+        }
+
     def _batches(self, query_id: str) -> dict[int, set[str]]:
         """Return what is kept of a query; it is listed once, for only we add to it."""
         if query_id not in self._kept:
@@ -91,11 +139,7 @@ class OffsetCopies:
         return self._kept[query_id]
 
     def _listed(self, query_id: str) -> dict[int, set[str]]:
-        listed: dict[int, set[str]] = {}
-        for match in map(_NAME.fullmatch, self._reader.names(_part(query_id))):
-            if match is not None:
-                listed.setdefault(int(match["batch"]), set()).add(match["digest"])
-        return listed
+        return _copies(self._reader.names(_part(query_id)))
 
     def _prune(self, query_id: str, newest: int) -> None:
         """Drop the oldest batches, never the one that was just kept."""
@@ -113,6 +157,14 @@ class OffsetCopies:
         )
         path = copy_path(query_id, batch_id, min(digests))
         return RefusedError("HF2604", message, at=f"{self._reader.location}/{path}")
+
+
+def _copies(names: Iterable[str]) -> dict[int, set[str]]:
+    listed: dict[int, set[str]] = {}
+    for match in map(_NAME.fullmatch, names):
+        if match is not None:
+            listed.setdefault(int(match["batch"]), set()).add(match["digest"])
+    return listed
 
 
 def copy_path(query_id: str, batch_id: int, digest: str) -> str:

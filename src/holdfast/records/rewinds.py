@@ -8,8 +8,8 @@ reset fewer batches are there than the records of runs know; the rewind says so,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
 from holdfast.records.documents import (
@@ -40,6 +40,8 @@ class Rewind:
     at: str
     every_query: bool = False
     """It is about the batches of every query that ever ran on the checkpoint."""
+    removed: Mapping[str, str] = field(default_factory=dict)
+    """The offsets entries that were removed, by path, with their SHA-256; empty where unknown."""
 
     def counts(self, query_id: str | None, generation: int, batch: int | None) -> int | None:
         """Return what is left of the newest batch that a run of this generation delivered."""

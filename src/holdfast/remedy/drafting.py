@@ -62,9 +62,11 @@ def allow_step(facts: Facts, metadata: str | None = None) -> Step:
     return Step(0, "allow-start", facts.location, detail, reversible=True, arguments=arguments)
 
 
-def remove_step(facts: Facts, paths: tuple[str, ...], detail: str) -> Step:
-    """Return a step that removes files of the checkpoint, in this order."""
-    arguments = change_files_arguments({}, paths)
+def remove_step(
+    facts: Facts, paths: tuple[str, ...], detail: str, folders: tuple[str, ...] = ()
+) -> Step:
+    """Return a step that removes files of the checkpoint, in this order, then empty folders."""
+    arguments = change_files_arguments({}, paths, folders)
     return Step(0, "change-files", facts.location, detail, reversible=True, arguments=arguments)
 
 

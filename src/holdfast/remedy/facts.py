@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from holdfast.answers import plain
@@ -20,6 +20,13 @@ from holdfast.remedy.elsewhere import Elsewhere
 from holdfast.remedy.outputs import NOT_LOOKED, OutputSeen
 from holdfast.storage.location import Location, canonical
 from holdfast.storage.reading import FileKind
+
+NamesIn = Callable[[str], "frozenset[str] | None"]
+"""Names what is directly in a folder, by its path or URL; None where it cannot be listed."""
+
+
+def unlisted(_folder: str) -> None:
+    """List no folder, where none can be."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ class Facts:
     """The jobs that its rows reach, nearest first, where the remedy is about them too."""
     elsewhere: Elsewhere | None = None
     """Where it is to be moved to; None for every other remedy."""
+    names_in: NamesIn = unlisted
+    """Lists folders of sources, which are next to no checkpoint."""
 
     @property
     def location(self) -> str:

@@ -13,6 +13,13 @@ _CLEARED_FILES = (
     "takes the files that are written again for new ones: rows that it has processed are "
     "processed a second time, unless it is reset too"
 )
+_REWOUND_TABLE = (
+    "fails at its next start with DELTA_SOURCE_IGNORE_DELETE, because rows were removed from the "
+    "table that it streams; rows that are written again would reach it a second time"
+)
+_REWOUND_FILES = (
+    "has read files that are removed; it processes their rows a second time from the new ones"
+)
 _NEW_OUTPUT = "continues to read the former output, which gets no new rows"
 
 
@@ -25,6 +32,17 @@ def effect_of_clear(written: str, reader: DownstreamJob) -> str:
     if written in FORMATS and (reader.format in FORMATS or reader.format == "text"):
         return _CLEARED_FILES
     return f"reads it with the source {reader.format}, which may depend on the rows that go"
+
+
+def effect_of_rewind(written: str, reader: DownstreamJob) -> str:
+    """Return what happens to a job when batches that it read are taken back and written again."""
+    if reader.through is not None:
+        return f"reads from job {reader.through}, which reads the output"
+    if written == reader.format == "delta":
+        return _REWOUND_TABLE
+    if written in FORMATS and (reader.format in FORMATS or reader.format == "text"):
+        return _REWOUND_FILES
+    return f"reads it with the source {reader.format}, and may get rows a second time"
 
 
 def effect_of_new_output(reader: DownstreamJob) -> str | None:

@@ -52,9 +52,11 @@ def closing(number: int, batch_id: int, last_batch: int, newest_version: int) ->
     return version(txn=(Application(QUERY, number).id, CLOSED), note=_text(note))
 
 
-def taken_back(batch_id: int, act: str = "taken-back", operation: str = "RESTORE") -> bytes:
+def taken_back(
+    batch_id: int, act: str = "taken-back", operation: str = "RESTORE", **told: int
+) -> bytes:
     """Give the second step, or the one that undoes it."""
-    note = {"act": act, "act_id": ACT, "batches": {QUERY: batch_id}}
+    note = {"act": act, "act_id": ACT, "batches": {QUERY: batch_id}, **told}
     return version(note=_text(note), rows=True, operation=operation, table=operation == "RESTORE")
 
 

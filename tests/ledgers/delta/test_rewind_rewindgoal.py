@@ -72,6 +72,19 @@ def test_a_batch_that_was_taken_back_is_no_goal() -> None:
     assert find_goal_in(log(*again), QUERY, 1) == Goal(5, None)
 
 
+def test_an_undone_rewind_takes_no_batch_from_the_goals() -> None:
+    """The table is again what it was at the version that was brought back."""
+    rewound = (batch(0), batch(1), batch(2), closing(0, 0, 2, 2), taken_back(0), opening(1, 0))
+    undone = (closing(1, 2, 0, 5), taken_back(2, brought_back=2), opening(2, 2))
+    for number in range(3):
+        assert find_goal_in(log(*rewound, *undone), QUERY, number) == Goal(number, None)
+    again = (*rewound, *undone, closing(2, 1, 2, 8), taken_back(1), opening(3, 1))
+    assert find_goal_in(log(*again), QUERY, 2) == Goal(None, None)
+    assert find_goal_in(log(*again), QUERY, 1) == Goal(1, None)
+    foreign = (*rewound, FOREIGN, *undone)
+    assert find_goal_in(log(*foreign), QUERY, 1) == Goal(1, None), "its rows went with the undoing"
+
+
 def test_all_rows_are_ours_or_not() -> None:
     """Back to the first version, or to where nothing of anybody was left."""
     assert find_beginning_in(log(batch(0), OPTIMIZED, batch(1))) == Beginning(OURS, None, True)

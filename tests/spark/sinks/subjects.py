@@ -118,7 +118,7 @@ def _files(file_format: str, mode: str, reads: ReadRows, **more: Any) -> Subject
 
 
 def _delta(mode: str) -> Subject:
-    takes_back = frozenset(("rewind", "clear") if mode == "append" else ("clear",))
+    takes_back = frozenset(("clear",) if mode == "upsert" else ("rewind", "clear"))
     read = (plain.delta_rows, plain.delta_ledger)
     return Subject("delta", "delta", mode, *read, whole_batches=True, takes_back=takes_back)
 

@@ -84,6 +84,45 @@ def move(target: str, to: str, **given: Any) -> int:
     return _answer("move", target, given, to=to)
 
 
+@command.command("replay")
+@click.option(
+    "--from-batch", type=int, metavar="B", help="Process batch B and all later ones again."
+)
+@click.option(
+    "--from-offset",
+    metavar="JSON",
+    help='Begin with the batch that held this source offset, such as \'{"topic": {"0": 1200}}\'.',
+)
+@click.option("--from-file", metavar="PATH", help="Begin with the batch that read this file.")
+@click.option(
+    "--from-time",
+    metavar="T",
+    help="Begin with the first batch that was planned at this time or later (RFC 3339).",
+)
+@click.option("--force-protected", is_flag=True, help="Plan it although the job has protect: true.")
+@_plan_options
+def replay(
+    target: str,
+    from_batch: int | None,
+    from_offset: str | None,
+    from_file: str | None,
+    from_time: str | None,
+    force_protected: bool,
+    **given: Any,
+) -> int:
+    """Process again from a batch on; its sink gives back the batches first."""
+    return _answer(
+        "replay",
+        target,
+        given,
+        from_batch=from_batch,
+        from_offset=from_offset,
+        from_file=from_file,
+        from_time=from_time,
+        force_protected=force_protected,
+    )
+
+
 @command.command("clean")
 @_plan_options
 def clean(target: str, **given: Any) -> int:

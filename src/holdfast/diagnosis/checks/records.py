@@ -136,6 +136,19 @@ def check_retired(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
         yield Finding("HF3031", Severity.INFO, message, Place(""), evidence)
 
 
+def check_taken_back(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report batches that a plan took back before any run has planned them again."""
+    query_id = None if picture.query is None else picture.query.id
+    newest = recorded.runs[0].generation if recorded.runs else 0
+    for rewind in recorded.rewinds[:1]:
+        if rewind.every_query or rewind.query_id != query_id or newest > rewind.generation:
+            continue
+        left = "every batch" if rewind.through is None else f"every batch after {rewind.through}"
+        message = f"{rewind.remedy} {rewind.act} took {left} back at {rewind.at}"
+        evidence = {"act": rewind.act, "through": rewind.through, "at": rewind.at}
+        yield Finding("HF2350", Severity.INFO, message, Place(""), evidence)
+
+
 RECORDS_CHECKS: tuple[RecordsCheck, ...] = (
     check_interrupted_act,
     check_same_query,
@@ -145,6 +158,7 @@ RECORDS_CHECKS: tuple[RecordsCheck, ...] = (
     check_own_place,
     check_no_foreign_batches,
     check_retired,
+    check_taken_back,
 )
 
 

@@ -20,6 +20,9 @@ from holdfast.ledgers.delta.batches import (
 from holdfast.ledgers.delta.log import Commit, version_file
 from holdfast.storage.reading import Reader
 
+BROUGHT_BACK = "brought_back"
+"""What a version notes that undid a taking back: the version that it restored."""
+
 
 @dataclass(frozen=True)
 class TableVersion:
@@ -129,7 +132,15 @@ class LateStep:
 def find_goal(versions: Iterable[TableVersion], query_id: str, batch_id: int) -> Goal:
     """Look for the version of a batch that was not taken back, newest first."""
     newest, foreign = CLOSED, None
+    since: int | None = None
     for version in versions:
+        if since is not None and version.number > since:
+            continue
+        brought = version.note.get(BROUGHT_BACK)
+        if isinstance(brought, int):
+            # What came between was undone: the table is what it was at that version.
+            since = brought
+            continue
         for identifier, number in version.identifiers:
             if identifier.application.query_id != query_id or identifier.fences:
                 continue

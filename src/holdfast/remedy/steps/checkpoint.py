@@ -121,21 +121,28 @@ class ChangeFiles:
         for path in removes:
             if _is_there(work, path):
                 raise _changed(work, path)
+        for folder in _folders_of(step):
+            writer.remove_folder(folder)
+        writer.settle()
         return {"written": len(writes), "removed": len(removes)}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Put every file back as it was in the backup; remove those that were not there."""
         writes, removes = _changes_of(step)
         sides = [side for path in writes for side in (checksum_name(path), f"{path}.crc")]
-        put_back(work, (*writes, *removes, *sides))
+        put_back(work, (*writes, *removes, *sides), _folders_of(step))
 
 
 def change_files_arguments(
-    writes: Mapping[str, bytes], removes: tuple[str, ...] = ()
+    writes: Mapping[str, bytes], removes: tuple[str, ...] = (), folders: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return the arguments of a `change-files` step; files are changed in the order given."""
+    """Return the arguments of a `change-files` step; files are changed in the order given.
+
+    `folders` are removed afterwards, the innermost first, where nothing is left in them.
+    """
     encoded = {path: base64.b64encode(content).decode("ascii") for path, content in writes.items()}
-    return {"writes": json.dumps(encoded), "removes": json.dumps(list(removes))}
+    arguments = {"writes": json.dumps(encoded), "removes": json.dumps(list(removes))}
+    return arguments | ({"folders": json.dumps(list(folders))} if folders else {})
 
 
 def _block(work: Work) -> None:
@@ -153,10 +160,11 @@ def refuse_late(work: Work) -> None:
     refuse_late_entries(work.records.checkpoint, before, written_by(work.plan))
 
 
-def put_back(work: Work, paths: tuple[str, ...]) -> None:
+def put_back(work: Work, paths: tuple[str, ...], folders: tuple[str, ...] = ()) -> None:
     """Make files of the checkpoint what they are in the backup, byte for byte.
 
-    Folders that were not there are removed once they are empty.
+    Folders that were not there are removed once they are empty; `folders` were removed, and are
+    made again first.
     """
     before = work.backup().checkpoint
     kept = tuple(before.by_path[path] for path in paths if path in before.by_path)
@@ -164,7 +172,7 @@ def put_back(work: Work, paths: tuple[str, ...]) -> None:
     touched = FileChanges(
         writes=kept,
         removes=tuple(path for path in paths if path not in before.by_path),
-        made_folders=_folders_around(kept, before),
+        made_folders=_folders_around(kept, folders, before),
         removed_folders=(),
     )
     back = plan_undo(touched, before, existed=True)
@@ -178,9 +186,12 @@ def put_back(work: Work, paths: tuple[str, ...]) -> None:
             raise _changed(work, file.path)
 
 
-def _folders_around(files: tuple[CopiedFile, ...], root: Root) -> tuple[str, ...]:
+def _folders_around(
+    files: tuple[CopiedFile, ...], folders: tuple[str, ...], root: Root
+) -> tuple[str, ...]:
     known = set(root.folders)
     around = {folder for file in files for folder in parents_of(file.path) if folder in known}
+    around |= known & set(folders)
     return tuple(sorted(around, key=lambda one: (one.count("/"), one)))
 
 
@@ -188,6 +199,10 @@ def _changes_of(step: Step) -> tuple[dict[str, bytes], list[str]]:
     writes: dict[str, Any] = json.loads(step.arguments.get("writes", "{}"))
     removes: list[str] = json.loads(step.arguments.get("removes", "[]"))
     return {path: base64.b64decode(text) for path, text in writes.items()}, removes
+
+
+def _folders_of(step: Step) -> tuple[str, ...]:
+    return tuple(json.loads(step.arguments.get("folders", "[]")))
 
 
 def _is_there(work: Work, path: str) -> bool:

@@ -30,6 +30,7 @@ class NoteRewind:
             through=None if through is None else int(through),
             at=moment_now(),
             every_query=step.arguments.get("every_query") == "true",
+            removed=_removed(work, through),
         )
         rewinds.write(rewind)
         return {"generation": work.generation}
@@ -39,3 +40,17 @@ class NoteRewind:
         for rewind in Rewinds(work.records.folder).all():
             if rewind.act == work.act_id:
                 Rewinds(work.records.folder).remove(rewind.generation)
+
+
+def _removed(work: Work, through: str | None) -> dict[str, str]:
+    """Return the digests of the offsets entries that the plan removes, from its backup."""
+    if work.result_of("backup-checkpoint") is None:
+        return {}
+    files = work.backup().checkpoint.by_path
+    ids = {path: path.removeprefix("offsets/") for path in files if path.startswith("offsets/")}
+    first = -1 if through is None else int(through)
+    return {
+        path: files[path].sha256
+        for path, number in ids.items()
+        if number.isdecimal() and int(number) > first
+    }

@@ -17,10 +17,10 @@ from holdfast.remedy.plan import Plan, Step
 from holdfast.storage.writing import Writer
 
 if TYPE_CHECKING:
-    from holdfast.spark.sinks.sink import JobSink
+    from holdfast.spark.sinks.sink import HeldSink
 
 Result = Mapping[str, Any]
-OpenSink = Callable[[], "AbstractContextManager[JobSink]"]
+OpenSink = Callable[[], "AbstractContextManager[HeldSink]"]
 """Opens the sink of the plan's job; most sinks need Spark for it."""
 
 

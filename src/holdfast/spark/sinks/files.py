@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.types import AtomicType, DataType, StructType
 
-from holdfast.errors import SinkError, StorageError
+from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink, spark_path
-from holdfast.ledgers.files.commit import FileCommits, sink_errors
+from holdfast.ledgers.files.commit import sink_errors
 from holdfast.ledgers.files.format import Manifest, ManifestFile
-from holdfast.ledgers.files.manifests import read_manifest_ledger
+from holdfast.ledgers.files.held import HeldFiles
 from holdfast.ledgers.files.output import FileOutput, below, file_prefix, is_hidden
-from holdfast.ledgers.files.startcheck import look_at_folder
 from holdfast.ledgers.identity import BatchIdentity
-from holdfast.ledgers.sinkstate import CommittedOffsets, LastCommitted, SinkState
 from holdfast.ledgers.sparkfilesink import LOG_FOLDER
 from holdfast.records.moments import moment_now
 from holdfast.spark.sinks.rowchecks import check_columns
@@ -258,7 +256,7 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-class FileBatchSink:
+class FileBatchSink(HeldFiles):
     """A folder of files that takes the batches of one job."""
 
     promise = (
@@ -268,12 +266,9 @@ class FileBatchSink:
     )
 
     def __init__(self, session: SparkSession, sink: ReadySink, output: FileOutput) -> None:
+        super().__init__(output, sink.format)
         self._session = session
         self._sink = sink
-        self._output = output
-        self._commits = FileCommits(output)
-        self.kind = sink.format
-        self.identity: str | None = output.location.shown
 
     def prepare(self, schema: StructType, *, begun: bool) -> None:  # noqa: ARG002 - staging hides
         """Refuse rows that the files can't hold, and a folder that is not the sink's own."""
@@ -299,40 +294,6 @@ class FileBatchSink:
         if not committed.was_staged:
             return skip(batch)
         return Delivery(skipped=committed.skipped, rows=committed.rows)
-
-    def last_committed(self, query_id: str) -> LastCommitted:
-        """Return the newest batch that a manifest tells of, without Spark; never raises."""
-        try:
-            ledger = read_manifest_ledger(self._commits.log.reader)
-        except (SinkError, StorageError) as error:
-            return LastCommitted.unknown(f"the sink could not be read: {error.message}")
-        if ledger is None:
-            return LastCommitted.nothing("no batch was ever committed to this folder")
-        return ledger.last_committed(query_id)
-
-    def offsets_of(self, query_id: str, batch_id: int) -> CommittedOffsets:
-        """Return what the ledger has of one batch; never raises."""
-        return self._commits.log.offsets_of(query_id, batch_id)
-
-    def sight(self, query_id: str | None) -> SinkState:
-        """Return what is in the folder and what its manifests hold of the query."""
-        with sink_errors(str(self.identity)):
-            return look_at_folder(self._output, self._commits.log, query_id)
-
-    def queries(self) -> frozenset[str]:
-        """Name every query that has a manifest; empty where they can't be read."""
-        try:
-            return self._commits.log.queries()
-        except (SinkError, StorageError):
-            return frozenset()
-
-    def rewind(self, query_id: str, batch_id: int, *, generation: int) -> None:
-        """Take back every batch after this one, with its files."""
-        self._commits.rewind(query_id, batch_id, generation=generation)
-
-    def clear(self, *, generation: int) -> None:
-        """Remove every file of the sink, and all that is remembered of batches."""
-        self._commits.clear(generation=generation)
 
     def _check_same(self, schema: StructType) -> None:
         if self._commits.known is not None:

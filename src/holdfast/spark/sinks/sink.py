@@ -25,29 +25,15 @@ class Delivery:
     """How many rows were written, where the sink tells."""
 
 
-class JobSink(Protocol):
-    """Where the rows of a query go: what is promised of it, and what it holds."""
+class HeldSink(Protocol):
+    """What is in a sink, and how it is taken back; some sinks are asked this without Spark."""
 
     kind: str
     identity: str | None
     """The path, table or function, as shown to people."""
-    promise: str
-    """What it promises of a batch that is delivered twice, in one sentence."""
-
-    def prepare(self, schema: StructType, *, begun: bool) -> None:
-        """Refuse rows that can't be written, before the query starts; nothing is written.
-
-        `begun`: a batch was planned before, so that an attempt may have left files behind.
-        """
 
     def last_committed(self, query_id: str) -> LastCommitted:
         """Return the newest batch that the sink holds of this query; never raises."""
-
-    def sight(self, query_id: str | None) -> SinkState:
-        """Return what is there before a start, for a query that may have no id yet; write nothing.
-
-        Raise SinkError where the place can't be looked at.
-        """
 
     def queries(self) -> frozenset[str]:
         """Name every query whose batches the sink knows; empty where it can't tell."""
@@ -63,6 +49,25 @@ class JobSink(Protocol):
         """Remove every row and the whole memory of batches, or raise HF5011 and change nothing.
 
         Fenced by `generation` like `rewind`.
+        """
+
+
+class JobSink(HeldSink, Protocol):
+    """Where the rows of a query go: what is promised of it, and what it holds."""
+
+    promise: str
+    """What it promises of a batch that is delivered twice, in one sentence."""
+
+    def prepare(self, schema: StructType, *, begun: bool) -> None:
+        """Refuse rows that can't be written, before the query starts; nothing is written.
+
+        `begun`: a batch was planned before, so that an attempt may have left files behind.
+        """
+
+    def sight(self, query_id: str | None) -> SinkState:
+        """Return what is there before a start, for a query that may have no id yet; write nothing.
+
+        Raise SinkError where the place can't be looked at.
         """
 
 

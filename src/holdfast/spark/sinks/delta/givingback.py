@@ -16,6 +16,7 @@ from holdfast.ledgers.delta.batches import (
     application_state,
     current_application,
 )
+from holdfast.ledgers.delta.rewind import BROUGHT_BACK
 from holdfast.ledgers.delta.transactions import DeltaLedger
 from holdfast.spark.sinks.delta.rewind import DeltaRewind
 
@@ -84,7 +85,8 @@ class DeltaGiveBack(DeltaRewind):
         if why is not None:
             raise self._refused(f"the rows cannot be brought back: {why}")
         standings = tuple(_standing_of(ledger, one) for one in sorted(mark.batches))
-        self._take_back(standings, mark.batches, mark.version, ledger.newest_version)
+        told = {BROUGHT_BACK: mark.version}
+        self._take_back(standings, mark.batches, mark.version, ledger.newest_version, told)
 
     def _refuse_older_of(self, mark: TableMark) -> None:
         ledger = self._ledger()

@@ -14,7 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +136,8 @@ class _Act:
     """The version to restore; None where every row goes."""
     seen: int
     """The newest version that was looked at before."""
+    told: Note = field(default_factory=dict)
+    """What else is noted with the version that takes the rows."""
 
 
 class DeltaRewind:
@@ -152,11 +154,11 @@ class DeltaRewind:
 
     def rewind(self, query_id: str, batch_id: int) -> None:
         """Take back every batch of a query after this one, or raise HF5011 and change nothing."""
-        if self._sink.mode != "append":
+        if self._sink.mode not in ("append", "complete"):
             why = (
                 "rows that were replaced since would have to be restored, and later batches removed"
             )
-            raise self._refused("only appended rows can be rewound", why)
+            raise self._refused("an upserted table cannot be rewound", why)
         if self._ledger() is None and batch_id == -1:
             return
         for _ in range(ATTEMPTS):
@@ -264,8 +266,9 @@ class DeltaRewind:
         batches: Mapping[str, int],
         version: int | None,
         seen: int,
+        told: Note | None = None,
     ) -> None:
-        act = _Act(uuid.uuid4().hex, standings, batches, version, seen)
+        act = _Act(uuid.uuid4().hex, standings, batches, version, seen, told or {})
         for standing in standings:
             self._close(act, standing)
             reach("delta.closed")
@@ -298,7 +301,7 @@ class DeltaRewind:
                 f"version {meddled} of the table was committed in between; no rows were removed"
             )
             raise self._refused(message)
-        note = self._note("taken-back", act.id, batches=act.batches)
+        note = self._note("taken-back", act.id, batches=act.batches, **act.told)
         if act.version is None:
             self._again(lambda: self._commands.delete_all(note))
         else:
