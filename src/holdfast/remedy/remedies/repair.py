@@ -197,6 +197,8 @@ def _effects(facts: Facts, after: NextStart) -> Effects:
         sink = f"batch {batch} is already in the sink and is skipped"
     else:
         sink = f"gets batch {batch}, with the offsets that are recorded for it"
+        if facts.held.answer is SinkAnswer.UNKNOWN:
+            sink += "; whether it has it already is unknown"
     source = f"the range of batch {batch} is read again"
     return Effects(BatchRange(batch, batch), None, sink, source, next_start=after.reason)
 
