@@ -12,7 +12,16 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import copying, doctoring, inspecting, running, sinking, statereading, statusing
+from benchmarks import (
+    backing,
+    copying,
+    doctoring,
+    inspecting,
+    running,
+    sinking,
+    statereading,
+    statusing,
+)
 from benchmarks.figures import Figure, Subject, Workshop
 
 _END = "Measured with Python"
@@ -25,6 +34,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "running": running.SUBJECT,
     "sinking": sinking.SUBJECT,
     "copying": copying.SUBJECT,
+    "backing": backing.SUBJECT,
 }
 """In the order of the page; a new subject is a module with a `SUBJECT`, and a line here."""
 

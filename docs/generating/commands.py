@@ -26,7 +26,8 @@ def commands_page() -> str:
     target = (
         "A `TARGET` is the path or URL of a checkpoint, or the name of a job in `holdfast.yaml`. "
         "`check`, `status`, `inspect`, `evidence`, `doctor`, `diff`, `state`, `backups`, `plan`, "
-        "`journal` and `explain` are read-only: they write neither to a checkpoint nor next to it. "
+        "`journal` and `explain` are read-only: they write neither to a checkpoint nor "
+        "next to it. "
         "`run` lets Spark write to checkpoints and sinks and keeps its records next to each "
         "checkpoint; "
         "`backup` writes next to the checkpoint; `restore`, `apply` and `undo` write to it, and to "

@@ -65,6 +65,12 @@ KEYS: dict[str, dict[str, str]] = {
         "restart": "how `run --keep-running` restarts the job, see [a restart](#a-restart)",
         "on_failure": "what to call when the job has failed for good, see [on "
         "failure](#on-failure)",
+        "backup": "how often `run` backs the checkpoint up, see [a backup](#a-backup); default: "
+        "never",
+    },
+    "Backup": {
+        "every": "the time between two backups, such as `1 hour`",
+        "keep": "how many backups are kept; default `24`",
     },
     "Restart": {
         "limit": "restarts in a row without a committed batch in between; default `10`",

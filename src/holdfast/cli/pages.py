@@ -133,6 +133,12 @@ def applied(answer: Answer[Applied], console: Console) -> None:
     draw_applied(answer, console)
 
 
+def journal_markdown(answer: Answer[JournalReport], console: Console) -> None:
+    from holdfast.cli.drawing.incident import draw_incident
+
+    draw_incident(answer, console)
+
+
 def journal(answer: Answer[JournalReport], console: Console) -> None:
     from holdfast.cli.drawing.remedies import draw_journal
 

@@ -183,4 +183,11 @@ REMEDY_CODES: tuple[Code, ...] = (
         ("finish or undo the reset of the job that the message names",),
         exit_status=40,
     ),
+    Code(
+        "HF4650",
+        "a scheduled backup failed",
+        "the job goes on, and the backups that exist are untouched; there is none of the newest "
+        "batches",
+        ("holdfast backup JOB makes one now, and shows what is in its way",),
+    ),
 )

@@ -126,6 +126,7 @@ class Job:
         conf: Mapping[str, object] | None = None,
         restart: Mapping[str, object] | None = None,
         on_failure: Mapping[str, object] | None = None,
+        backup: Mapping[str, object] | None = None,
         storage: FamilyOptions | None = None,
         storage_options: StorageOptions = (),
         accept: Collection[str] = (),
@@ -143,6 +144,7 @@ class Job:
             "conf": conf,
             "restart": restart,
             "on_failure": on_failure,
+            "backup": backup,
         }
         declared = {key: value for key, value in given.items() if value is not None}
         self.name = name

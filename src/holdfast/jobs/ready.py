@@ -109,6 +109,14 @@ class RestartPolicy:
 
 
 @dataclass(frozen=True)
+class BackupPolicy:
+    """How often a run backs the checkpoint up, and how many of these backups are kept."""
+
+    every_seconds: float
+    keep: int = 24
+
+
+@dataclass(frozen=True)
 class FailureHook:
     """What is called when a job failed for good: a command or a URL."""
 
@@ -148,6 +156,8 @@ class ReadyJob:
     """Its output may not be removed, nor its batches processed again, without being asked twice."""
     restart: RestartPolicy = RestartPolicy()
     on_failure: FailureHook | None = None
+    backup: BackupPolicy | None = None
+    """None backs nothing up."""
     declaration: Job | None = None
     """What it was made of; None for the query of a program, whose sources nothing declares."""
 

@@ -12,6 +12,7 @@ from holdfast.jobs.projectfile.job import Job, Source, interval_seconds, reads_f
 from holdfast.jobs.projectfile.model import Project
 from holdfast.jobs.projectfile.sink import Sink
 from holdfast.jobs.ready import (
+    BackupPolicy,
     FailureHook,
     FunctionReference,
     ReadyJob,
@@ -83,8 +84,14 @@ def readied(job: Job, name: str, checkpoint: Location, declared: Declared) -> Re
         protect=job.protect,
         restart=RestartPolicy(job.restart.limit, interval_seconds(job.restart.backoff)),
         on_failure=_failure_hook(job, declared),
+        backup=_backup_policy(job),
         declaration=job,
     )
+
+
+def _backup_policy(job: Job) -> BackupPolicy | None:
+    backup = job.backup
+    return None if backup is None else BackupPolicy(interval_seconds(backup.every), backup.keep)
 
 
 def _failure_hook(job: Job, declared: Declared) -> FailureHook | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -398,7 +399,8 @@ def _store_opener(found: Target) -> Callable[[str], BackupStore]:
 def _applied(command: str, done: Applied, found: Target) -> Answer[Applied]:
     steps: tuple[str, ...] = ()
     if done.outcome != "nothing":
-        steps = ("holdfast inspect TARGET", *(("holdfast run JOB",) if found.job else ()))
+        named = shlex.quote(found.job or done.location)
+        steps = (f"holdfast inspect {named}", *((f"holdfast run {named}",) if found.job else ()))
     return Answer(command, done.location, done, (), steps)
 
 

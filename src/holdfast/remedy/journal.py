@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from holdfast.backup.access import Records
 from holdfast.errors import CheckpointError, HoldfastError
 from holdfast.findings import Finding, Place, Severity
-from holdfast.records.journal import JournalledAct, act_ids, chained, interrupted
+from holdfast.records.journal import Event, JournalledAct, act_ids, chained, interrupted
 from holdfast.remedy.applying import UNDO, UNDONE, plan_of_act
 from holdfast.remedy.plan import Plan
-from holdfast.remedy.results import JournalEntry, JournalPlace, StepDone
+from holdfast.remedy.results import ActEvidence, JournalEntry, JournalPlace, StepDone
 
 
 def journal_of(records: Records, job: str | None) -> tuple[JournalPlace, tuple[Finding, ...]]:
@@ -62,6 +62,47 @@ def _entry(one: JournalledAct, is_void: bool, is_undone: bool) -> JournalEntry:
         generation=one.act.generation,
         steps=() if plan is None else tuple(_steps(plan, one)),
         intact=one.is_intact,
+        backup=_backup(one),
+        notes=() if plan is None else plan.notes,
+        before=_evidence(one, Event.BEFORE),
+        after=_evidence(one, Event.AFTER),
+    )
+
+
+def _backup(one: JournalledAct) -> str | None:
+    made = [result["backup"] for result in one.results().values() if "backup" in result]
+    found = made[0] if made else one.act.intent.get("safety_backup")
+    return None if found is None else str(found)
+
+
+def _evidence(one: JournalledAct, event: Event) -> ActEvidence | None:
+    """Return what was noted; fields that a release does not know are left out."""
+    entry = next((each for each in reversed(one.entries) if each.event is event), None)
+    if entry is None:
+        return None
+    told = entry.result
+    batches, start, sink = (told.get(name) or {} for name in ("batches", "next_start", "sink"))
+    held = None
+    if sink:
+        value = sink.get("value")
+        held = f"{'no batch' if value is None else f'batch {value}'} ({sink.get('basis')})"
+    shown = None
+    if start:
+        number = start.get("batch_id")
+        shown = f"{start.get('action')}{'' if number is None else f' batch {number}'}"
+    missing = "nothing was there" if told.get("missing") else None
+    return ActEvidence(
+        at=entry.at,
+        unreadable=told.get("unreadable") or missing,
+        query_id=told.get("query_id"),
+        last_planned=batches.get("last_planned"),
+        last_committed=batches.get("last_committed"),
+        pending=batches.get("pending"),
+        next_start=shown,
+        sink=held,
+        files=told.get("files"),
+        size_bytes=told.get("size_bytes"),
+        digest=told.get("digest"),
     )
 
 

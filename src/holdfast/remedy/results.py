@@ -47,6 +47,28 @@ class Applied(OneLine):
 
 
 @dataclass(frozen=True)
+class ActEvidence:
+    """What a checkpoint and its sink showed at one moment."""
+
+    at: str
+    unreadable: str | None
+    """Why the checkpoint could not be read; null where it could, and then the rest is known."""
+    query_id: str | None
+    last_planned: int | None
+    last_committed: int | None
+    pending: int | None
+    """The batch that was planned and not committed."""
+    next_start: str | None
+    """What the next start would have done."""
+    sink: str | None
+    """The newest batch in the declared sink, or why it was unknown; null where none was asked."""
+    files: int | None
+    size_bytes: int | None
+    digest: str | None
+    """The digest of names, sizes and log entries: equal where nothing that matters differs."""
+
+
+@dataclass(frozen=True)
 class JournalEntry:
     """One act of the journal."""
 
@@ -71,6 +93,14 @@ class JournalEntry:
     """Its steps, each with its newest event."""
     intact: bool
     """Whether each of its records names the digest of the one before it."""
+    backup: str | None = None
+    """The backup that was made before anything was changed."""
+    notes: tuple[str, ...] = ()
+    """What its plan said before it was applied."""
+    before: ActEvidence | None = None
+    """What was there before the first step; null in journals of older releases."""
+    after: ActEvidence | None = None
+    """What was there after the last step; null for an act that did not end."""
 
 
 @dataclass(frozen=True)

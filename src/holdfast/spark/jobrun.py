@@ -12,6 +12,7 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.moments import moment_now
 from holdfast.records.run import Ended, Failure, Run
 from holdfast.running.admission import DID_NOT_RETURN, refused_outcome, unstarted_outcome
+from holdfast.running.backups import LAST_SECONDS, ScheduledBackups
 from holdfast.running.options import RunContext
 from holdfast.running.recordkeeping import RecordKeeper, Report, SinkTracker, behind
 from holdfast.running.report import (
@@ -58,6 +59,7 @@ class JobRun:
         self._end_told = threading.Event()
         self._keeper: RecordKeeper | None = None
         self._sink = SinkTracker()
+        self._backups = ScheduledBackups(job)
         self.error: HoldfastError | None = None
         """What ended the job, where it was neither the end of its data nor a request to stop."""
 
@@ -84,7 +86,9 @@ class JobRun:
         with started.lease_held():
             report = self.live(started)
         records = () if self._keeper is None else tuple(self._keeper.findings())
-        return JobOutcome(report, self.error, started.findings + records)
+        self._backups.end(0 if self._context.stopping.at_once else LAST_SECONDS)
+        backups = tuple(self._backups.findings())
+        return JobOutcome(report, self.error, started.findings + records + backups)
 
     def live(self, started: RunningQuery) -> JobReport:
         """Watch over a query until it ends; one that can't be watched over is stopped."""
@@ -179,6 +183,7 @@ class JobRun:
         if note is None:
             return
         self._changed.set()
+        self._backups.committed()
         notes = started.progress
         self._context.watch(
             BatchDone(

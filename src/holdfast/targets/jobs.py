@@ -78,9 +78,11 @@ def _job_place(
     from holdfast.jobs.target import declared_sink
 
     sink = declared_sink(project, name)
+    backup = project.jobs[name].backup
     trigger = project.jobs[name].trigger.processing_time or "available now"
     described = partial(JobPlace, job=name, sink=sink.format, sink_identity=sink.identity,
-                        trigger=trigger, native=sink.native)  # fmt: skip
+                        trigger=trigger, native=sink.native,
+                        backup_every=None if backup is None else backup.every)  # fmt: skip
     try:
         target = job_target(name, project, storage_options)
     except HoldfastError as error:
@@ -92,7 +94,17 @@ def _job_place(
         recall=recall_of(target, opening, runs=SHOWN_RUNS, lease=True),
         ledger=ledger_place(target, sink, opening.timeout),
         output=_file_output(target, sink, storage_options, opening.timeout),
+        newest_backup=partial(_newest_backup, target),
     )
+
+
+def _newest_backup(target: Target) -> str | None:
+    from holdfast.backup.snapshot import rfc3339
+    from holdfast.records.folder import records_of
+    from holdfast.running.backups import newest_backup_ms
+
+    made = newest_backup_ms(records_of(target.location, target.settings))
+    return None if made is None else rfc3339(made)
 
 
 def _file_output(

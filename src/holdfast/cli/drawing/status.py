@@ -46,6 +46,11 @@ def draw_status(answer: Answer[Status], console: Console) -> None:
     _draw_holders(status.jobs, console)
     _draw_restarts(status.jobs, console)
     _draw_sinks(status.jobs, console)
+    for one in status.jobs:
+        if one.backup_every is not None:
+            newest = "none yet" if one.newest_backup is None else _moment(one.newest_backup)
+            shown = f"backup of {one.job}: every {one.backup_every}, newest {newest}"
+            console.print(Text(shown))
     if status.metrics_file is not None:
         console.print(Text(f"metrics written to {status.metrics_file}"))
     if answer.findings:

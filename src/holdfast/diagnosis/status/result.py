@@ -135,6 +135,10 @@ class JobStatus(OneLine):
     """The newest batch that a run of this query recorded; null if none did."""
     next_restart: RestartShown | None = None
     """The restart that `run --keep-running` waits for; null if none is due."""
+    backup_every: str | None = None
+    """The declared time between two backups that `run` makes; null where it makes none."""
+    newest_backup: str | None = None
+    """When the newest backup was made; null where there is none, or `run` makes none."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -73,6 +73,10 @@ class JobPlace:
     """Spark's own sink writes."""
     folder: Path | None = None
     """The checkpoint's directory, None if it is not on this machine."""
+    backup_every: str | None = None
+    """The declared time between two backups that `run` makes; None where it makes none."""
+    newest_backup: Callable[[], str | None] = lambda: None
+    """Finds out when the newest backup was made; asked where `run` makes them."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ class _Seen:
     """What the sink answered."""
     refusals: tuple[Finding, ...] = ()
     """Why the next start would be refused because of its sink."""
+    newest_backup: str | None = None
 
 
 def status_of(project: str, places: Sequence[JobPlace]) -> Answer[Status]:
@@ -104,6 +109,17 @@ def _commands(findings: tuple[Finding, ...]) -> tuple[str, ...]:
 
 
 def _look(place: JobPlace) -> _Seen:
+    return replace(_looked(place), newest_backup=_newest_backup(place))
+
+
+def _newest_backup(place: JobPlace) -> str | None:
+    try:
+        return None if place.backup_every is None else place.newest_backup()
+    except HoldfastError:
+        return None  # the records are reported as unreadable where they are looked at
+
+
+def _looked(place: JobPlace) -> _Seen:
     recorded = place.recall()
     try:
         overview = read_overview(place.open_checkpoint())
@@ -148,6 +164,8 @@ def _job_status(seen: _Seen) -> JobStatus:
         sink_native=place.native,
         newest_batch=newest_batch_shown(_runs_of_query(seen)),
         next_restart=_next_restart(seen.recorded.next_restart),
+        backup_every=place.backup_every,
+        newest_backup=seen.newest_backup,
     )
 
 

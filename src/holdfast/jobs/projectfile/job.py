@@ -188,6 +188,27 @@ class Restart(Declaration):
         return backoff
 
 
+class Backup(Declaration):
+    """How often `run` backs the checkpoint up, and how many of these backups are kept."""
+
+    every: Text
+    keep: Count = 24
+
+    @field_validator("every")
+    @classmethod
+    def _an_interval(cls, every: str) -> str:
+        if not _INTERVAL.fullmatch(every.strip()):
+            refuse("HF1104", "", "every must be an interval such as 1 hour")
+        return every
+
+    @field_validator("keep")
+    @classmethod
+    def _at_least_one(cls, keep: int) -> int:
+        if keep < 1:
+            refuse("HF1104", "", "keep must be at least 1")
+        return keep
+
+
 class OnFailure(Declaration):
     """What is called when a job failed for good."""
 
@@ -233,6 +254,7 @@ class Job(Declaration):
     protect: bool = False
     restart: Restart = Restart()
     on_failure: OnFailure | None = None
+    backup: Backup | None = None
 
     @property
     def named_sources(self) -> Mapping[str, Source]:
