@@ -186,7 +186,7 @@ REMEDY_CODES: tuple[Code, ...] = (
     Code(
         "HF4650",
         "a scheduled backup failed",
-        "the job goes on, and the backups that exist are untouched; there is none of the newest "
+        "the job continues, and the backups that exist are untouched; there is none of the newest "
         "batches",
         ("holdfast backup JOB makes one now, and shows what is in its way",),
     ),
