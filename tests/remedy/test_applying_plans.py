@@ -21,7 +21,7 @@ from holdfast.remedy.plan import Plan, encode_plan
 from tests.backup.folders import aged, extracted, records_of, tree_of
 from tests.records.runs import some_run
 
-LEFTOVER = "offsets/.7.0123.tmp"
+LEFTOVER = "offsets/.0.01234567-89ab-cdef-0123-456789abcdef.tmp"
 
 
 @pytest.fixture
