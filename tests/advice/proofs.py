@@ -123,6 +123,13 @@ TESTS: dict[tuple[str, str], Test] = {
         f"{_RESET}test_a_new_output_says_which_line_to_change",
         "the output cannot be cleared; the new query gets another one",
     ),
+    ("HF3025", "or, to start over with an empty output: holdfast plan reset JOB --output "
+     "clear"): Test(
+        "tests/spark/running/test_reset.py::"
+        "test_deleting_the_checkpoint_alone_doubles_and_is_refused",
+        "the checkpoint was deleted and the output was not",
+        "every row is there once",
+    ),
     ("HF3031", "if it is to run again where it ended: holdfast undo TARGET"): Test(
         "tests/remedy/remedies/test_retire.py::"
         "test_a_retired_job_is_refused_until_it_is_brought_back",

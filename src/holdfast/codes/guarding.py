@@ -254,6 +254,7 @@ GUARD_CODES: tuple[Code, ...] = (
         "recognise batches it already has: the next start would deliver their rows a second time",
         (
             "holdfast backups TARGET     (restore the newest backup of the checkpoint)",
+            "or, to start over with an empty output: holdfast plan reset JOB --output clear",
             "or, if the output was emptied too and the job is to start over: holdfast run JOB "
             "--accept new-checkpoint",
         ),

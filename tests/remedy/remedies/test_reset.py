@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -268,3 +269,13 @@ def test_a_deleted_checkpoint_is_followed_by_its_output(project: Project) -> Non
     assert project.output.state["rows"] == []
     project.undo()
     assert (project.output.state["rows"], project.checkpoint.exists()) == ([1, 2, 3], False)
+
+
+def test_a_kafka_source_that_begins_with_new_records_is_named(project: Project) -> None:
+    options = {"kafka.bootstrap.servers": "localhost:1", "subscribe": "orders"}
+    project.declare(source={"format": "kafka", "options": options})
+    assert any("begins with new records" in note for note in project.plan().notes)
+    plan = project.plan(starting_offsets="earliest")
+    assert not any("begins with new records" in note for note in plan.notes)
+    (step,) = (one for one in plan.steps if one.act == "set-start")
+    assert json.loads(step.arguments["starting"]) == {"source": {"startingOffsets": "earliest"}}

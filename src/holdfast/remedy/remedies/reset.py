@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from holdfast.errors import PlanError
+from holdfast.jobs.options import starting_options
 from holdfast.jobs.ready import named_output
 from holdfast.ledgers.sinkstate import SinkAnswer
 from holdfast.remedy.drafting import (
@@ -192,7 +193,7 @@ def _effects(
         KEPT: f"{shown} stays as it is{batches}; the new query writes to {new}",
         NONE: f"{shown} is empty already",
     }[choice]
-    source = "everything that the sources still have is read from the beginning"
+    source = "each source begins as it is declared"
     if options.get("starting_offsets"):
         source = f"is read from {options['starting_offsets']}"
     reset = {plan.job for plan in others}
@@ -236,6 +237,12 @@ def _notes(
     if choice == KEPT:
         key = "path" if job.sink.path is not None else "table"
         yield f"declare the new output before the next start: sink.{key}: {new} at {job.sink.at}"
+    for source in () if starting else job.sources:
+        if source.format.lower() == "kafka" and not starting_options(source.options):
+            yield (
+                f"the Kafka source {source.name} begins with new records: those of before are "
+                "missing from the new output, unless starting offsets say earliest"
+            )
     if not starting:
         yield "rows that a source no longer has will be missing from the new output"
 
