@@ -68,7 +68,7 @@ def plan(
     steps: tuple[str, ...] = ()
     if output is not None:
         _write(Path(output), made)
-        steps = (f"holdfast rehearse {output}", f"holdfast apply {output}")
+        steps = (f"holdfast apply {output}",)
     elif made.steps:
         steps = ("save the plan with -o PLAN.json, then: holdfast apply PLAN.json",)
     else:

@@ -1,2 +1,2 @@
 """Remedies: resume, replay, backfill, reset and their helpers, each a plan that can be read,
-rehearsed, applied and undone."""
+applied and undone."""

@@ -105,7 +105,7 @@ class Draft:
 
 @dataclass(frozen=True, repr=False)
 class Plan(OneLine):
-    """A remedy that can be read, rehearsed, applied and undone."""
+    """A remedy that can be read, applied and undone."""
 
     SHOWN: ClassVar = ("id", "remedy", "target", "steps")
     COMMAND: ClassVar = "plan"
