@@ -25,8 +25,10 @@ _FORWARDED = re.compile(
     r"\bnext_steps$|\bcode_of\(|^page\.steps$|^failed\.next$|^named_steps\("
     r"|^_without_asking\("
     r"|^change\("
+    r"|\bplans\b"
 )
-"""Steps of another error, a recorded start, the registry or a page of `explain`, passed on."""
+"""Steps of another error, a recorded start, the registry or a page of `explain`, passed on; and plans
+that a planner has just made (tests/remedy/test_fitting.py)."""
 
 
 _HOLDERS: dict[type[ast.expr], tuple[str, ...]] = {

@@ -30,7 +30,8 @@ def with_plans(
     targets = []
     for examined in answer.result.targets:
         fitting = _plans_for(examined, sink, project, options)
-        plans |= {(examined.location, code): step for code, step in fitting.items()}
+        for code, step in fitting.items():
+            plans[examined.location, code] = step
         findings = tuple(
             replace(one, next=(fitting[one.code], *one.next)) if one.code in fitting else one
             for one in examined.findings
