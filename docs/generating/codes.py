@@ -19,6 +19,7 @@ FAMILIES = {
     "HF30": "Before a start",
     "HF31": "Changes between the last run and a start",
     "HF45": "Backups and restores",
+    "HF46": "Plans and the journal",
     "HF50": "Writing sinks",
     "HF51": "Loading sources and transforms",
     "HF52": "Starting Spark",
@@ -52,6 +53,8 @@ FINDINGS = (
     "HF4515",
     "HF4517",
     "HF4525",
+    "HF4616",
+    "HF4650",
 )
 """Codes that are only ever reported as findings: they stop no command and no job."""
 

@@ -522,7 +522,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (r"^while the checkpoint still has the file: holdfast backup", "backs up"),
     (r"--sink-log-to$", "argument"),
     (r"see docs/reference/", "documentation"),
-    (r"^holdfast backup TARGET\b", "backs up"),
+    (r"^holdfast backup (?:TARGET|JOB)\b", "backs up"),
     (r"^(?:see|find out|look|compare|ask|check|watch|wait|keep it for evidence)\b", "looks"),
     (r"^(?:without a backup: ask|where the entry is still missing: look|if somebody edited it on "
      r"purpose: find out|on an object store: compare|the data files of these batches)", "looks"),

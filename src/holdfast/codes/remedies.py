@@ -120,12 +120,6 @@ REMEDY_CODES: tuple[Code, ...] = (
         exit_status=2,
     ),
     Code(
-        "HF4615",
-        "a part of the plan cannot be undone",
-        "what a step removes for good is not there any more when the plan is undone",
-        ("look which step it is before you apply the plan",),
-    ),
-    Code(
         "HF4616",
         "the journal was changed after it was written",
         "each record names the digest of the one before it, and one does not match: the journal "
@@ -172,7 +166,7 @@ REMEDY_CODES: tuple[Code, ...] = (
         "HF4643",
         "an option of the remedy does not fit the job",
         "the plan would not do what the option says; nothing was changed",
-        ("pass another value: --help of the command says what the option takes",),
+        ("pass another value: holdfast plan … --help says what the option takes",),
         exit_status=40,
     ),
     Code(

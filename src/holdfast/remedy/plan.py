@@ -113,6 +113,7 @@ class Plan(OneLine):
     id: str
     """Remedy and digest of everything below."""
     remedy: Remedy
+    """The remedy that it applies."""
     target: str
     """The checkpoint."""
     job: str | None
@@ -124,8 +125,11 @@ class Plan(OneLine):
     looked_at: Mapping[str, str]
     """What was looked at, each with what was seen or its digest."""
     steps: tuple[Step, ...]
+    """What is done, in this order; empty where nothing has to be changed."""
     effects: Effects
+    """What is different afterwards."""
     notes: tuple[str, ...] = ()
+    """What is worth knowing before it is applied."""
     refusals: tuple[str, ...] = ()
     """Always empty: a plan that is refused is an error."""
 

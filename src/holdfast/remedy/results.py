@@ -13,6 +13,7 @@ class StepDone:
     """A step of a plan that was applied or undone."""
 
     number: int
+    """Its place in the plan, from 1."""
     act: str
     """The kind of step, such as `backup-checkpoint`."""
     target: str
@@ -121,3 +122,4 @@ class JournalReport(OneLine):
     COMMAND: ClassVar = "journal"
 
     places: tuple[JournalPlace, ...]
+    """One entry per checkpoint."""

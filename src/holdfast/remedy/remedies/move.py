@@ -54,7 +54,7 @@ def plan_move(facts: Facts, options: Mapping[str, str]) -> Draft:
 def _free_place(facts: Facts) -> Elsewhere:
     there = facts.elsewhere
     if there is None:
-        raise PlanError("HF4619", "--to names the new place", at=facts.location)
+        raise PlanError("HF4619", "the new place is not named", at=facts.location)
     here, other = canonical(facts.checkpoint), canonical(there.location)
     shown = there.location.shown
     if here == other or _is_inside(here, other) or _is_inside(other, here):

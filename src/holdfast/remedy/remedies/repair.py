@@ -43,7 +43,7 @@ def plan_repair(facts: Facts, options: Mapping[str, str]) -> Draft:
     before, after = facts.inspection.next_start, next_start(found.damaged.picture)
     _refuse_replan(found, after)
     if after.action is Action.FAIL and after.reason == before.reason:
-        message = f"the next start would fail all the same: {after.reason}"
+        message = f"the next start would still fail: {after.reason}"
         raise PlanError("HF4618", message, at=facts.location)
     return Draft(_steps(facts, found.fixes), _effects(facts, after), _notes(found, after))
 

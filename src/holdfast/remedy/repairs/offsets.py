@@ -47,7 +47,7 @@ def torn_newest(damaged: Damaged) -> Iterator[Fix]:
         message = f"batch {newest} is committed: its offsets cannot be planned again"
         raise PlanError("HF4601", message, at=at)
     if skips_like_async(picture):
-        message = "with async progress tracking nobody knows which batches the sink has"
+        message = "with async progress tracking it cannot be determined which batches the sink has"
         raise PlanError("HF4603", message, at=at)
     require_older(facts, newest)
     path = f"offsets/{newest}"
