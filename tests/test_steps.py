@@ -166,7 +166,7 @@ NAME_OPTIONS = {
     "diagnosis/inspection/keptoffsets.py", "diagnosis/inspection/sink/gone.py",
     "jobs/discovery.py", "jobs/projectfile/profiles.py",
     "jobs/target.py", "library/advising.py", "library/checking.py", "remedy/beginnings.py",
-    "remedy/remedies/move.py", "remedy/remedies/reset.py", "remedy/repairs/repair.py",
+    "remedy/remedies/reset.py", "remedy/repairs/repair.py",
     "records/leases/taking.py", "spark/sinks/files.py",
     "storage/filesystem.py",
     "storage/location.py", "storage/options.py", "restart/bundles.py", "targets/opening.py",

@@ -7,7 +7,7 @@ from typing import Any
 from docs.generating.markdown import code, page, table
 from docs.generating.projectkeys import EXAMPLE, KEYS
 from holdfast.jobs.projectfile.declaration import Declaration, Spark, Storage
-from holdfast.jobs.projectfile.job import Job, OnFailure, Restart, Source, Trigger
+from holdfast.jobs.projectfile.job import Backup, Job, OnFailure, Restart, Source, Trigger
 from holdfast.jobs.projectfile.model import Project
 from holdfast.jobs.projectfile.profiles import Profile
 from holdfast.jobs.projectfile.sink import Sink
@@ -23,6 +23,7 @@ MODELS: dict[str, type[Declaration]] = {
     "A profile": Profile,
     "A restart": Restart,
     "On failure": OnFailure,
+    "A backup": Backup,
 }
 """Heading to the model whose keys are listed below it."""
 

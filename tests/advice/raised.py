@@ -27,8 +27,8 @@ _FORWARDED = re.compile(
     r"|^change\("
     r"|\bplans\b"
 )
-"""Steps of another error, a recorded start, the registry or a page of `explain`, passed on; and plans
-that a planner has just made (tests/remedy/test_fitting.py)."""
+"""Steps of another error, a recorded start, the registry or a page of `explain`, passed on;
+and plans that a planner has just made (tests/remedy/test_fitting.py)."""
 
 
 _HOLDERS: dict[type[ast.expr], tuple[str, ...]] = {

@@ -18,7 +18,8 @@ _NAMED = re.compile(
 IN_PROSE = {"backups", "diff", "doctor", "explain", "inspect", "inspect --verify", "status"}
 """Named without the target, which the sentence around says."""
 ELSEWHERE = {
-    "apply --finish TARGET", "backup JOB", "plan", "check JOB --against BUNDLE", "explain -", "inspect JOB", "record JOB",
+    "apply --finish TARGET", "backup JOB", "plan",
+    "check JOB --against BUNDLE", "explain -", "inspect JOB", "record JOB",
     "restore --finish TARGET", "restore --undo TARGET", "restore TARGET", "undo TARGET",
 }  # fmt: skip
 """With a pipe, a project, Spark or an interrupted restore: tests/cli, tests/backup and tests/spark

@@ -147,7 +147,7 @@ REMEDY_CODES: tuple[Code, ...] = (
         "HF4619",
         "a checkpoint cannot be moved to this place",
         "a move never writes over files, and both places must be apart from each other",
-        ("pass --to with a path or URL where nothing is, neither files nor .holdfast records",),
+        ("pass --to with a path or URL where nothing is, neither files nor records in .holdfast",),
         exit_status=40,
     ),
     Code(

@@ -22,13 +22,21 @@ class Remedy(str, Enum):
     """The four remedies, and the helpers around them."""
 
     RESUME = "resume"
+    """Continue from where the checkpoint is."""
     REPLAY = "replay"
+    """Process batches again, from one on."""
     BACKFILL = "backfill"
+    """Compute a range again next to the running stream; not available yet."""
     RESET = "reset"
+    """Start over: output cleared or new, checkpoint archived."""
     MOVE = "move"
+    """Bring the checkpoint to another place."""
     REPAIR = "repair"
+    """Repair what the doctor finds."""
     RETIRE = "retire"
+    """Archive a job that is over."""
     CLEAN = "clean"
+    """Remove leftovers that nothing reads."""
 
 
 @dataclass(frozen=True)

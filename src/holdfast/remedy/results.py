@@ -109,7 +109,9 @@ class JournalPlace:
     """The journal of one checkpoint."""
 
     location: str
+    """The checkpoint."""
     job: str | None
+    """The job in the project; null for a checkpoint that no job is known of."""
     acts: tuple[JournalEntry, ...]
     """The newest first."""
 

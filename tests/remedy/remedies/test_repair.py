@@ -9,6 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.errors import HoldfastError, PlanError
+from tests.corpus.loading import sample
 from tests.remedy.repairing import Place, made, started, without_checksums
 from tests.restarts.edits import Files
 from tests.restarts.loading import base_files
@@ -290,3 +291,18 @@ def test_planning_changes_nothing_and_is_repeatable(tmp_path: Path) -> None:
 def test_an_unknown_target_is_no_traceback(tmp_path: Path) -> None:
     with pytest.raises(HoldfastError):
         holdfast.plan(tmp_path / "nothing", "repair")
+
+
+def test_a_snapshot_that_nothing_replaces_is_left_alone(tmp_path: Path) -> None:
+    """Without an older one and every change since, it has the only copy of the rows."""
+    root = sample("aggregation-hdfs-snapshots", "4.1.4").extract(tmp_path)
+    snapshot = max(root.glob("state/0/0/*.snapshot"), key=lambda one: int(one.stem))
+    content = bytearray(snapshot.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    snapshot.write_bytes(bytes(content))
+    for older in [one for one in root.glob("state/0/0/*") if one.stem.isdecimal()]:
+        if int(older.stem) < int(snapshot.stem):
+            older.unlink()
+    with pytest.raises(PlanError) as refused:
+        holdfast.plan(root, "repair")
+    assert refused.value.code == "HF4613", refused.value
