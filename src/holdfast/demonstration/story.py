@@ -324,7 +324,7 @@ def _holdfast(
         [sys.executable, "-m", "holdfast", *words, "--json"],
         cwd=project,
         # The profile that somebody works with is not one of this project.
-        env={**os.environ, PROFILE_VARIABLE: "", _JAVA: _QUICK, **(environment or {})},
+        env={_JAVA: _QUICK, **os.environ, PROFILE_VARIABLE: "", **(environment or {})},
         capture_output=True,
         text=True,
         check=False,
