@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, settings
 
 from holdfast.redaction import known
 from tests import drawing
+from tests.parts import javaoptions
 from tests.parts.postgres import fresh_database, running_server
 
-# A JVM that lives for seconds spends most of them on compiling what it will never run again.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+os.environ.setdefault(javaoptions.VARIABLE, javaoptions.QUICK)
 # Who starts the tests with `nohup` lets every process ignore what some tests send.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # Whether examples are made slowly says how busy the machine is, and nothing of the code.

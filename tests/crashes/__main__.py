@@ -17,6 +17,7 @@ from tests.crashes.controls import convict
 from tests.crashes.reporting import report
 from tests.crashes.running import Verdict
 from tests.crashes.sessions import MASTER, spark_of_audit
+from tests.parts import classarchive
 from tests.spark.sinks.databases import running_databases
 
 SEED = 20261116
@@ -28,8 +29,7 @@ def main() -> int:
     # Whoever stops it leaves no server behind.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    # A JVM that lives for seconds spends most of them on compiling what it will never run again.
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+    os.environ.setdefault(classarchive.VARIABLE, classarchive.lasting_java())
     begun = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="audit"))
     with running_databases(folder) as databases, spark_of_audit(folder):

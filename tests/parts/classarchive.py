@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pyspark
 
+from tests.parts.javaoptions import QUICK, ROOM, VARIABLE
 from tests.parts.libraries import JARS
 
-VARIABLE = "SPARK_SUBMIT_OPTS"
-# A JVM that lives for seconds spends most of them on compiling what it will never run again.
-_QUICK = "-XX:TieredStopAtLevel=1"
+__all__ = ["VARIABLE", "lasting_java", "quick_environment", "quick_java"]
+
 _RUN = """
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false") \\
@@ -50,7 +50,12 @@ def quick_java() -> str:
     archive = JARS / f"classes-{_key()}.jsa"
     if not archive.exists():
         _make(archive)
-    return f"{_QUICK} -XX:SharedArchiveFile={archive} -Xshare:auto -Xlog:disable"
+    return f"{QUICK} -XX:SharedArchiveFile={archive} -Xshare:auto -Xlog:disable"
+
+
+def lasting_java() -> str:
+    """Give the options of a JVM that serves many tests."""
+    return f"{quick_java()} {ROOM}"
 
 
 def quick_environment() -> dict[str, str]:
@@ -62,7 +67,7 @@ def _make(archive: Path) -> None:
     JARS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=JARS) as folder:
         making = Path(folder) / "made.jsa"
-        options = f"{_QUICK} -XX:ArchiveClassesAtExit={making} -Xlog:disable"
+        options = f"{QUICK} -XX:ArchiveClassesAtExit={making} -Xlog:disable"
         subprocess.run(
             [sys.executable, "-c", _RUN.format(folder=folder)],
             # A test may just pretend that spark-submit started its process.
@@ -77,4 +82,4 @@ def _make(archive: Path) -> None:
 
 def _key() -> str:
     told = subprocess.run(["java", "-version"], check=True, capture_output=True).stderr
-    return hashlib.sha256(told + pyspark.__file__.encode()).hexdigest()[:12]
+    return hashlib.sha256(told + pyspark.__file__.encode() + QUICK.encode()).hexdigest()[:12]

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.running.settings import SessionOptions
 from holdfast.spark.session.opening import open_session, stop_session
+from tests.parts import classarchive
 from tests.parts.h2 import running_h2
 from tests.parts.kafka import running_broker
 from tests.parts.libraries import jars_for
@@ -31,7 +32,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     features = frozenset({"delta", "kafka", "postgres"})
     jars = tuple(str(jar) for jar in jars_for("h2"))
     options = SessionOptions("tests", "local[2]", conf, jars=jars, features=features, folder=folder)
-    session = open_session(options)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(classarchive.VARIABLE, classarchive.lasting_java())
+        session = open_session(options)
     yield session
     stop_session(session)
 
