@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.crashes.cases import Case, drawn_cases
 from tests.crashes.controls import CONTROLS, Control, try_control
 from tests.crashes.running import finish
 from tests.crashes.sessions import MASTER
+from tests.drawing import draw_one_per_group
 from tests.spark.sinks.databases import databases_on
 
 pytestmark = [pytest.mark.spark, pytest.mark.audit]
@@ -50,7 +52,7 @@ def test_every_row_is_there_once(begun: Killing, case: Case) -> None:
     assert verdict.kills == (2 if case.occasion == "twice" else 1)
 
 
-@pytest.mark.parametrize("control", CONTROLS, ids=[control.function for control in CONTROLS])
+@draw_one_per_group("control", CONTROLS, ids=attrgetter("function"), group=attrgetter("crime"))
 def test_a_broken_sink_is_convicted(spark: Any, tmp_path: Path, control: Control) -> None:
     """The judge is judged: of what each is guilty, in real runs."""
     told = try_control(control, tmp_path, MASTER)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -16,7 +17,7 @@ import yaml
 from tests.parts import classarchive
 from tests.spark.running.processes import call, java_below, result_of, started, wait_for
 from tests.spark.running.projects import PIPELINE, ROWS, Made, ingest
-from tests.spark.running.test_processes import SLOW
+from tests.spark.running.test_processes import SLOW, finishes
 
 pytestmark = pytest.mark.spark
 
@@ -34,7 +35,7 @@ def rows_delivered(folder: Path) -> list[int]:
     return sorted(int(line.split()[1]) for line in lines)
 
 
-def test_a_killed_jvm_in_a_sequence_of_jobs(tmp_path: Path) -> None:
+def test_a_killed_jvm_in_a_sequence_of_jobs(spark: Any, tmp_path: Path) -> None:
     """One job had finished, one delivers, one has not begun; the next start loses nothing."""
     slow = ingest() | {"sink": CUSTOM}
     jobs = {"first": ingest(), "slow": slow, "third": ingest("./lake/third")}
@@ -64,8 +65,7 @@ def test_a_killed_jvm_in_a_sequence_of_jobs(tmp_path: Path) -> None:
     assert (run["ended"], run["failure"]["code"]) == ("failed", "HF5304")
 
     (tmp_path / "go").touch()
-    again = result_of(call(tmp_path, "run", "--json"))
-    assert {job["ended"] for job in again["result"]["jobs"]} == {"finished"}
+    finishes(made)
     assert rows_delivered(tmp_path) == numbers
 
 

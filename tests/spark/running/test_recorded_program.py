@@ -15,6 +15,7 @@ from holdfast.records.folder import records_of
 from holdfast.records.leases.state import look_at_lease
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
+from tests.parts.classarchive import quick_environment
 from tests.spark.running.projects import ROWS, Made
 from tests.spark.running.test_changed_query import declare
 
@@ -153,7 +154,9 @@ def test_a_program_in_processes_of_its_own(tmp_path: Path) -> None:
 
 def called(folder: Path, word: str) -> str:
     command = [sys.executable, "program.py", word]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        command, cwd=folder, env=quick_environment(), capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     assert "NotRecordedWarning" not in ran.stderr
     return ran.stdout

@@ -29,6 +29,7 @@ from holdfast.running.report import (
 from holdfast.running.stopping import Stopping
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
+from tests.drawing import draw
 from tests.parts.door import Door
 from tests.parts.postgres import rows_in
 from tests.spark.running.processes import (
@@ -171,12 +172,14 @@ def test_a_killed_jvm_is_replaced_and_every_job_that_ran_starts_again(tmp_path: 
     assert sorted(rows) == numbers
 
 
+@draw("number")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_during_the_wait_before_a_restart(tmp_path: Path, number: signal.Signals) -> None:
     """Whichever comes: the table, the job's error and its hook, and the same exit status."""
     restart = {"trigger": {"processing_time": "1 second"}, "restart": {"backoff": "5 minutes"}}
     hook = {"on_failure": {"command": "tee notified"}}
-    made = Made(tmp_path, {"raw": ingest() | restart | hook})
+    sink = {"sink": {"format": "parquet", "path": "./lake/raw"}}
+    made = Made(tmp_path, {"raw": ingest() | sink | restart | hook})
     made.arrive(2)
     words = ("run", "--keep-running", "--no-color", "--events", "events")
     with started(tmp_path, *words) as process:
