@@ -10,6 +10,9 @@ SIMULATION_MINUTES ?= 60
 CORPUS_ENVIRONMENTS ?= build/environments
 # Only files with such tests are collected: the others take half a minute to be left out.
 STARTING_PARTS = $(sort $(shell grep -rlE 'mark\.(spark|s3)\b' tests --include='test_*.py'))
+# A test on Spark often waits for a JVM to start: two at a time keep two cores busy. The tests of a
+# file stay together, because they share what they begin.
+SIDE_BY_SIDE = -n 2 --dist loadfile
 RESTARTED_SPARKS ?= 3.5.9 4.0.5 4.1.4 4.2.1 4.3.0
 
 .DEFAULT_GOAL := help
@@ -38,7 +41,7 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.core
 demo: $(VENV)/.demo ## Run the sensor pipeline on real Spark, kill it twice, count the rows
 	@$(BIN)/holdfast demo
 
-# Two lanes side by side: one needs a JVM, the other needs none. Each keeps one of two cores busy.
+# Two lanes side by side: one needs a JVM, the other needs none.
 test: $(STAMP) ## Everything a change has to pass: lint, types, layers, tests
 	@mkdir -p build
 	@$(MAKE) --no-print-directory lint types layers core > build/core.log 2>&1 & core=$$!; \
@@ -67,14 +70,14 @@ core: $(STAMP) compiled
 	$(BIN)/pytest -q -m "not spark and not s3" --durations=20
 
 spark: $(STAMP) compiled
-	$(BIN)/pytest -q $(STARTING_PARTS) -m "spark or s3" --durations=40
+	$(BIN)/pytest -q $(STARTING_PARTS) -m "spark or s3" --durations=40 $(SIDE_BY_SIDE)
 
 coverage: $(STAMP) ## Run the tests without Spark under coverage, and fail below the floor
 	$(BIN)/pytest -q -m "not spark and not s3" --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
 
 audit: $(STAMP) compiled ## Run every matrix whole: all checkpoints, all promises of all sinks, real kills at every moment, simulated schedules
 	$(BIN)/pytest -q -m "not spark and not s3" --whole -n 2
-	$(BIN)/pytest -q $(STARTING_PARTS) -m "spark or s3" --whole
+	$(BIN)/pytest -q $(STARTING_PARTS) -m "spark or s3" --whole $(SIDE_BY_SIDE)
 	$(BIN)/python -m tests.crashes --seed $(AUDIT_SEED) --report build/audit.md
 	$(BIN)/python -m tests.simulation --minutes $(SIMULATION_MINUTES) --processes 2 --resume build/simulation --seed $(AUDIT_SEED)
 	$(BIN)/python -m tests.simulation.postgres --minutes $(SIMULATION_MINUTES) --processes 2 --progress build/simulation-postgres
