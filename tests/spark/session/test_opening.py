@@ -144,7 +144,7 @@ def test_a_running_session_that_serves_is_used(spark: Any) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("wish", "difference"),
+    ("options", "difference"),
     [
         (
             SessionOptions("x", "local[1]"),
