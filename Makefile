@@ -48,8 +48,11 @@ test: $(STAMP) ## Everything a change has to pass: lint, types, layers, tests
 	$(MAKE) --no-print-directory spark; spark=$$?; \
 	wait $$core; core=$$?; cat build/core.log; exit $$((spark | core))
 
-check: $(STAMP) lint types layers compiled ## The fast part: lint, types, layers, and tests without Spark
-	$(BIN)/pytest -q -m "not spark and not s3" --ignore tests/fuzz -n 2
+check: $(STAMP) compiled ## The fast part: lint, types, layers, and tests without Spark
+	@mkdir -p build
+	@$(MAKE) --no-print-directory lint types layers > build/static.log 2>&1 & static=$$!; \
+	$(BIN)/pytest -q -m "not spark and not s3" --ignore tests/fuzz -n 2; tests=$$?; \
+	wait $$static; static=$$?; cat build/static.log; exit $$((static | tests))
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
