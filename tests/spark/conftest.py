@@ -21,6 +21,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Start Spark once; a machine without Java fails here, it does not skip."""
     folder: Path = tmp_path_factory.mktemp("spark")
     conf = {
+        "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": "2",
         # Delta's vacuum lists a table in as many tasks; Spark's own number is ten thousand.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
