@@ -43,7 +43,7 @@ def first_batch(whole: Picture, options: Mapping[str, str]) -> int:
 
 def _number(text: str) -> int:
     if not text.isdecimal() or not text.isascii():
-        raise UsageError("HF1001", f"--from-batch {text} is not a batch id")
+        raise UsageError("HF1001", f"{text} is not a batch id")
     return int(text)
 
 
@@ -65,7 +65,7 @@ def _first(whole: Picture, holds: Holds, what: str) -> int:
 def _by_time(whole: Picture, text: str) -> tuple[Holds, str]:
     seconds = epoch_seconds(text)
     if seconds is None and not text.isdecimal():
-        message = f"--from-time {text} is neither a moment such as 2026-03-01T06:00:00Z nor "
+        message = f"{text} is neither a moment such as 2026-03-01T06:00:00Z nor "
         raise UsageError("HF1001", f"{message}milliseconds since 1970")
     moment = int(text) if seconds is None else int(seconds * 1000)
 
@@ -116,7 +116,7 @@ def _by_offset(whole: Picture, text: str) -> tuple[Holds, str]:
     except (ValueError, RecursionError):
         wanted = None
     if not isinstance(wanted, dict) or not wanted:
-        message = f'--from-offset {text} is not a JSON object such as {{"topic": {{"0": 1200}}}}'
+        message = f'{text} is not a JSON object such as {{"topic": {{"0": 1200}}}}'
         raise UsageError("HF1001", message)
 
     def holds(_: int, entry: OffsetsEntry) -> bool:

@@ -44,6 +44,7 @@ class Request:
     """What was asked for: enough to make the plan again."""
 
     remedy: Remedy
+    """The remedy."""
     target: str
     """The job's name, or the path or URL of the checkpoint."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Step:
     """One step; what it needs to be done, also by another process after a kill, is in it."""
 
     number: int
+    """Its place in the plan, from 1."""
     act: str
     """The kind of step, such as `backup-checkpoint`."""
     target: str
@@ -72,7 +74,9 @@ class BatchRange:
     """Batches that are processed again, both included."""
 
     first: int
+    """The first batch."""
     last: int
+    """The last one."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,9 @@ class Downstream:
     """What a plan means for a job that reads the output."""
 
     job: str
+    """The job that reads the output."""
     effect: str
+    """What the plan means for it."""
 
 
 @dataclass(frozen=True)

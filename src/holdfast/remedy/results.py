@@ -52,11 +52,15 @@ class ActEvidence:
     """What a checkpoint and its sink showed at one moment."""
 
     at: str
+    """When it was looked at."""
     unreadable: str | None
     """Why the checkpoint could not be read; null where it could, and then the rest is known."""
     query_id: str | None
+    """The id in `metadata`."""
     last_planned: int | None
+    """The newest batch in offsets/."""
     last_committed: int | None
+    """The newest batch in commits/."""
     pending: int | None
     """The batch that was planned and not committed."""
     next_start: str | None
@@ -64,7 +68,9 @@ class ActEvidence:
     sink: str | None
     """The newest batch in the declared sink, or why it was unknown; null where none was asked."""
     files: int | None
+    """How many files the checkpoint had."""
     size_bytes: int | None
+    """Their size in bytes."""
     digest: str | None
     """The digest of names, sizes and log entries: equal where nothing that matters differs."""
 
@@ -74,6 +80,7 @@ class JournalEntry:
     """One act of the journal."""
 
     id: str
+    """Its time and its number in the journal."""
     kind: str
     """The remedy, `restore` or `undo`."""
     state: str
@@ -84,6 +91,7 @@ class JournalEntry:
     by: str | None
     """Who began it."""
     ended_at: str | None
+    """When it ended; null where it did not, or in journals of older releases."""
     plan: str | None
     """The id of its plan."""
     undoes: str | None
