@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, UsageError
 from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.records.history import History
 from holdfast.records.journal import Act
@@ -190,3 +190,10 @@ def test_the_sink_is_asked_before_an_act_is_undone(root: Path) -> None:
     held.append(LastCommitted.batch(2, "asked"))
     told = what_came_after(act, records.checkpoint, applying.ask_sink)
     assert told == "the sink has batch 2 since"
+
+
+def test_a_remedy_that_does_not_exist_is_a_usage_error(tmp_path: Path) -> None:
+    """With the names of those that do."""
+    with pytest.raises(UsageError) as refused:
+        holdfast.plan(tmp_path, "rewind")
+    assert refused.value.code == "HF1001" and "replay" in refused.value.message

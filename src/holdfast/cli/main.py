@@ -34,7 +34,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "Check checkpoints, their sinks and their jobs; name fixes and wrong fixes",
     "state": "Show, filter, summarize or export the rows of the state at any kept batch; no JVM",
     "diff": "Compare two batches or two checkpoints",
-    "plan": "Plan a remedy: resume, clean; change nothing",
+    "plan": "Plan a remedy (resume, replay, reset, repair, move …); change nothing",
     "apply": "Apply a plan, or finish one that was interrupted",
     "undo": "Undo a plan that was applied",
     "journal": "Show what was done to a checkpoint: plans, restores, and what was undone",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.answers import Answer
 from holdfast.checkpoint.verification import Progress
-from holdfast.errors import PlanError
+from holdfast.errors import PlanError, UsageError
 from holdfast.findings import Finding
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import names_target, repeats_project
@@ -49,8 +49,7 @@ def plan(
 ) -> Answer[Plan]:
     """Return the plan of a remedy for a checkpoint; nothing is changed.
 
-    `remedy` is resume, replay, backfill, reset, move, repair, retire or clean; `options` are its
-    own. `output` is a file to write the plan to. The same facts give the same plan. Raises
+    `remedy` is resume, replay, reset, move, repair, retire or clean; `options` are its own. `output` is a file to write the plan to. The same facts give the same plan. Raises
     PlanError where the remedy is refused.
 
     >>> import holdfast
@@ -59,6 +58,10 @@ def plan(
     """
     from holdfast.remedy.plan import Remedy, Request
 
+    known = [one.value for one in Remedy]
+    if str(getattr(remedy, "value", remedy)) not in known:
+        message = f"{remedy} is not a remedy; known remedies: {', '.join(known)}"
+        raise UsageError("HF1001", message)
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
     # A relative path would mean another place where the plan is applied from another directory.

@@ -1,2 +1,2 @@
-"""Remedies: resume, replay, backfill, reset and their helpers, each a plan that can be read,
+"""Remedies: resume, replay, reset and their helpers, each a plan that can be read,
 applied and undone."""

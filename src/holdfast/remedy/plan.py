@@ -25,8 +25,6 @@ class Remedy(str, Enum):
     """Continue from where the checkpoint is."""
     REPLAY = "replay"
     """Process batches again, from one on."""
-    BACKFILL = "backfill"
-    """Compute a range again next to the running stream; not available yet."""
     RESET = "reset"
     """Start over: output cleared or new, checkpoint archived."""
     MOVE = "move"

@@ -21,8 +21,7 @@ from holdfast.storage.reading import Reader
 
 _INSTEAD = (
     "a batch that stays in the sink must not be planned again: its rows would be skipped or "
-    "duplicated. Use reset, which empties the output or names a new one, or backfill into a table "
-    "that can be upserted"
+    "duplicated. Use reset, which empties the output or names a new one"
 )
 _ASKED_LATER = frozenset({"jdbc"})
 """Sinks that only Spark can ask; they refuse when the plan is applied, and change nothing then."""

@@ -22,11 +22,11 @@ _GENERATED = frozenset({"rate", "rate-micro-batch"})
 _ONCE_ONLY = frozenset({"memory", "socket"})
 _GONE = (
     "replay reads everything again that came after the batch before. Replay from a later batch "
-    "whose data is still there, or use backfill for a range that the source still has"
+    "whose data is still there"
 )
 _UNKNOWN = (
-    "rows that the source no longer has would be missing from the output. If the source cannot be "
-    "asked from here, use backfill for a range that you know is there"
+    "rows that the source no longer has would be missing from the output. Plan it where the "
+    "source can be reached"
 )
 
 
