@@ -49,8 +49,9 @@ def plan(
 ) -> Answer[Plan]:
     """Return the plan of a remedy for a checkpoint; nothing is changed.
 
-    `remedy` is resume, replay, reset, move, repair, retire or clean; `options` are its own. `output` is a file to write the plan to. The same facts give the same plan. Raises
-    PlanError where the remedy is refused.
+    `remedy` is resume, replay, reset, move, repair, retire or clean; `options` are its own.
+    `output` is a file to write the plan to. The same facts give the same plan. Raises PlanError
+    where the remedy is refused.
 
     >>> import holdfast
     >>> holdfast.plan("demo/orders", "resume").result.effects.next_start
