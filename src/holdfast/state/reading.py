@@ -27,7 +27,7 @@ from holdfast.storage.location import place_within
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    from holdfast.state.query.conditions import KeySearch
+    from holdfast.state.query.keysearch import KeySearch
 
 
 _BUFFERED_BYTES = 32 << 20
@@ -299,7 +299,7 @@ def _chosen(
 
 def _search(decoder: RowDecoder, key: Mapping[str, object]) -> KeySearch:
     # Who looks at rows does not wait for what finds one key.
-    from holdfast.state.query.conditions import KeySearch
+    from holdfast.state.query.keysearch import KeySearch
 
     return KeySearch(decoder, key)
 
