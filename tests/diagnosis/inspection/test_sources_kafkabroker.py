@@ -42,3 +42,9 @@ def test_without_the_client_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = ask_broker({SERVERS: "broker:9092"}, [], None)
     assert seen.failure is not None and ".[kafka]" in seen.failure
     assert not seen.tried
+
+
+def test_a_source_without_a_broker_is_not_waited_for() -> None:
+    """Nothing is there to be asked, and no time is lost."""
+    seen = ask_broker({}, [("orders", 0)], None)
+    assert not seen.tried and seen.failure is not None and SERVERS in seen.failure

@@ -63,6 +63,8 @@ def ask_broker(
     """Ask for the span of each partition, and its first record from a moment on; never raises."""
     given = {key.lower(): value for key, value in options.items()}
     servers = given.get(SERVERS, "")
+    if not servers.strip():
+        return BrokerSeen(servers, failure=f"the source declares no {SERVERS}", tried=False)
     protocol = given.get(_PROTOCOL, "PLAINTEXT").upper()
     if protocol != "PLAINTEXT" or any(key.startswith(_SECURE) for key in given):
         why = f"the source is declared with {protocol} and options for Java's client"
