@@ -19,6 +19,7 @@ from holdfast.errors import HoldfastError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import BackupPolicy, ReadyJob
 from holdfast.records.folder import RecordsFolder, records_of
+from holdfast.wording import counted
 
 AGAIN_SECONDS = 300.0
 """A backup that failed is tried again after this long, or after the declared time if that is less.
@@ -67,7 +68,8 @@ class ScheduledBackups:
         """Yield a warning where backups failed."""
         if self._failure is None:
             return
-        what = "a scheduled backup" if self._failed == 1 else f"{self._failed} scheduled backups"
+        many = self._failed > 1
+        what = counted(self._failed, "scheduled backup") if many else "a scheduled backup"
         message = f"{what} of job {self._job.name} failed: {self._failure.message}"
         place = Place("", root=self._failure.at or self._job.checkpoint.shown)
         evidence = {"code": self._failure.code.number, "failed": self._failed}

@@ -55,7 +55,8 @@ def _draw_effects(effects: Effects, console: Console) -> None:
     if effects.batches is not None:
         first, last = effects.batches.first, effects.batches.last
         shown = f"batch {first}" if first == last else f"batches {first} to {last}"
-        rows = "" if effects.rows_estimate is None else f", about {effects.rows_estimate:,} rows"
+        about = effects.rows_estimate
+        rows = "" if about is None else f", about {counted(about, 'row')}"
         console.print(Text.assemble(("again      ", "bold"), f"{shown}{rows}"))
     pairs = (("sink", effects.sink), ("source", effects.source), ("next start", effects.next_start))
     for name, effect in pairs:
