@@ -166,7 +166,7 @@ def killed_at(point: str, monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
             if not left[0]:
                 raise Killed
 
-    places = ("applying", "steps.checkpoint", "steps.clearing", "steps.archive")
+    places = ("applying", "steps.checkpoint", "steps.sink", "steps.archive")
     with monkeypatch.context() as patched:
         for place in places:
             patched.setattr(f"holdfast.remedy.{place}.reach", reach)

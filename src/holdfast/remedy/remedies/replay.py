@@ -22,8 +22,7 @@ from holdfast.remedy.readers import effect_of_rewind
 from holdfast.remedy.shortened import refuse_unstartable, removal_from
 from holdfast.remedy.sinkfitness import SinkRewind, sink_rewind
 from holdfast.remedy.sourcefitness import refuse_lost_source
-from holdfast.remedy.steps.clearing import MARK
-from holdfast.remedy.steps.sink import REWIND
+from holdfast.remedy.steps.sink import MARK, REWIND
 
 _EVERY_BATCH = 10**9
 

@@ -34,7 +34,7 @@ from holdfast.remedy.plan import (
 )
 from holdfast.remedy.readers import effect_of_clear, effect_of_new_output
 from holdfast.remedy.starting import starting_of
-from holdfast.remedy.steps.clearing import CLEAR, MARK
+from holdfast.remedy.steps.sink import CLEAR, MARK
 
 CLEARED, KEPT, NONE = "clear", "keep-new", "none"
 PART_OF = "part_of"

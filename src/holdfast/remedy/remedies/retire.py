@@ -10,7 +10,7 @@ from holdfast.remedy.drafting import archive_step, block_step, empty_step
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.outputs import FILES
 from holdfast.remedy.plan import Downstream, Draft, Effects, Step
-from holdfast.remedy.steps.clearing import FENCE
+from holdfast.remedy.steps.sink import FENCE
 
 _MARKER = (
     "holdfast retired this job at {at} ({act}): do not start a query here. "

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from holdfast.remedy.steps.archive import EmptyCheckpoint, NoteRetirement, SetStart
 from holdfast.remedy.steps.checkpoint import AllowStart, BackupCheckpoint, BlockStart, ChangeFiles
-from holdfast.remedy.steps.clearing import ClearSink, FenceSink, MarkSink
-from holdfast.remedy.steps.copies import SetCopiesAside
 from holdfast.remedy.steps.downstream import ReleaseDownstream, ResetDownstream
 from holdfast.remedy.steps.moving import (
     CloseOldPlace,
@@ -16,9 +14,9 @@ from holdfast.remedy.steps.moving import (
     OpenNewPlace,
     RememberPlace,
 )
-from holdfast.remedy.steps.rewinds import NoteRewind
+from holdfast.remedy.steps.rewinds import NoteRewind, SetCopiesAside
 from holdfast.remedy.steps.singlefiles import RestoreFiles
-from holdfast.remedy.steps.sink import RewindSink
+from holdfast.remedy.steps.sink import ClearSink, FenceSink, MarkSink, RewindSink
 from holdfast.remedy.steps.work import StepKind
 
 STEP_KINDS: Mapping[str, StepKind] = {

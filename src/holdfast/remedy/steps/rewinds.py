@@ -1,10 +1,11 @@
-"""Steps on the records: what earlier runs delivered no longer counts."""
+"""Steps on the records: what earlier runs delivered, and kept of offsets, no longer counts."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from holdfast.records.moments import moment_now
+from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.rewinds import Rewind, Rewinds
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.work import Result, Work
@@ -40,6 +41,22 @@ class NoteRewind:
         for rewind in Rewinds(work.records.folder).all():
             if rewind.act == work.act_id:
                 Rewinds(work.records.folder).remove(rewind.generation)
+
+
+class SetCopiesAside:
+    """Sets aside what was kept of the offsets of batches that are taken back."""
+
+    name: ClassVar[str] = "set-copies-aside"
+
+    def apply(self, step: Step, work: Work) -> Result:
+        """Set aside the copies of every batch from one on; they stay in the records."""
+        copies = OffsetCopies(work.records.folder)
+        query_id, batch = step.arguments["query_id"], int(step.arguments["from"])
+        return {"batches": list(copies.set_aside(query_id, batch, work.act_id))}
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Put every copy back."""
+        OffsetCopies(work.records.folder).take_back(step.arguments["query_id"], work.act_id)
 
 
 def _removed(work: Work, through: str | None) -> dict[str, str]:

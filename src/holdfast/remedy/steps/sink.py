@@ -1,18 +1,105 @@
-"""The step that takes batches back from the sink, so that their ids can be planned again."""
+"""Steps on the sink: note what it holds, clear or rewind it, lock late drivers out."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.crashpoints import reach
 from holdfast.errors import PlanError, SinkError
+from holdfast.ledgers.sinkstate import SinkAnswer
 from holdfast.remedy.plan import Step
-from holdfast.remedy.steps.clearing import ClearSink
 from holdfast.remedy.steps.work import Result, Work
 
+if TYPE_CHECKING:
+    from holdfast.spark.sinks.sink import HeldSink
+
+MARK = "mark-sink"
+CLEAR = "clear-sink"
 REWIND = "rewind-sink"
+FENCE = "fence-sink"
+_ALONE = (
+    "putting the checkpoint back alone would lose these rows: it takes their batches for delivered"
+)
 _REFUSED = "HF5011"
 _BACK = "holdfast undo TARGET puts metadata back: nothing else was changed"
+
+
+class MarkSink:
+    """Notes the newest batch in the sink, and what its rows can be brought back with."""
+
+    name: ClassVar[str] = MARK
+
+    def apply(self, step: Step, work: Work) -> Result:
+        """Ask the sink; nothing is changed."""
+        from holdfast.spark.sinks.sink import GivesBack
+
+        query_id = step.arguments.get("query_id")
+        with work.open_sink() as sink:
+            held = None if query_id is None else sink.last_committed(query_id)
+            if held is not None and held.answer is SinkAnswer.UNKNOWN:
+                message = f"what the sink holds is unknown: {held.basis}"
+                raise PlanError("HF4603", message, at=work.records.location, next_steps=(_BACK,))
+            mark = sink.mark() if isinstance(sink, GivesBack) else None
+        return {"held": None if held is None else held.value, "mark": mark}
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Nothing was changed."""
+
+
+class ClearSink:
+    """Removes every row and the whole memory of batches, so that no batch id is known there."""
+
+    name: ClassVar[str] = CLEAR
+
+    def apply(self, step: Step, work: Work) -> Result:
+        """Clear it; raise PlanError (HF4602) where the sink refuses, and nothing is removed."""
+        with _changed(work, "cleared") as sink:
+            sink.clear(generation=work.generation)
+        reach("plan.sink-cleared")
+        return {}
+
+    def lasting(self, step: Step, result: Result | None, work: Work) -> PlanError | None:
+        """Return why the rows cannot be brought back; None where they can, or are still there.
+
+        Where they are gone the old checkpoint must not come back: it takes them for delivered.
+        """
+        reason = self._why_gone(step, result, work)
+        if reason is None:
+            return None
+        message = f"the rows that were removed from the output cannot be brought back: {reason}"
+        return PlanError("HF4609", message, at=work.records.location, why=_ALONE)
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Bring back what the sink can bring back; raise PlanError where the rows are gone."""
+        from holdfast.spark.sinks.sink import GivesBack
+
+        refusal = self.lasting(step, result, work)
+        if refusal is not None:
+            raise refusal
+        mark = _marked(work).get("mark")
+        with work.open_sink() as sink:
+            if isinstance(sink, GivesBack) and mark is not None:
+                sink.give_back(mark, generation=work.generation)
+        reach("plan.sink-brought-back")
+
+    def _why_gone(self, step: Step, result: Result | None, work: Work) -> str | None:
+        from holdfast.spark.sinks.sink import GivesBack
+
+        marked, query_id = _marked(work), step.arguments.get("query_id")
+        mark, held = marked.get("mark"), marked.get("held")
+        with work.open_sink() as sink:
+            if isinstance(sink, GivesBack) and mark is not None:
+                return sink.why_not_back(mark)
+            if query_id is None:
+                return None if result is None else "the checkpoint names no query"
+            if held is None:
+                return None
+            now = sink.last_committed(query_id)
+        if now.value == held:
+            return None
+        return f"the {sink.kind} sink had batch {held}; now {now.basis}"
 
 
 class RewindSink(ClearSink):
@@ -23,15 +110,47 @@ class RewindSink(ClearSink):
     def apply(self, step: Step, work: Work) -> Result:
         """Rewind; raise PlanError (HF4602) where the sink refuses, and nothing is removed."""
         query_id, through = step.arguments["query_id"], int(step.arguments["through"])
-        try:
-            with work.open_sink() as sink:
-                sink.rewind(query_id, through, generation=work.generation)
-        except SinkError as error:
-            if error.code.number != _REFUSED:
-                raise
-            raise PlanError(
-                "HF4602", f"the sink cannot be rewound: {error.message}",
-                at=error.at, why=error.why, next_steps=(*error.next_steps, _BACK),
-            ) from error  # fmt: skip
+        with _changed(work, "rewound") as sink:
+            sink.rewind(query_id, through, generation=work.generation)
         reach("plan.sink-rewound")
         return {}
+
+
+class FenceSink:
+    """Locks every older driver out of the sink; no row is changed."""
+
+    name: ClassVar[str] = FENCE
+
+    def apply(self, step: Step, work: Work) -> Result:
+        """Leave the generation of the act in the sink, behind its newest batch."""
+        query_id = step.arguments["query_id"]
+        with work.open_sink() as sink:
+            held = sink.last_committed(query_id)
+            if held.answer is SinkAnswer.UNKNOWN and not held.closed:
+                message = f"what the sink holds is unknown: {held.basis}"
+                raise PlanError("HF4603", message, at=work.records.location, next_steps=(_BACK,))
+            newest = -1 if held.value is None else held.value
+            sink.rewind(query_id, newest, generation=work.generation)
+        return {"held": newest}
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Keep the fence: a driver from before the act must never write again."""
+
+
+def _marked(work: Work) -> dict[str, Any]:
+    return dict(work.result_of(MARK) or {})
+
+
+@contextmanager
+def _changed(work: Work, change: str) -> Iterator[HeldSink]:
+    """Open the sink for a change; raise PlanError (HF4602) where it refuses and changes nothing."""
+    try:
+        with work.open_sink() as sink:
+            yield sink
+    except SinkError as error:
+        if error.code.number != _REFUSED:
+            raise
+        raise PlanError(
+            "HF4602", f"the sink cannot be {change}: {error.message}",
+            at=error.at, why=error.why, next_steps=(*error.next_steps, _BACK),
+        ) from error  # fmt: skip
