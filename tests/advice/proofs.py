@@ -93,7 +93,7 @@ _JVM_FULL = Test(
     f"{_RUNNING}/test_jvm_death.py::test_a_jvm_without_memory_under_jobs_side_by_side",
     "a task ran out of memory, and the jobs are started again with more",
 )
-_RESET = "tests/remedy/remedies/test_reset.py::"
+_RESET = "tests/remedy/remedies/reset/test_planning.py::"
 _SERVING = "tests/metrics/test_exposition_serving.py::"
 _SESSION = "tests/spark/session/test_opening.py::"
 TESTS: dict[tuple[str, str], Test] = {
@@ -229,7 +229,7 @@ TESTS: dict[tuple[str, str], Test] = {
     ("HF4502", "to look at the older backup: holdfast restore TARGET@ID --to DIR"): _OLDER,
     ("HF4502", "if the job has not run since, take the plan back instead: holdfast undo TARGET"):
         Test(
-            "tests/remedy/remedies/test_replay.py::"
+            "tests/remedy/remedies/replay/test_planning.py::"
             "test_undo_brings_everything_back_where_the_sink_loses_nothing",
             "a replay was applied, and the job has not run since",
         ),

@@ -10,7 +10,7 @@ from holdfast.errors import HoldfastError, PlanError
 from holdfast.records.journal import JournalledAct
 from holdfast.remedy.applying import APPLIED, Applying, plan_of_act
 from holdfast.remedy.plan import Plan, Request
-from holdfast.remedy.remedies.reset import PART_OF
+from holdfast.remedy.remedies.reset.planning import PART_OF
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from holdfast.remedy.plan import Draft, Plan, Remedy, Request, plan_of
 from holdfast.remedy.remedies.clean import plan_clean
 from holdfast.remedy.remedies.move import plan_move
 from holdfast.remedy.remedies.repair import plan_repair
-from holdfast.remedy.remedies.replay import plan_replay
-from holdfast.remedy.remedies.reset import plan_reset
+from holdfast.remedy.remedies.replay.planning import plan_replay
+from holdfast.remedy.remedies.reset.planning import plan_reset
 from holdfast.remedy.remedies.resume import plan_resume
 from holdfast.remedy.remedies.retire import plan_retire
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import read_picture
 from holdfast.errors import PlanError
-from holdfast.remedy.beginnings import first_batch
 from holdfast.remedy.drafting import (
     allow_step,
     backup_step,
@@ -19,9 +18,10 @@ from holdfast.remedy.drafting import (
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import BatchRange, Downstream, Draft, Effects, Step
 from holdfast.remedy.readers import effect_of_rewind
-from holdfast.remedy.shortened import refuse_unstartable, removal_from
-from holdfast.remedy.sinkfitness import SinkRewind, sink_rewind
-from holdfast.remedy.sourcefitness import refuse_lost_source
+from holdfast.remedy.remedies.replay.beginnings import first_batch
+from holdfast.remedy.remedies.replay.shortened import refuse_unstartable, removal_from
+from holdfast.remedy.remedies.replay.sinkfitness import SinkRewind, sink_rewind
+from holdfast.remedy.remedies.replay.sourcefitness import refuse_lost_source
 from holdfast.remedy.steps.sink import MARK, REWIND
 
 _EVERY_BATCH = 10**9

@@ -33,7 +33,7 @@ from holdfast.remedy.plan import (
     plan_of,
 )
 from holdfast.remedy.readers import effect_of_clear, effect_of_new_output
-from holdfast.remedy.starting import starting_of
+from holdfast.remedy.remedies.reset.starting import starting_of
 from holdfast.remedy.steps.sink import CLEAR, MARK
 
 CLEARED, KEPT, NONE = "clear", "keep-new", "none"

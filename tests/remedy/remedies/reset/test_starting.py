@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import PlanError
-from holdfast.remedy.starting import starting_of
+from holdfast.remedy.remedies.reset.starting import starting_of
 from tests.spark.readyjobs import job, source
 
 KAFKA = {"subscribe": "orders", "startingTimestamp": "17"}

@@ -1,0 +1,1 @@
+"""Replay: which batch it begins with, and whether checkpoint, sink and sources allow it."""

@@ -1,0 +1,1 @@
+"""Reset: where the new query begins, and what becomes of the output."""
