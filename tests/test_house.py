@@ -14,6 +14,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = REPOSITORY / "src" / "holdfast"
 TESTS = REPOSITORY / "tests"
 LONGEST_MODULE = 450
+MOST_POSITIONS = 6
+KNOWN_BY_POSITION = {"Finding", "Change"}
+"""Written in a hundred places, always in the same order."""
 
 BORDERS = {
     "click": ("cli",),
@@ -123,6 +126,20 @@ def test_a_class_name_is_searched_for_once() -> None:
     assert {
         name: there for name, there in homes.items() if len(there) > 1 and name not in TWINS
     } == {}
+
+
+def test_an_object_of_many_parts_is_made_by_their_names() -> None:
+    by_position = {
+        f"{name_of(module)}:{call.lineno}"
+        for module in modules()
+        for call in ast.walk(parsed(module))
+        if isinstance(call, ast.Call)
+        and len(call.args) > MOST_POSITIONS
+        and isinstance(call.func, ast.Name)
+        and call.func.id[0].isupper()
+        and call.func.id not in KNOWN_BY_POSITION
+    }
+    assert not by_position
 
 
 def test_a_test_is_found_where_its_module_is() -> None:

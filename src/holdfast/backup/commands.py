@@ -245,13 +245,13 @@ class Caller:
             _refuse_inside(place, home)
             target = self._opened(place) if elsewhere else source
         wish = RestoreOptions(
-            snapshot,
-            source.store,
-            target,
-            elsewhere,
-            tuple(files),
-            even_if_running,
-            self._sink_of(home),
+            snapshot=snapshot,
+            source=source.store,
+            target=target,
+            elsewhere=elsewhere,
+            files=tuple(files),
+            even_if_running=even_if_running,
+            ask_sink=self._sink_of(home),
         )
         return restore_backup(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
 

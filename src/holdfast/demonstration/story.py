@@ -224,13 +224,13 @@ def demonstrate(folder: Path, say: Say, *, seed: int = SEED) -> Demonstration:
     for count in counts:
         say(count.sentence)
     return Demonstration(
-        str(project),
-        (first, second),
-        counts,
-        skipped,
-        sum(count.lost for count in counts),
-        sum(count.doubled for count in counts),
-        round(time.monotonic() - began, 1),
+        folder=str(project),
+        kills=(first, second),
+        counts=counts,
+        skipped_batches=skipped,
+        lost=sum(count.lost for count in counts),
+        doubled=sum(count.doubled for count in counts),
+        seconds=round(time.monotonic() - began, 1),
     )
 
 

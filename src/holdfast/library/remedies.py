@@ -317,13 +317,13 @@ def _applying(
     from holdfast.targets.opening import asking_sink
 
     return Applying(
-        _records(found, waiting),
-        lambda: opened_sink(found),
-        watch or (lambda _: None),
-        progress,
-        even_if_running,
-        asking_sink(found, storage_options),
-        _store_opener(found),
+        records=_records(found, waiting),
+        open_sink=lambda: opened_sink(found),
+        watch=watch or (lambda _: None),
+        progress=progress,
+        even_if_running=even_if_running,
+        ask_sink=asking_sink(found, storage_options),
+        open_store=_store_opener(found),
         open_elsewhere=lambda text: _elsewhere(found, text, storage_options),
     )
 

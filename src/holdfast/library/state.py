@@ -63,7 +63,15 @@ def read_state(
         )
     chosen = ProjectChoice.of(project, profile)
     found, reader = open_target(target, chosen, storage_options, timeout)
-    question = Question(operator, store, batch, partition, key, where, memory_bytes)
+    question = Question(
+        operator=operator,
+        store=store,
+        batch=batch,
+        partition=partition,
+        key=key,
+        where=where,
+        memory_bytes=memory_bytes,
+    )
     if summary:
         return sum_up(reader, question, progress)
     if output is None:

@@ -91,13 +91,13 @@ def _decoded(content: bytes) -> _Mark | None:
         mark = json.loads(content)
         started, generation = mark.get("started"), mark.get("generation")
         return _Mark(
-            str(mark["act"]),
-            str(mark["host"]),
-            Process(int(mark["process"]), None if started is None else str(started)),
-            str(mark["token"]),
-            time.time() - float(mark["since"]),
-            None if generation is None else int(generation),
-            mark.get("lasting"),
+            act=str(mark["act"]),
+            machine=str(mark["host"]),
+            process=Process(int(mark["process"]), None if started is None else str(started)),
+            token=str(mark["token"]),
+            age_seconds=time.time() - float(mark["since"]),
+            generation=None if generation is None else int(generation),
+            lasting=mark.get("lasting"),
         )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None

@@ -197,7 +197,15 @@ class Applying:
         self._keep_evidence(records, undo, Event.AFTER)
         reach("plan.undone")
         records.journal.end(undo.act, UNDONE)
-        return Applied(records.location, applied.act.id, RESTORE, None, UNDONE, (), backup)
+        return Applied(
+            location=records.location,
+            act=applied.act.id,
+            remedy=RESTORE,
+            plan=None,
+            outcome=UNDONE,
+            steps=(),
+            backup=backup,
+        )
 
     def _backwards(
         self, of: JournalledAct, noted: JournalledAct, acting: Acting, records: Records
@@ -417,7 +425,15 @@ def _refuse_lost_backup(known: JournalledAct, records: Records) -> None:
 
 
 def _nothing(location: str) -> Applied:
-    return Applied(location, None, None, None, "nothing", (), None)
+    return Applied(
+        location=location,
+        act=None,
+        remedy=None,
+        plan=None,
+        outcome="nothing",
+        steps=(),
+        backup=None,
+    )
 
 
 def _now_ms() -> int:

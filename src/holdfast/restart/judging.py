@@ -66,16 +66,16 @@ def judge(start: StartFacts, rules: Sequence[Rule] = RULES) -> Judgement:
     ordered = tuple(sorted(changes, key=lambda one: -one.verdict.rank))
     open_ones = [one for one in ordered if one.condition and one.verdict is not Verdict.SAFE]
     return Judgement(
-        worst_verdict(ordered),
-        tuple(dict.fromkeys(one.condition for one in open_ones if one.condition)),
-        ordered,
-        Fingerprints(
+        verdict=worst_verdict(ordered),
+        conditions=tuple(dict.fromkeys(one.condition for one in open_ones if one.condition)),
+        changes=ordered,
+        fingerprint=Fingerprints(
             None if start.stored is None else fingerprint(start.stored),
             None if start.current is None else fingerprint(start.current),
         ),
-        tuple(findings),
-        frozenset(uncompared),
-        frozenset(noted),
+        findings=tuple(findings),
+        uncompared=frozenset(uncompared),
+        noted=frozenset(noted),
     )
 
 

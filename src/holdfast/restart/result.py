@@ -105,15 +105,17 @@ def checked_start(
     still = [one for one in changes if one.verdict is not Verdict.SAFE]
     conditions = dict.fromkeys(one.condition for one in still if one.condition is not None)
     return CheckedJob(
-        job,
-        start.inspection.location,
-        worst_verdict(still),
-        tuple(conditions),
-        tuple(sorted(changes, key=lambda one: -one.verdict.rank)),
-        judgement.fingerprint,
-        start.inspection.next_start,
-        None if compared_with is None or compared_with.is_recording else compared_with.generation,
-        None if compared_with is None else compared_with.recorded_at,
+        job=job,
+        location=start.inspection.location,
+        verdict=worst_verdict(still),
+        conditions=tuple(conditions),
+        changes=tuple(sorted(changes, key=lambda one: -one.verdict.rank)),
+        fingerprint=judgement.fingerprint,
+        next_start=start.inspection.next_start,
+        compared_with=None
+        if compared_with is None or compared_with.is_recording
+        else compared_with.generation,
+        recorded_at=None if compared_with is None else compared_with.recorded_at,
     )
 
 
@@ -136,15 +138,15 @@ def _checked(change: Change, accepted: Collection[str]) -> CheckedChange:
         accept = next((name for name, code in ACCEPTABLE.items() if code == change.rule), None)
     is_accepted = accept is not None and accept in accepted
     return CheckedChange(
-        change.rule,
-        Verdict.SAFE if is_accepted else change.verdict,
-        change.subject,
-        change.before,
-        change.after,
-        change.why,
-        change.condition,
-        change.error,
-        change.place,
-        accept,
-        is_accepted,
+        rule=change.rule,
+        verdict=Verdict.SAFE if is_accepted else change.verdict,
+        subject=change.subject,
+        before=change.before,
+        after=change.after,
+        why=change.why,
+        condition=change.condition,
+        error=change.error,
+        place=change.place,
+        accept=accept,
+        accepted=is_accepted,
     )

@@ -237,11 +237,30 @@ def refused_outcome(
     """Return the outcome of a job that an error kept from starting."""
     ended = _ended(error)
     trace = getattr(error, "trace", None)
-    watch(JobEnded(job.name, ended, 0, 0, seconds, error.message, trace))
+    watch(
+        JobEnded(
+            job=job.name,
+            ended=ended,
+            batches=0,
+            rows=0,
+            seconds=seconds,
+            message=error.message,
+            trace=trace,
+        )
+    )
     report = JobReport(
-        job.name, None, None, None, 0, 0, 0, ended, seconds, job.checkpoint.shown,
+        job=job.name,
+        query_id=None,
+        run_id=None,
+        generation=None,
+        batches=0,
+        rows=0,
+        skipped_batches=0,
+        ended=ended,
+        seconds=seconds,
+        checkpoint=job.checkpoint.shown,
         failure=failure_record(error),
-    )  # fmt: skip
+    )
     return JobOutcome(report, error, tuple(_unrecorded(job, error)))
 
 
@@ -262,7 +281,20 @@ def unstarted_outcome(job: ReadyJob, watch: Watcher, ended: Ended, why: str) -> 
     """Return the outcome of a job that was not started although nothing is wrong with it."""
     watch(JobEnded(job.name, ended, 0, 0, 0.0, why))
     place = job.checkpoint.shown
-    return JobOutcome(JobReport(job.name, None, None, None, 0, 0, 0, ended, 0.0, place))
+    return JobOutcome(
+        JobReport(
+            job=job.name,
+            query_id=None,
+            run_id=None,
+            generation=None,
+            batches=0,
+            rows=0,
+            skipped_batches=0,
+            ended=ended,
+            seconds=0.0,
+            checkpoint=place,
+        )
+    )
 
 
 def admit(job: ReadyJob, accepted: Collection[str] = (), master: str = "local") -> None:

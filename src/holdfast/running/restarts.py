@@ -283,9 +283,15 @@ class RestartNotes:
         now = moment_now()
         due = moment_after(now, event.seconds) or now
         note = NextRestart(
-            event.job, this_holder(None), now, due, event.restart, event.limit, event.code,
-            event.message,
-        )  # fmt: skip
+            job=event.job,
+            holder=this_holder(None),
+            at=now,
+            due_at=due,
+            restart=event.restart,
+            limit=event.limit,
+            code=event.code,
+            message=event.message,
+        )
         self._noted.add(event.job)
         restarts = self._restarts(event.job)
         self._put(lambda: restarts().write(note))

@@ -174,9 +174,14 @@ class JobRun:
     def _announced(self, started: RunningQuery) -> JobStarted:
         query = started.query
         return JobStarted(
-            self._job.name, str(query.id), str(query.runId), started.lease.generation,
-            started.rerun, started.findings, started.sink.promise,
-        )  # fmt: skip
+            job=self._job.name,
+            query_id=str(query.id),
+            run_id=str(query.runId),
+            generation=started.lease.generation,
+            next_batch=started.rerun,
+            findings=started.findings,
+            promise=started.sink.promise,
+        )
 
     def _heard(self, started: RunningQuery, report: Report) -> None:
         note = started.progress.take(report)
@@ -187,11 +192,15 @@ class JobRun:
         notes = started.progress
         self._context.watch(
             BatchDone(
-                self._job.name, note, notes.batches, notes.rows,
-                float(report.get("processedRowsPerSecond", 0.0)), behind(report, started.kinds),
-                notes.measures,
+                job=self._job.name,
+                batch=note,
+                total_batches=notes.batches,
+                total_rows=notes.rows,
+                rows_per_second=float(report.get("processedRowsPerSecond", 0.0)),
+                behind=behind(report, started.kinds),
+                measures=notes.measures,
             )
-        )  # fmt: skip
+        )
 
     def _ending(self, started: RunningQuery, query: StreamingQuery) -> tuple[Ended, Failure | None]:
         raised, failed = started.writer.raised, query.exception()
@@ -267,11 +276,21 @@ class JobRun:
     ) -> JobReport:
         notes, record = started.progress, started.record
         return JobReport(
-            self._job.name, record.query_id, record.run_id, started.lease.generation,
-            notes.batches, notes.rows, notes.skipped_batches, ended, self._seconds(),
-            self._job.checkpoint.shown, notes.first_batch, notes.last_batch,
-            started.sink.promise, failure,
-        )  # fmt: skip
+            job=self._job.name,
+            query_id=record.query_id,
+            run_id=record.run_id,
+            generation=started.lease.generation,
+            batches=notes.batches,
+            rows=notes.rows,
+            skipped_batches=notes.skipped_batches,
+            ended=ended,
+            seconds=self._seconds(),
+            checkpoint=self._job.checkpoint.shown,
+            first_batch=notes.first_batch,
+            last_batch=notes.last_batch,
+            promise=started.sink.promise,
+            failure=failure,
+        )
 
     def _tell_end(self, report: JobReport, message: str | None) -> None:
         if self._end_told.is_set():
@@ -279,13 +298,13 @@ class JobRun:
         self._end_told.set()
         self._context.watch(
             JobEnded(
-                report.job,
-                report.ended,
-                report.batches,
-                report.rows,
-                report.seconds,
-                message,
-                getattr(self.error, "trace", None),
+                job=report.job,
+                ended=report.ended,
+                batches=report.batches,
+                rows=report.rows,
+                seconds=report.seconds,
+                message=message,
+                trace=getattr(self.error, "trace", None),
             )
         )
 

@@ -119,7 +119,15 @@ def _check_job(
     refused: tuple[Finding, ...] = ()
     try:
         sink = checked_sink(frame, job, inspection)
-        start = start_facts(job, context, records, picture, inspection, sink, plan)
+        start = start_facts(
+            job=job,
+            context=context,
+            records=records,
+            picture=picture,
+            inspection=inspection,
+            sink=sink,
+            plan=plan,
+        )
         refused = (*_refused_later(start, checkpoint, records, sink, context.options),)
     except (SinkError, StorageError) as error:
         settings = {**context.options.settings, **job.conf}

@@ -120,14 +120,25 @@ def start_facts(
     settings = {**context.options.settings, **job.conf}
     last = history.newest_delivering(known)
     start = StartFacts(
-        inspection, plan, sight, others, settings, before, job.sink.mode,
+        inspection=inspection,
+        plan=plan,
+        sight=sight,
+        sink_queries=others,
+        settings=settings,
+        before=before,
+        mode=job.sink.mode,
         recorded=None if last is None else history.left_of(last),
-        recorded_query=None if last is None else last.query_id, unread=unread,
-        master=context.session.sparkContext.master or "local", places=written_places(job),
-        emptied=emptied(job), declared=tuple(_declared_sources(job, picture, records)),
-        fatal=fatal_before_start(job, picture, context.versions.spark), current=plan.query,
-        current_sink=facts_of_sink(sink, sight, job.sink, 0), spark=context.versions.spark,
-    )  # fmt: skip
+        recorded_query=None if last is None else last.query_id,
+        unread=unread,
+        master=context.session.sparkContext.master or "local",
+        places=written_places(job),
+        emptied=emptied(job),
+        declared=tuple(_declared_sources(job, picture, records)),
+        fatal=fatal_before_start(job, picture, context.versions.spark),
+        current=plan.query,
+        current_sink=facts_of_sink(sink, sight, job.sink, 0),
+        spark=context.versions.spark,
+    )
     return start.after(last_run(records, picture))
 
 

@@ -67,7 +67,13 @@ def run_jobs(
     ordered = [by_name[name] for name in lineage.order()]
     with RestartNotes(ordered) as notes:
         return _run_ordered(
-            ordered, lineage, session_options, options, stopping, notes.watching(watch), progress
+            ordered=ordered,
+            lineage=lineage,
+            session_options=session_options,
+            options=options,
+            stopping=stopping,
+            watch=notes.watching(watch),
+            progress=progress,
         )
 
 

@@ -102,7 +102,15 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
             frame = build_frame(job, context) if frame is None else frame
             sink = checked_sink(frame, job, inspection)
             plan = plan_facts(frame, code_digests(job), job.output_mode, job_functions(job))
-            facts = start_facts(job, context, records, picture, inspection, sink, plan)
+            facts = start_facts(
+                job=job,
+                context=context,
+                records=records,
+                picture=picture,
+                inspection=inspection,
+                sink=sink,
+                plan=plan,
+            )
             if facts.fatal:
                 # What was kept of the offsets, and what the sink has, say more than their looks.
                 refuse_changed_offsets(inspection, checkpoint, records, sink)
@@ -122,12 +130,29 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
             record = _record(job, context, frame, sink, facts, statement, lease, accepted)
             progress = QueryProgress(record.sources, lambda one: writer.has_skipped(one))  # noqa: PLW0108 - below
             writer = _sink_writer(
-                job, context, records, checkpoint, sink, facts, statement, lease, progress
+                job=job,
+                context=context,
+                records=records,
+                checkpoint=checkpoint,
+                sink=sink,
+                facts=facts,
+                statement=statement,
+                lease=lease,
+                progress=progress,
             )
             query = RunningQuery(
-                frame, sink, writer, progress, ProgressListener(), checkpoint, lease,
-                History(records), record, findings + renumbered, facts.rerun,
-            )  # fmt: skip
+                frame=frame,
+                sink=sink,
+                writer=writer,
+                progress=progress,
+                listener=ProgressListener(),
+                checkpoint=checkpoint,
+                lease=lease,
+                history=History(records),
+                record=record,
+                findings=findings + renumbered,
+                rerun=facts.rerun,
+            )
             query.start(job, context.jvm)
             return query
     except BaseException:

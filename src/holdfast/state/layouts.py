@@ -204,14 +204,14 @@ def _single(
     prefix = _prefix_columns(store, metadata, names)
     spec = {"keyStateEncoderType": "PrefixKeyScanStateEncoderSpec", "numColsPrefixKey": prefix}
     return StoreLayout(
-        operator.id,
-        None if metadata is None else metadata.name,
-        store.name,
-        store.name,
-        None,
-        None if family is None else family.key_json,
-        None if family is None else family.value_json,
-        encode_json(spec) if prefix else _NO_PREFIX,
+        operator_id=operator.id,
+        operator_name=None if metadata is None else metadata.name,
+        store=store.name,
+        name=store.name,
+        family=None,
+        key_json=None if family is None else family.key_json,
+        value_json=None if family is None else family.value_json,
+        encoder_json=encode_json(spec) if prefix else _NO_PREFIX,
         placed_by=_placed_by(names) if family is not None else None,
         findings=findings,
     )
@@ -229,14 +229,14 @@ def _families(
     older = [one for file in schemas_of(picture, store) for one in file.families]
     return [
         StoreLayout(
-            operator.id,
-            None if metadata is None else metadata.name,
-            store.name,
-            TIMERS if family.name in _TIMERS_BY_KEY else family.name,
-            family.name,
-            family.key_json,
-            family.value_json,
-            family.encoder_json or _NO_PREFIX,
+            operator_id=operator.id,
+            operator_name=None if metadata is None else metadata.name,
+            store=store.name,
+            name=TIMERS if family.name in _TIMERS_BY_KEY else family.name,
+            family=family.name,
+            key_json=family.key_json,
+            value_json=family.value_json,
+            encoder_json=family.encoder_json or _NO_PREFIX,
             shown=_shown(family, present),
             has_ttl=f"{_EXPIRY_INDEX}{family.name}" in present,
             placed_by=_family_placed_by(family, present),

@@ -155,7 +155,15 @@ class OpenedCheckpoint(OneLine):
         from holdfast.checkpoint.reading import read_picture
         from holdfast.state.query.question import Question, open_question
 
-        question = Question(operator, store, batch, partition, key, where, memory_bytes)
+        question = Question(
+            operator=operator,
+            store=store,
+            batch=batch,
+            partition=partition,
+            key=key,
+            where=where,
+            memory_bytes=memory_bytes,
+        )
         asked = open_question(self.reader, read_picture(self.reader), question)
         rows = pa.RecordBatchReader.from_batches(asked.view.schema, asked.batches())
         return StateReader(rows)

@@ -188,17 +188,17 @@ class StateView:
         damaged = {one.file for one in self.log.picture.damages if not one.overlooked}
         for partition, history in self._histories(self.partitions, (self.batch_id,)).items():
             yield from PartitionReader(
-                self.log.reader,
-                self.log.picture.layout,
-                self.decoder,
-                partition,
-                history,
-                self.version,
-                self.memory_bytes,
-                self.search,
-                damaged,
-                self._met,
-                lambda at, reason: self._unloadable(at, reason, damaged),
+                reader=self.log.reader,
+                layout=self.log.picture.layout,
+                decoder=self.decoder,
+                partition=partition,
+                history=history,
+                version=self.version,
+                memory_bytes=self.memory_bytes,
+                search=self.search,
+                damaged=damaged,
+                findings=self._met,
+                unloadable=lambda at, reason: self._unloadable(at, reason, damaged),
             ).batches()
 
     def loadable_batches(self, damaged: Container[str] = ()) -> tuple[int, ...]:
@@ -254,15 +254,15 @@ def open_state(
     search = None if key is None else _search(decoder, key)
     count = log.partitions(batch_id, files.id, store_files)
     return StateView(
-        layout,
-        layouts,
-        batch_id,
-        count,
-        _partitions(count, partition, search),
-        log,
-        decoder,
-        search,
-        memory_bytes,
+        layout=layout,
+        layouts=layouts,
+        batch_id=batch_id,
+        partition_count=count,
+        partitions=_partitions(count, partition, search),
+        log=log,
+        decoder=decoder,
+        search=search,
+        memory_bytes=memory_bytes,
     )
 
 

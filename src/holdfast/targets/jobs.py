@@ -196,16 +196,16 @@ def _examinee(
     declared = declared_sink_of(target)
     place, _ = sink_place(target, sink, declared, storage_options, opening.timeout)
     return Examinee(
-        text,
-        reader,
-        target.location.url,
-        target.location.scheme,
-        _folder_opener(target, opening),
-        place,
-        declared_job_of(target),
-        recall_of(target, opening, runs=EXAMINED_RUNS, lease=True, recordings=True),
-        partial(_exists_at, target, storage_options, opening),
-        source_places(target, storage_options, opening),
+        target=text,
+        reader=reader,
+        path=target.location.url,
+        scheme=target.location.scheme,
+        open_folder=_folder_opener(target, opening),
+        sink=place,
+        job=declared_job_of(target),
+        recall=recall_of(target, opening, runs=EXAMINED_RUNS, lease=True, recordings=True),
+        exists_at=partial(_exists_at, target, storage_options, opening),
+        sources=source_places(target, storage_options, opening),
     )
 
 

@@ -130,13 +130,13 @@ def _comparison_of(name: StoreName, found: Differences) -> StoreComparison:
     )
     return StoreComparison(
         *name,
-        found.left_rows,
-        found.right_rows,
-        found.added,
-        found.changed,
-        found.removed,
-        rows,
-        len(rows) == found.added + found.changed + found.removed,
+        left_rows=found.left_rows,
+        right_rows=found.right_rows,
+        added=found.added,
+        changed=found.changed,
+        removed=found.removed,
+        rows=rows,
+        complete=len(rows) == found.added + found.changed + found.removed,
     )
 
 

@@ -175,21 +175,21 @@ def _subject(
     read = examinee.reader.read_many(snapshots_to_read(picture, everything=verified))
     snapshots = {path: data for path, data in read.items() if isinstance(data, bytes)}
     return Subject(
-        picture,
-        examinee.path,
-        examinee.scheme,
-        sink,
-        examinee.job,
-        _twin(examinee),
-        snapshots,
-        recorded,
-        look_at_kept(
+        picture=picture,
+        path=examinee.path,
+        scheme=examinee.scheme,
+        sink=sink,
+        job=examinee.job,
+        twin=_twin(examinee),
+        snapshots=snapshots,
+        recorded=recorded,
+        kept=look_at_kept(
             recorded,
             picture,
             examinee.reader,
             sink.offsets_of if sink is not None else unknown_offsets,
         ),
-        look_at_state(
+        state=look_at_state(
             examinee.reader,
             picture,
             snapshots,
@@ -197,7 +197,7 @@ def _subject(
             progress=progress,
             compared=compared,
         ),
-        output,
+        output=output,
         table=look_at_history(examinee.sink, sink, picture, verified=verified),
         planned_since=_planned_since(examinee.reader, picture, sink),
         sight=_sight(examinee, picture),

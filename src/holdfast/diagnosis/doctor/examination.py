@@ -92,13 +92,13 @@ def reported(findings: tuple[Finding, ...], location: str) -> tuple[Reported, ..
     """Spell findings out for one target."""
     return tuple(
         Reported(
-            one.code,
-            one.severity,
-            one.message,
-            one.place.within(location),
-            one.evidence,
-            one.why,
-            one.next_steps,
+            code=one.code,
+            severity=one.severity,
+            message=one.message,
+            at=one.place.within(location),
+            evidence=one.evidence,
+            why=one.why,
+            next=one.next_steps,
         )
         for one in findings
     )

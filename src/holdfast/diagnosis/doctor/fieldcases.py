@@ -80,7 +80,15 @@ def _told(
     refused: str = "",
 ) -> FieldCase:
     return FieldCase(
-        number, symptom, codes, "doctor", needs, limits, executed, not_executed, refused
+        number=number,
+        symptom=symptom,
+        codes=codes,
+        command="doctor",
+        needs=needs,
+        limits=limits,
+        executed=executed,
+        not_executed=not_executed,
+        refused=refused,
     )
 
 

@@ -84,7 +84,13 @@ def with_recorded_sink(fact: SinkFact, run: Run | None) -> SinkFact:
     if run.last_batch is not None:
         reported += f"; a run record says that batch {run.last_batch} was delivered"
     evidence = SinkEvidence(
-        sink.kind, sink.identity, None, reported, None, sink.promise, sink.native
+        kind=sink.kind,
+        identity=sink.identity,
+        last_committed=None,
+        last_committed_basis=reported,
+        knows_query=None,
+        promise=sink.promise,
+        native=sink.native,
     )
     return SinkFact(evidence, Basis.RECORDED, source_of(run))
 
@@ -110,7 +116,13 @@ def with_recording(evidence: Evidence, recording: Recording) -> Evidence:
     if sink.basis is Basis.UNKNOWN and recording.sink is not None:
         known = recording.sink
         reported = SinkEvidence(
-            known.kind, known.identity, None, _NOT_ASKED, None, known.promise, known.native
+            kind=known.kind,
+            identity=known.identity,
+            last_committed=None,
+            last_committed_basis=_NOT_ASKED,
+            knows_query=None,
+            promise=known.promise,
+            native=known.native,
         )
         sink = SinkFact(reported, Basis.RECORDED, source)
     return replace(evidence, output_mode=mode, sink=sink)

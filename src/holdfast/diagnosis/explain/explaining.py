@@ -139,17 +139,17 @@ def _of_code(code: Code) -> Explanation:
 
 def _of_page(page: Page, matched: str | None) -> Explanation:
     return Explanation(
-        None,
-        page.title,
-        page.means,
-        page.steps,
-        None,
-        Kind.SPARK_ERROR,
-        page.name,
-        matched,
-        page.avoid,
-        tuple(CodeTitle(number, code_of(number).title) for number in page.codes),
-        page.unseen or None,
+        code=None,
+        title=page.title,
+        why=page.means,
+        next=page.steps,
+        exit_status=None,
+        kind=Kind.SPARK_ERROR,
+        page=page.name,
+        matched=matched,
+        avoid=page.avoid,
+        seen_by=tuple(CodeTitle(number, code_of(number).title) for number in page.codes),
+        unseen=page.unseen or None,
     )
 
 

@@ -321,12 +321,31 @@ def _source(
     previous = was.decoded if isinstance(was, ExplainedOffset) else None
     if isinstance(now, ExplainedOffset):
         return Source(
-            index, name, now.kind, now.decoded, previous, amount, now.summary, now.candidates,
-            now.basis, now.note,
-        )  # fmt: skip
+            index=index,
+            name=name,
+            kind=now.kind,
+            offset=now.decoded,
+            previous=previous,
+            pending_amount=amount,
+            summary=now.summary,
+            candidates=now.candidates,
+            basis=now.basis,
+            note=now.note,
+        )
     note = now.message if now is not None else None
     summary = "no offset yet" if now is None else "not readable"
-    return Source(index, name, "unknown", text, previous, None, summary, (), "none", note)
+    return Source(
+        index=index,
+        name=name,
+        kind="unknown",
+        offset=text,
+        previous=previous,
+        pending_amount=None,
+        summary=summary,
+        candidates=(),
+        basis="none",
+        note=note,
+    )
 
 
 def _next_watermark(picture: Picture) -> int | None:

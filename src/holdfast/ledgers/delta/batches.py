@@ -178,14 +178,14 @@ def batch_of(table_version: int, commit: Commit, query_id: str) -> DeltaBatch | 
     act = note.get("act")
     digest, generation = _noted(note, query_id, batch_id)
     return DeltaBatch(
-        table_version,
-        batch_id,
-        digest,
-        generation,
-        _rows(commit.information),
-        application.number,
-        opens,
-        act if isinstance(act, str) else None,
+        table_version=table_version,
+        batch_id=batch_id,
+        offsets_digest=digest,
+        generation=generation,
+        rows=_rows(commit.information),
+        number=application.number,
+        opens=opens,
+        act=act if isinstance(act, str) else None,
     )
 
 

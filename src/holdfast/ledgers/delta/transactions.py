@@ -152,19 +152,19 @@ def read_delta_ledger(reader: Reader) -> DeltaLedger | None:
         complete = _take_versions(reader, log.versions, newest, taking)
     table = taking.metadata or Metadata(None, None, None, None)
     return DeltaLedger(
-        reader.location,
-        newest,
-        taking.identifiers,
-        complete,
-        table.retention,
-        table.table_id,
-        tuple(dict.fromkeys(taking.unread)),
-        taking.needs_pyarrow and not complete,
-        table.schema,
-        table.partition_columns,
-        not log.checkpoints and len(log.versions) != newest + 1,
-        taking.updated_ms,
-        time.time_ns() // 1_000_000,
+        location=reader.location,
+        newest_version=newest,
+        identifiers=taking.identifiers,
+        complete=complete,
+        retention=table.retention,
+        table_id=table.table_id,
+        unread=tuple(dict.fromkeys(taking.unread)),
+        needs_pyarrow=taking.needs_pyarrow and not complete,
+        table_schema=table.schema,
+        partition_columns=table.partition_columns,
+        truncated=not log.checkpoints and len(log.versions) != newest + 1,
+        updated_ms=taking.updated_ms,
+        read_at_ms=time.time_ns() // 1_000_000,
     )
 
 

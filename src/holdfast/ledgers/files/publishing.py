@@ -100,7 +100,15 @@ def remove_leftovers(
     folder = output.staged_for(query_id)
     names = output.reader.names(folder)
     for staged, attempt in _attempts_in(names):
-        if _is_left(output, log, watch, query_id, staged, attempt, driver):
+        if _is_left(
+            output=output,
+            log=log,
+            watch=watch,
+            query_id=query_id,
+            staged=staged,
+            attempt=attempt,
+            driver=driver,
+        ):
             remove_whole(output, query_id, f"{folder}/{staged}")
     if any(name.startswith(REPLACED) for name in names):
         tidy_replaced(output, log, watch, query_id, driver)

@@ -121,7 +121,16 @@ def take_lease(
     called once where the last holder can't be judged at once, before it is watched.
     """
     refuse_unshared(folder)
-    return _Taker(folder, job, holder, project, act, clock, sleep, waiting).lease()
+    return _Taker(
+        folder=folder,
+        job=job,
+        holder=holder,
+        project=project,
+        act=act,
+        clock=clock,
+        sleep=sleep,
+        waiting=waiting,
+    ).lease()
 
 
 @dataclass
@@ -189,9 +198,15 @@ class _Taker:
         """Claim a generation; None where another one was faster."""
         token = uuid.uuid4().hex
         claim = Claim(
-            generation, self.job, self.project, self.holder, moment_now(), __version__, token,
-            self.act,
-        )  # fmt: skip
+            generation=generation,
+            job=self.job,
+            project=self.project,
+            holder=self.holder,
+            since=moment_now(),
+            holdfast=__version__,
+            token=token,
+            act=self.act,
+        )
         OWN_TOKENS.add(token)
         lease = None
         try:

@@ -286,14 +286,14 @@ def compare_states(
     on_right = rows_at(right, np.concatenate([matches.added_at, matches.changed_at[:, 1]]))
     gone, new = len(matches.removed_at), len(matches.added_at)
     return Differences(
-        left_rows,
-        right_rows,
-        matches.added,
-        matches.changed,
-        matches.removed,
-        on_right.slice(0, new),
-        (on_left.slice(gone), on_right.slice(new)),
-        on_left.slice(0, gone),
+        left_rows=left_rows,
+        right_rows=right_rows,
+        added=matches.added,
+        changed=matches.changed,
+        removed=matches.removed,
+        added_first=on_right.slice(0, new),
+        changed_first=(on_left.slice(gone), on_right.slice(new)),
+        removed_first=on_left.slice(0, gone),
     )
 
 

@@ -196,14 +196,16 @@ def _growth(
 
 def _described(view: StateView) -> StateRows:
     return StateRows(
-        view.operator,
-        view.layout.operator_name,
-        view.store,
-        tuple(one.name for one in view.layouts if not one.internal),
-        view.batch_id,
-        view.version,
-        view.partitions,
-        tuple(StateColumn(one.name, str(one.field.type)) for one in leaf_columns(view.schema)),
+        operator=view.operator,
+        operator_name=view.layout.operator_name,
+        store=view.store,
+        stores=tuple(one.name for one in view.layouts if not one.internal),
+        batch_id=view.batch_id,
+        version=view.version,
+        partitions=view.partitions,
+        columns=tuple(
+            StateColumn(one.name, str(one.field.type)) for one in leaf_columns(view.schema)
+        ),
         rows=(),
         total=None,
         complete=False,

@@ -151,16 +151,18 @@ class Summing:
         note = _NO_WATERMARK if self._time is None else _COMPLETE_MODE if self._dropped else ""
         reported = unknown is None and self._watermark_ms is not None
         return StateSummary(
-            keys,
-            sum(self._bytes.values()),
-            sum(partition_bytes(view).values()),
-            tuple(PartitionSummary(one, self._keys[one], self._bytes[one]) for one in self._keys),
-            round(max(self._keys.values()) / mean, 2) if mean else None,
-            self._event_times(),
-            self._watermark_ms,
-            self._dropped if reported else None,
-            note if unknown is None else unknown,
-            growth,
+            keys=keys,
+            row_bytes=sum(self._bytes.values()),
+            file_bytes=sum(partition_bytes(view).values()),
+            partitions=tuple(
+                PartitionSummary(one, self._keys[one], self._bytes[one]) for one in self._keys
+            ),
+            skew=round(max(self._keys.values()) / mean, 2) if mean else None,
+            event_time=self._event_times(),
+            next_watermark_ms=self._watermark_ms,
+            dropped_next=self._dropped if reported else None,
+            dropped_next_note=note if unknown is None else unknown,
+            growth=growth,
         )
 
     def _event_times(self) -> EventTimes | None:

@@ -68,7 +68,13 @@ def compared_run(run: Run | Recording) -> ComparedRun | None:
         return None
     if isinstance(run, Recording):
         return ComparedRun(
-            "holdfast.last-run/1", run.job or "", 0, run.plan.query, run.sink, run.at, run.missing
+            schema="holdfast.last-run/1",
+            job=run.job or "",
+            generation=0,
+            query=run.plan.query,
+            sink=run.sink,
+            recorded_at=run.at,
+            missing=run.missing,
         )
     return ComparedRun("holdfast.last-run/1", run.job, run.generation, run.plan.query, run.sink)
 

@@ -227,7 +227,15 @@ class RestartHistory:
     """Starts that failed before a run began, the newest first; the newest 20 are kept."""
 
 
-NO_RESTARTS = RestartHistory((), 0, 0, None, None, None, NOT_VISIBLE)
+NO_RESTARTS = RestartHistory(
+    restarts=(),
+    certain=0,
+    likely=0,
+    first_batch=None,
+    last_batch=None,
+    unfinished_batch=None,
+    not_visible=NOT_VISIBLE,
+)
 """Where no batch tells anything."""
 
 

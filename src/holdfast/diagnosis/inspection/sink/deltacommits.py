@@ -134,13 +134,13 @@ def _written(number: int, commit: Commit) -> list[WrittenBatch]:
         digest = note_of(information).get("offsets_digest")
         found.append(
             WrittenBatch(
-                number,
-                identifier.application.query_id,
-                transaction.version,
-                moment,
-                _appends(information),
-                _amount(information),
-                digest if isinstance(digest, str) else None,
+                table_version=number,
+                query_id=identifier.application.query_id,
+                batch_id=transaction.version,
+                written_ms=moment,
+                appends=_appends(information),
+                amount=_amount(information),
+                offsets_digest=digest if isinstance(digest, str) else None,
             )
         )
     return found
