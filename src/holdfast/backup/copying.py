@@ -12,6 +12,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from holdfast.backup.checksums import ChecksumComparison, adjacent
 from holdfast.backup.snapshot import CopiedFile, Modes
@@ -27,7 +28,7 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
 from holdfast.storage.parallel import side_by_side
 from holdfast.storage.reading import FileKind, Listed, Listing, Reader
-from holdfast.storage.writing import narrow
+from holdfast.storage.writing import Narrowable, narrow, narrowed
 
 _LOGS = ("offsets", "commits")
 _NEEDED_BATCHES = 2
@@ -149,7 +150,7 @@ class Copier:
         if batch[0].size > CHUNK_BYTES:
             return self._large(source, batch[0])
         read = source.read_many([item.path for item in batch])
-        data: dict[CopiedFile, bytes] = {}
+        contents: dict[Listed, bytes] = {}
         missed: set[str] = set()
         for item in batch:
             content = read[item.path]
@@ -158,11 +159,15 @@ class Copier:
             elif isinstance(content, StorageError):
                 raise content
             else:
-                file = CopiedFile(item.path, len(content), hashlib.sha256(content).hexdigest())
-                self._known[item] = file
-                data[file] = content
-        modes = {item.path: item.mode for item in batch}
-        self._put(list(data), lambda file: (data[file],), modes)
+                contents[item] = content
+        known = side_by_side(lambda item: copied(item.path, contents[item]), contents, WORKERS)
+        self._known.update(known)
+        data = {file: contents[item] for item, file in known.items()}
+
+        def put(file: CopiedFile, store: BackupStore, present: bool) -> int:
+            return store.put_whole(file, data[file], present=present)
+
+        self._put(list(data), put, {item.path: item.mode for item in batch})
         self._comparison.compare({file.path: file for file in data}, lambda file: (data[file],))
         return missed
 
@@ -170,8 +175,12 @@ class Copier:
         """Copy a file that is not held in memory: read once for its digest, once for the copy."""
         try:
             file = digested(source, item.path, item.size)
-            modes = {item.path: item.mode}
-            self._put([file], lambda _: read_in_chunks(source, item.path, item.size), modes)
+
+            def put(file: CopiedFile, store: BackupStore, present: bool) -> int:
+                again = partial(read_in_chunks, source, item.path, item.size)
+                return store.put(file, again, present=present)
+
+            self._put([file], put, {item.path: item.mode})
         except (NotFoundError, ChangedError):
             return {item.path}
         self._known[item] = file
@@ -180,17 +189,19 @@ class Copier:
     def _put(
         self,
         files: Iterable[CopiedFile],
-        chunks: Callable[[CopiedFile], Iterable[bytes]],
+        put: Callable[[CopiedFile, BackupStore, bool], int],
         modes: Mapping[str, int | None],
     ) -> None:
         unique = {file.sha256: file for file in files if file.sha256 not in self._whole}
 
-        def put(sha256: str) -> int:
-            file = unique[sha256]
-            store = self.store.narrowed(modes[file.path], self._folders)
-            return store.put(file, lambda: chunks(file), present=sha256 in self.present)
+        wanted = {modes[file.path] for file in unique.values()}
+        stores = {mode: self.store.narrowed(mode, self._folders) for mode in wanted}
 
-        written = side_by_side(put, unique, WORKERS)
+        def put_one(sha256: str) -> int:
+            file = unique[sha256]
+            return put(file, stores[modes[file.path]], sha256 in self.present)
+
+        written = side_by_side(put_one, unique, WORKERS)
         self._whole |= set(written)
         self.copied_bytes += sum(written.values())
         self.copied_files += sum(1 for sha256 in written if sha256 not in self.present)
@@ -203,8 +214,11 @@ class Copier:
             file = self._known.get(item)
             if file is not None and item.mode is not None:
                 modes[file.sha256] = modes.get(file.sha256, item.mode) & item.mode
-        for sha256, mode in modes.items():
-            narrow(self.store.writer, object_path(sha256), mode)
+        for mode in set(modes.values()):
+            narrower = narrowed(self.store.writer, mode, mode)
+            if isinstance(narrower, Narrowable):
+                for sha256 in (one for one, of_one in modes.items() if of_one == mode):
+                    narrower.narrow(object_path(sha256))
 
 
 def _listed(source: Reader) -> Listing:
@@ -212,6 +226,11 @@ def _listed(source: Reader) -> Listing:
     for error in listing.failures.values():
         raise error
     return listing
+
+
+def copied(path: str, content: bytes) -> CopiedFile:
+    """Return a file by the digest of its bytes."""
+    return CopiedFile(path, len(content), hashlib.sha256(content).hexdigest())
 
 
 def digested(source: Reader, path: str, size: int) -> CopiedFile:

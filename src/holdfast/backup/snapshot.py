@@ -195,12 +195,23 @@ def _snapshot(document: Mapping[str, Any]) -> Snapshot:
 
 def _plain(snapshot: Snapshot) -> dict[str, Any]:
     """Return the fields; what a snapshot does not have is spelled as before there was any."""
-    plain = asdict(snapshot)
+    # `asdict` copies every value of every file: there are tens of thousands of them.
+    plain = {name: getattr(snapshot, name) for name in Snapshot.__dataclass_fields__}
+    plain["roots"] = [_plain_root(root) for root in snapshot.roots]
     if not snapshot.mismatched:
         del plain["mismatched"]
-    for root in plain["roots"]:
-        if root["modes"] is None:
-            del root["modes"]
+    return plain
+
+
+def _plain_root(root: Root) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "name": root.name,
+        "location": root.location,
+        "files": [{"path": one.path, "size": one.size, "sha256": one.sha256} for one in root.files],
+        "folders": root.folders,
+    }
+    if root.modes is not None:
+        plain["modes"] = asdict(root.modes)
     return plain
 
 

@@ -90,9 +90,31 @@ class BackupStore:
                 return 0
             self.writer.replace(path, checked(chunks(), file))
         if not self.is_whole(file):
-            at = f"{self.location}/{path}"
-            raise CheckpointError("HF4510", "what was written does not read back intact", at=at)
+            raise self._not_intact(path)
         return file.size
+
+    def put_whole(self, file: CopiedFile, content: bytes, *, present: bool) -> int:
+        """Do as `put`, with all bytes at hand: comparing bytes costs a tenth of a digest."""
+        path = object_path(file.sha256)
+        if present and self._holds(path, content):
+            return 0
+        if present or not self.writer.create(path, (content,)):
+            if self._holds(path, content):
+                return 0
+            self.writer.replace(path, (content,))
+        if not self._holds(path, content):
+            raise self._not_intact(path)
+        return file.size
+
+    def _holds(self, path: str, content: bytes) -> bool:
+        try:
+            return self.reader.read(path) == content
+        except NotFoundError:
+            return False
+
+    def _not_intact(self, path: str) -> CheckpointError:
+        at = f"{self.location}/{path}"
+        return CheckpointError("HF4510", "what was written does not read back intact", at=at)
 
     def is_whole(self, file: CopiedFile) -> bool:
         """Read the object and compare its digest."""

@@ -39,6 +39,7 @@ class LocalWriter:
         self._root = os.path.realpath(root)
         self._location = shown_path(root) if location is None else location
         self._unsettled: set[str] = set()
+        self._real_folders: dict[str, str] = {}
         self._lock = threading.Lock()
         self._limits: tuple[int, int] | None = None
         """The modes that files and folders do not exceed; None leaves them to the umask."""
@@ -82,7 +83,7 @@ class LocalWriter:
             try:
                 return self._linked(temporary, f"{folder}/{name}", path)
             finally:
-                Path(temporary).unlink()
+                os.unlink(temporary)  # noqa: PTH108 - as above
 
     def replace(self, path: str, chunks: Iterable[bytes]) -> None:
         """Write a file; a reader sees the old bytes or the new ones, never a part."""
@@ -190,12 +191,18 @@ class LocalWriter:
     def _inside(self, path: str) -> str:
         """Return the full path; no link on the way may lead out of the root."""
         folder, _, name = inner_path(path, self._at(path)).rpartition("/")
-        real = os.path.realpath(f"{self._root}/{folder}" if folder else self._root)
-        if not is_inside(real, self._root):
-            raise StorageError("HF7013", "a link leads out of the directory", at=self._at(path))
+        real = self._real_folders.get(folder)
+        if real is None:
+            real = os.path.realpath(f"{self._root}/{folder}" if folder else self._root)
+            if not is_inside(real, self._root):
+                raise StorageError("HF7013", "a link leads out of the directory", at=self._at(path))
+            self._real_folders[folder] = real
         return f"{real}/{name}"
 
     def _make(self, folder: str) -> None:
+        # A Path for each of ten thousand files takes longer than asking the system.
+        if os.path.isdir(folder):  # noqa: PTH112
+            return
         missing: list[Path] = []
         around = Path(folder)
         while not around.is_dir():
@@ -292,7 +299,7 @@ def _owner_for(folder: str) -> tuple[int, int] | None:
     """Return who owns a folder, where this process may give files away."""
     if os.name == "nt" or os.geteuid() != 0:
         return None
-    info = Path(folder).stat()
+    info = os.stat(folder)  # noqa: PTH116 - as above
     return info.st_uid, info.st_gid
 
 

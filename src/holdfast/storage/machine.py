@@ -8,6 +8,7 @@ import re
 import socket
 import time
 import uuid
+from functools import cache
 from pathlib import Path
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -23,12 +24,18 @@ def this_machine() -> str:
     The host name alone does not do: two containers may share it, and see different processes.
     """
     try:
-        boot = _BOOT.read_text(encoding="ascii").strip()
+        boot = _boot_id(_BOOT)
         namespace = str(_PROCESS_NAMESPACE.readlink())
     except OSError:
         boot, namespace = f"{uuid.getnode():x}", ""
     parts = "\n".join((boot, namespace, socket.gethostname()))
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
+
+
+@cache
+def _boot_id(file: Path) -> str:
+    """Return what the kernel calls this boot: read once, because every temporary name has it."""
+    return file.read_text(encoding="ascii").strip()
 
 
 def lasting_machine() -> str | None:
