@@ -19,7 +19,15 @@ from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
 from holdfast.storage.testing import RecordingReader
-from tests.ledgers.files.test_manifests import QUERY, Place, deliver, local, log_of, staged
+from tests.ledgers.files.test_manifests import (
+    QUERY,
+    Place,
+    deliver,
+    local,
+    log_of,
+    published,
+    staged,
+)
 
 
 def look(place: Place, query_id: str | None = QUERY) -> SinkState:
@@ -159,6 +167,72 @@ def test_an_output_that_was_moved_aside_is_not_missed(tmp_path: Path) -> None:
     folder_of(place).rename(tmp_path / aside)
     assert look(place).contents is Contents.UNKNOWN
     shutil.rmtree(tmp_path / aside)
+    assert look(place).contents is Contents.ABSENT
+
+
+def leftover(place: Place, name: str) -> None:
+    """Leave a folder with a file in staging, as a process that was killed while it removed one."""
+    folder = Path(place.url).parent / place.output().staged_for(QUERY) / name
+    folder.mkdir(parents=True)
+    (folder / "part-00000-left.csv").write_text("a")
+
+
+@pytest.mark.parametrize("name", ["replaced-0000000000-abc", "removed-abc"])
+def test_a_deleted_output_is_gone_although_staging_has_a_leftover(
+    tmp_path: Path, name: str
+) -> None:
+    """Of a batch whose attempt was being removed: by this version, and by older ones."""
+    place = local(tmp_path)
+    filled(place)
+    leftover(place, name)
+    assert look(place).contents is Contents.UNKNOWN
+    shutil.rmtree(folder_of(place))
+    assert look(place).contents is Contents.ABSENT
+    deliver(place, 3, "a")
+    assert list((tmp_path / place.output().staging).rglob("*")) == []
+
+
+def test_a_deleted_output_is_gone_although_marked_batches_are_still_staged(
+    tmp_path: Path,
+) -> None:
+    """The mark says that they were published; killed before staging was removed."""
+    place = local(tmp_path)
+    only = staged(place, 0, "a")
+    commit_manifest(place.output(), only)
+    published(place.output(), only)
+    assert look(place).contents is Contents.UNKNOWN
+    shutil.rmtree(folder_of(place))
+    (tmp_path / place.output().staged_for(QUERY) / only.staging).mkdir(parents=True, exist_ok=True)
+    assert look(place).contents is Contents.ABSENT
+
+
+def test_a_deleted_output_is_gone_although_a_rewind_is_not_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stays after the rewind must be there; what is taken back may be gone."""
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    place = local(tmp_path)
+    filled(place)
+    with monkeypatch.context() as patched:
+        patched.setattr("holdfast.ledgers.files.rewinding._remove_void", killed)
+        with pytest.raises(KeyboardInterrupt):
+            rewind(place.output(), QUERY, 1, generation=1)
+    for path in files_of(place, 2):
+        path.unlink()
+    assert (look(place).held.value, look(place).contents) == (1, Contents.UNKNOWN)
+    shutil.rmtree(folder_of(place))
+    assert look(place).contents is Contents.ABSENT
+
+
+def test_a_complete_output_is_missed_although_staging_has_a_leftover(tmp_path: Path) -> None:
+    """Only a folder of the newest batch is put back."""
+    place = local(tmp_path)
+    deliver(place, 0, "a", mode="complete")
+    leftover(place, f"{REPLACED}0000000000-abc")
+    shutil.rmtree(folder_of(place))
     assert look(place).contents is Contents.ABSENT
 
 

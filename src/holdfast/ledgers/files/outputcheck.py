@@ -21,7 +21,7 @@ from holdfast.ledgers.files.format import (
 )
 from holdfast.ledgers.files.manifests import ManifestLog, manifest_path, mark_path
 from holdfast.ledgers.files.output import MANIFESTS, PUBLISHED, STAGING, is_hidden, query_of
-from holdfast.ledgers.files.replacing import REPLACED
+from holdfast.ledgers.files.replacing import REMOVED, REPLACED
 from holdfast.storage.reading import FileKind, Reader
 
 Open = Callable[[str], Reader]
@@ -124,7 +124,7 @@ class _Staged:
         strange = []
         for path in sorted(files):
             query, name, inner = ([*path.split("/", 2), "", ""])[:3]
-            if inner and (attempt_of(name) is not None or name.startswith(REPLACED)):
+            if inner and (attempt_of(name) is not None or name.startswith((REPLACED, REMOVED))):
                 self.attempts.setdefault(f"{query_of(query)}/{name}", set()).add(inner)
             else:
                 strange.append(path)

@@ -21,7 +21,13 @@ from holdfast.ledgers.files.format import (
 )
 from holdfast.ledgers.files.manifests import ManifestLog, is_marked, manifest_path, mark_path
 from holdfast.ledgers.files.output import FileOutput, query_of
-from holdfast.ledgers.files.replacing import REPLACED, remove_whole, replace_output, tidy_replaced
+from holdfast.ledgers.files.replacing import (
+    REMOVED,
+    REPLACED,
+    remove_whole,
+    replace_output,
+    tidy_replaced,
+)
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.storage.parallel import side_by_side
 from holdfast.storage.reading import Listed
@@ -110,6 +116,9 @@ def remove_leftovers(
             driver=driver,
         ):
             remove_whole(output, query_id, f"{folder}/{staged}")
+    for name in names:
+        if name.startswith(REMOVED):
+            output.remove_tree(f"{folder}/{name}")
     if any(name.startswith(REPLACED) for name in names):
         tidy_replaced(output, log, watch, query_id, driver)
     output.writer.remove_folder(folder)

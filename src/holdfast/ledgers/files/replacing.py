@@ -19,7 +19,12 @@ from holdfast.ledgers.files.output import FileOutput, query_of
 from holdfast.ledgers.identity import BatchIdentity
 
 REPLACED = "replaced-"
-"""How the name of an output begins that mode complete replaced."""
+"""How the name of an output begins that mode complete replaced.
+
+Older versions also gave it to attempts that they were removing.
+"""
+REMOVED = "removed-"
+"""How the name of an attempt begins that is being removed: no file of it is needed any more."""
 _QUIET_ROUNDS = 4
 """How often nothing must be found before a folder is taken for cleared.
 
@@ -153,11 +158,17 @@ def remove_whole(output: FileOutput, query_id: str, folder: str) -> bool:
     if not output.around.is_local:
         output.remove_tree(folder)
         return True
-    aside = _away(output, query_id, 0)
+    aside = f"{output.staged_for(query_id)}/{REMOVED}{uuid.uuid4().hex[:12]}"
     if _moved(output, folder, aside) is not MoveResult.DONE:
         return False
     output.remove_tree(aside)
     return True
+
+
+def is_moved_away(output: FileOutput, manifest: Manifest) -> bool:
+    """Return whether the folder of a batch was moved away from the output; the next start brings it
+    back."""
+    return manifest.mode == "complete" and _away_with(output, manifest) is not None
 
 
 def _source(output: FileOutput, manifest: Manifest) -> str | None:
@@ -165,6 +176,11 @@ def _source(output: FileOutput, manifest: Manifest) -> str | None:
     staging = output.staged_for(manifest.query_id)
     if manifest.staging in output.reader.names(staging):
         return f"{staging}/{manifest.staging}"
+    return _away_with(output, manifest)
+
+
+def _away_with(output: FileOutput, manifest: Manifest) -> str | None:
+    """Return the replaced output that is the folder of a batch."""
     for query_id in _staging_queries(output):
         for name in _replaced(output, query_id):
             folder = f"{output.staged_for(query_id)}/{name}"

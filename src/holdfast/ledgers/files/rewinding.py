@@ -21,7 +21,7 @@ from holdfast.ledgers.files.manifests import (
     mark_path,
 )
 from holdfast.ledgers.files.output import FileOutput, is_hidden, query_of
-from holdfast.ledgers.files.replacing import replace_output, take_output_away
+from holdfast.ledgers.files.replacing import REMOVED, replace_output, take_output_away
 from holdfast.wording import counted
 
 
@@ -148,7 +148,10 @@ def _remove_void_staging(output: FileOutput, epochs: Epochs) -> None:
         query_id = query_of(folder)
         for name in sorted(output.reader.names(f"{output.staging}/{folder}")):
             attempt = attempt_of(name)
-            if attempt is not None and attempt.epoch < epochs.epoch(query_id, attempt.batch_id):
+            is_void = attempt is not None and attempt.epoch < epochs.epoch(
+                query_id, attempt.batch_id
+            )
+            if is_void or name.startswith(REMOVED):
                 output.remove_tree(f"{output.staging}/{folder}/{name}")
         output.writer.remove_folder(f"{output.staging}/{folder}")
 

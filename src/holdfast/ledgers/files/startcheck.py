@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from holdfast.errors import StorageError
 from holdfast.ledgers.files.format import Epochs, Manifest
-from holdfast.ledgers.files.manifests import ManifestLog, read_manifest_ledger
+from holdfast.ledgers.files.manifests import ManifestLog, is_marked, read_manifest_ledger
 from holdfast.ledgers.files.output import A_FOLDER, FileOutput, file_prefix, is_hidden
-from holdfast.ledgers.files.replacing import REPLACED
+from holdfast.ledgers.files.replacing import is_moved_away
 from holdfast.ledgers.sinkstate import NO_QUERY_YET, Contents, LastCommitted, SinkAnswer, SinkState
 from holdfast.storage.location import canonical
 
@@ -151,21 +151,21 @@ def _newest_published(
 ) -> Manifest | None:
     """Return the newest batch whose files were published, None where there is none or unknown.
 
-    What still lies in staging is published by the next batch, an output that was moved aside is
-    put back by it, and what is being taken back may have lost its files.
+    What still lies in staging is published by the next batch, unless a mark says that it was. In
+    mode complete, an output that was moved away is put back by the next batch, and what is being
+    taken back may have taken the output along; appended batches that stay keep their files.
     """
-    if epochs.unfinished:
-        return None
     staged = output.reader.names(output.staged_for(query_id))
-    if any(name.startswith(REPLACED) for name in staged):
-        return None
     for number, batch_id in enumerate(reversed(log.batches(query_id, epochs))):
         if number == LOOKED_AT and _contents(output) is not Contents.ABSENT:
             break
         manifest = log.manifest(query_id, batch_id, epochs)
         if manifest is None:
             continue
-        if manifest.staging not in staged and manifest.files:
+        if manifest.mode == "complete" and (epochs.unfinished or is_moved_away(output, manifest)):
+            break
+        is_published = manifest.staging not in staged or is_marked(output, manifest)
+        if is_published and manifest.files:
             return manifest
         if manifest.mode == "complete":
             break
