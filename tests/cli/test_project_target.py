@@ -55,6 +55,26 @@ def test_a_job_that_never_ran_starts_fresh(project: Path) -> None:
     assert answered.document["result"]["next_start"]["action"] == "fresh"
 
 
+@pytest.mark.parametrize("command", ["evidence", "state", "backup"])
+def test_a_job_without_a_checkpoint_has_not_run_yet(project: Path, command: str) -> None:
+    """Its path is right: no advice to check the spelling."""
+    answered = holdfast(command, "never-ran", "--json")
+    error = answered.document["error"]
+    assert (answered.status, error["code"]) == (21, "HF7001")
+    assert error["message"] == "job never-ran has not run yet: its checkpoint does not exist"
+    assert error["next"] == ["holdfast run never-ran"]
+    by_path = holdfast(command, str(project / "places" / "never-ran"), "--json").document["error"]
+    assert "spelling" in by_path["next"][0]
+
+
+def test_a_job_whose_checkpoint_was_deleted_has_run(project: Path) -> None:
+    """What its runs left beside it says so."""
+    (project / "places" / ".holdfast" / "never-ran" / "runs").mkdir(parents=True)
+    (project / "places" / ".holdfast" / "never-ran" / "runs" / "000001.json").write_text("{}")
+    answered = holdfast("state", "never-ran", "--json")
+    assert "has not run yet" not in answered.document["error"]["message"]
+
+
 def test_an_unknown_job_names_the_nearest(project: Path) -> None:
     """Status 2."""
     shown = holdfast("inspect", "reading")

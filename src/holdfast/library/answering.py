@@ -7,10 +7,11 @@ from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
 from holdfast.answers import Answer, changing_steps
-from holdfast.errors import UsageError
+from holdfast.errors import NotFoundError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.steps import Steps, lacks_job, named_steps, repeated_options
 from holdfast.targets.jobs import job_named
+from holdfast.targets.opening import not_run_yet
 
 Arguments = ParamSpec("Arguments")
 Answered = TypeVar("Answered", bound=Answer[Any])
@@ -50,7 +51,14 @@ def names_target(act: Callable[Arguments, Answered]) -> Callable[Arguments, Answ
         given = args[0] if args else kwargs.get("target", kwargs.get("backup"))
         change = partial(named, target=_target_of(given), project=_chosen(kwargs))
         with changing_steps(change):
-            return act(*args, **kwargs).with_steps(change)
+            try:
+                return act(*args, **kwargs).with_steps(change)
+            except NotFoundError as error:
+                options: Any = kwargs.get("storage_options", ())
+                of_job = not_run_yet(error, str(given), _chosen(kwargs), options)
+                if of_job is None:
+                    raise
+                raise of_job from error
 
     return repeats_project(naming_target)
 

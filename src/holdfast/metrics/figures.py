@@ -161,7 +161,9 @@ def _after_batch(known: JobFigures, event: BatchDone) -> JobFigures:
 _FAILED_JOBS = frozenset(
     {JobState.FAILED, JobState.REFUSED, JobState.LOST_LEASE, JobState.KILLED, JobState.GONE}
 )
-_ENDED = _FAILED_JOBS | {JobState.FINISHED, JobState.STOPPED, JobState.SKIPPED}
+_ENDED = _FAILED_JOBS | {
+    JobState.FINISHED, JobState.STOPPED, JobState.SKIPPED, JobState.RESTORED, JobState.REMEDIED,
+}  # fmt: skip
 _UNKNOWN = frozenset({JobState.UNCLEAR, JobState.UNREADABLE})
 """One look cannot say whether a driver runs."""
 

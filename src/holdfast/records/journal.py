@@ -143,7 +143,7 @@ class Journal:
 
     def read(self, act_id: str) -> JournalledAct:
         """Return an act with its entries and its outcome; raise where it is gone, or damaged."""
-        return _journalled(self.reader, act_id)
+        return journalled_act(self.reader, act_id)
 
     def acts(self) -> tuple[JournalledAct, ...]:
         """Return every act, the newest first; raise CheckpointError for one that is damaged."""
@@ -171,7 +171,7 @@ class Journal:
 
     def _newest_digest(self) -> str | None:
         known = act_ids(self.reader)
-        return _journalled(self.reader, known[-1]).last_digest if known else None
+        return journalled_act(self.reader, known[-1]).last_digest if known else None
 
     def _write(self, path: str, document: Mapping[str, object]) -> bool:
         content = json.dumps(document, sort_keys=True).encode("ascii")
@@ -185,7 +185,8 @@ def act_ids(journal: Reader) -> list[str]:
     return sorted(one for one in journal.names("") if "intent.json" in journal.names(one))
 
 
-def _journalled(journal: Reader, act_id: str) -> JournalledAct:
+def journalled_act(journal: Reader, act_id: str) -> JournalledAct:
+    """Return an act with its entries and its outcome; raise where it is gone, or damaged."""
     act = _read(journal, act_id)
     if act is None:
         raise NotFoundError("HF7001", f"the journal has no act {act_id}", at=journal.location)

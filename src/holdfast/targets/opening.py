@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import NotFoundError, ProjectError, SinkError, StorageError
+from holdfast.errors import HoldfastError, NotFoundError, ProjectError, SinkError, StorageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.jobs.target import Target, resolve_place, resolve_target
 from holdfast.storage.beside import beside, part_of
@@ -112,6 +112,30 @@ def resolved(target: str | Path, project: ProjectChoice, storage_options: Storag
     )
 
 
+def not_run_yet(
+    error: NotFoundError, target: str, project: ProjectChoice, storage_options: StorageOptions
+) -> NotFoundError | None:
+    """Return what to say where the missing checkpoint is one of a job that has never run; else
+    None."""
+    from holdfast.records.folder import records_of
+
+    try:
+        found = resolved(target, project, storage_options)
+        if found.job is None or error.at != found.location.shown:
+            return None
+        if not records_of(found.location, found.settings).names() <= _OF_STARTS:
+            return None
+    except HoldfastError:
+        return None
+    return NotFoundError(
+        "HF7001",
+        f"job {found.job} has not run yet: its checkpoint does not exist",
+        at=error.at,
+        why="Spark creates the checkpoint when the job first starts",
+        next_steps=("holdfast run JOB",),
+    )
+
+
 def local_folder(location: Location) -> Path | None:
     """Return the folder of a place on this machine, None elsewhere."""
     return Path(location.url) if location.is_local else None
@@ -126,6 +150,8 @@ def working_folder() -> Path:
         raise NotFoundError("HF7001", message) from error
 
 
+_OF_STARTS = frozenset({"lease", "attempts", "restarts"})
+"""Records that a start leaves which failed before anything ran."""
 _NO_FOLDERS = frozenset({"postgres", "jdbc", "custom"})
 
 

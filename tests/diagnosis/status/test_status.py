@@ -77,6 +77,12 @@ def checkpoint(project: Path) -> Path:
     return project / "checkpoints" / "orders"
 
 
+def drawn(answer: Answer[Status]) -> str:
+    console = Console(width=160, file=io.StringIO(), record=True)
+    draw_status(answer, console)
+    return console.export_text()
+
+
 def own_run(generation: int = 1, **changes: Any) -> Run:
     return run_on("pending", generation=generation, **changes)
 
@@ -510,9 +516,7 @@ def test_a_driver_that_waits_to_restart_its_job(project: Path) -> None:
     assert (job.next_restart.due_at, job.next_restart.restart) == (note.due_at, 1)
     (finding,) = [one for one in answer.findings if one.code == "HF2346"]
     assert f"restarts it at {note.due_at} (restart 1 of at most 10)" in finding.message
-    console = Console(width=160, file=io.StringIO(), record=True)
-    draw_status(answer, console)
-    text = console.export_text()
+    text = drawn(answer)
     assert "restarting" in text and "Next restarts" in text
     (figures,) = figures_of_status(answer.result, 0.0)
     assert (figures.state, figures.up, figures.ended, figures.failed) == (
@@ -526,3 +530,92 @@ def test_a_driver_that_waits_to_restart_its_job(project: Path) -> None:
     restarts.write(note)
     write_runs(checkpoint(project), own_run(2, started_at=moment_after(note.at, 60.0)))
     assert orders(project).state is JobState.FINISHED and orders(project).next_restart is None
+
+
+def restored(project: Path, *, kind: str = "restore", outcome: str = "restored") -> None:
+    """Keep an act on the checkpoint of `orders` that was done to its end."""
+    place = open_records(parse_location(str(checkpoint(project))), StorageSettings())
+    with acting(place.folder, kind) as held:
+        journal = place.under(held).journal
+        one = Act(
+            f"20260301T1000000{held.generation:02d}Z", kind, {"backup": "20260228T100000000Z"}
+        )
+        journal.begin(one)
+        journal.end(one, outcome)
+
+
+@pytest.mark.parametrize("ended", [Ended.FAILED, Ended.REFUSED, None])
+def test_a_restore_ends_the_alarm_and_says_what_the_next_start_does(
+    project: Path, ended: Ended | None
+) -> None:
+    write_runs(checkpoint(project), own_run(ended=ended, ended_at=None))
+    taken(records_beside(checkpoint(project)), dead_holder())
+    assert told(project).exit_status == 3
+    restored(project)
+    answer = told(project)
+    one = answer.result.jobs[0]
+    assert (one.state, answer.exit_status) == (JobState.RESTORED, 0)
+    assert one.remedy is not None and one.remedy.kind == "restore"
+    assert one.next_start == "runs batch 2 again"
+    (finding,) = answer.findings
+    assert finding.severity is Severity.INFO
+    assert "since then restored from backup 20260228T100000000Z" in finding.message
+    assert "the next start runs batch 2 again" in drawn(answer)
+
+
+def test_a_restore_is_over_with_the_next_start(project: Path) -> None:
+    write_runs(checkpoint(project), own_run(ended=Ended.FAILED))
+    taken(records_beside(checkpoint(project)), dead_holder())
+    restored(project)
+    late = "2100-03-02T10:00:00.000Z"
+    failed = attempt(project, at=late)
+    assert orders(project).state is JobState.REFUSED and failed.at == late
+    write_runs(checkpoint(project), own_run(9, ended=Ended.FAILED, started_at=late))
+    answer = told(project)
+    assert (answer.result.jobs[0].state, answer.exit_status) == (JobState.FAILED, 3)
+    assert (answer.result.jobs[0].remedy, answer.result.jobs[0].next_start) == (None, None)
+
+
+def test_a_start_that_failed_before_a_restore_is_past(project: Path) -> None:
+    write_runs(checkpoint(project), own_run())
+    attempt(project)
+    assert orders(project).state is JobState.REFUSED
+    taken(records_beside(checkpoint(project)), dead_holder())
+    restored(project)
+    assert (orders(project).state, told(project).exit_status) == (JobState.RESTORED, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "state"),
+    [
+        ("repair", "applied", JobState.REMEDIED),
+        ("restore", "unchanged", JobState.FAILED),
+        ("clean", "applied", JobState.FAILED),
+        ("undo", "undone", JobState.FAILED),
+    ],
+)
+def test_only_what_changed_the_checkpoint_for_good_counts(
+    project: Path, kind: str, outcome: str, state: JobState
+) -> None:
+    write_runs(checkpoint(project), own_run(ended=Ended.FAILED))
+    taken(records_beside(checkpoint(project)), dead_holder())
+    restored(project, kind=kind, outcome=outcome)
+    assert orders(project).state is state
+
+
+def test_a_restore_that_was_undone_leaves_the_failure(project: Path) -> None:
+    write_runs(checkpoint(project), own_run(ended=Ended.FAILED))
+    taken(records_beside(checkpoint(project)), dead_holder())
+    restored(project)
+    restored(project, kind="undo", outcome="undone")
+    assert orders(project).state is JobState.FAILED
+
+
+def test_a_restored_checkpoint_that_lacks_an_entry_stays_red(project: Path) -> None:
+    write_runs(checkpoint(project), own_run(ended=Ended.FAILED))
+    taken(records_beside(checkpoint(project)), dead_holder())
+    restored(project)
+    (checkpoint(project) / "offsets" / "1").unlink()
+    answer = told(project)
+    assert answer.exit_status == 3
+    assert answer.result.jobs[0].next_start is None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _STYLES = {
     **dict.fromkeys((JobState.RUNNING, JobState.FINISHED, JobState.STOPPED), "green"),
     **dict.fromkeys((JobState.KILLED, JobState.UNCLEAR, JobState.SKIPPED), "yellow"),
-    JobState.RESTARTING: "yellow",
+    **dict.fromkeys((JobState.RESTARTING, JobState.RESTORED, JobState.REMEDIED), "yellow"),
     JobState.RETIRED: "dim",
     **dict.fromkeys((JobState.FAILED, JobState.REFUSED, JobState.LOST_LEASE), "red"),
     **dict.fromkeys((JobState.INTERRUPTED, JobState.UNREADABLE, JobState.GONE), "bold red"),
@@ -45,6 +45,7 @@ def draw_status(answer: Answer[Status], console: Console) -> None:
         _draw_blocks(status.jobs, console)
     _draw_holders(status.jobs, console)
     _draw_restarts(status.jobs, console)
+    _draw_remedies(status.jobs, console)
     _draw_sinks(status.jobs, console)
     for one in status.jobs:
         if one.backup_every is not None:
@@ -145,6 +146,16 @@ def _draw_restarts(jobs: Iterable[JobStatus], console: Console) -> None:
         console.print()
         console.print(Text("Next restarts", "bold"))
         console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def _draw_remedies(jobs: Iterable[JobStatus], console: Console) -> None:
+    """Draw what was done to a checkpoint since its last run, and how the next start goes on."""
+    for one in jobs:
+        if (done := one.remedy) is None:
+            continue
+        what = f"restored from backup {done.backup}" if done.backup else f"{done.kind} applied"
+        follows = "" if one.next_start is None else f"; the next start {one.next_start}"
+        console.print(Text(f"{one.job}: {what} at {_moment(done.ended_at)}{follows}"))
 
 
 def _draw_holders(jobs: Iterable[JobStatus], console: Console) -> None:

@@ -121,13 +121,14 @@ def killed_run(recorded: Recorded, target: str, severity: Severity) -> Iterator[
     """Report a last run that was killed; the target makes the next step complete."""
     if last_run_state(recorded) is not RunState.KILLED:
         return
-    run = recorded.runs[0]
+    run, severity = recorded.runs[0], _weighed(severity, recorded)
     message = (
         f"run {run.generation} of job {run.job} did not end cleanly (no final record): its "
         f"process is gone; it began at {run.started_at}"
     )
     if recorded.lease is not None and recorded.lease.ends:
         message += "; its JVM is still ending, and a new start is refused until then"
+    message += _since(recorded)
     evidence = {"generation": run.generation, "last_batch": run.last_batch}
     named = shlex.quote(target)
     steps = tuple(step.replace("TARGET", named) for step in code_of("HF2345").next_steps)
@@ -142,6 +143,7 @@ def failed_run(recorded: Recorded) -> Iterator[Finding]:
     failure = run.failure
     reason = f": {failure.message}" if failure is not None else ""
     message = f"run {run.generation} of job {run.job} {run.ended.value}{reason}{_again(recorded)}"
+    message += _since(recorded)
     evidence: dict[str, object] = {"generation": run.generation, "ended_at": run.ended_at}
     steps: tuple[str, ...] = ()
     why = ""
@@ -152,7 +154,17 @@ def failed_run(recorded: Recorded) -> Iterator[Finding]:
             # As `run` reported it: such an end need not come again.
             why = code_of(failure.code).why
             steps = (*code_of(failure.code).next_steps, *steps)
-    yield Finding("HF2346", Severity.WARNING, message, Place(""), evidence, why, steps)
+    severity = _weighed(Severity.WARNING, recorded)
+    yield Finding("HF2346", severity, message, Place(""), evidence, why, steps)
+
+
+def _weighed(severity: Severity, recorded: Recorded) -> Severity:
+    """Return how serious the end of the newest run still is: a remedy makes it the past."""
+    return severity if recorded.settled is None else Severity.INFO
+
+
+def _since(recorded: Recorded) -> str:
+    return "" if recorded.settled is None else f"; since then {recorded.settled.words}"
 
 
 def failed_attempt(recorded: Recorded) -> Attempt | None:
@@ -165,6 +177,8 @@ def failed_attempt(recorded: Recorded) -> Attempt | None:
     if lease is not None and lease.runs and not lease.ends:
         return None
     up = run.ended_at or "" if run is not None and run.ended in _GOOD_ENDS else ""
+    if recorded.settled is not None:
+        up = max(up, recorded.settled.ended_at)
     since = recorded.attempts_since_run
     return next((one for one in since if one.exit_status != _IN_USE and one.at > up), None)
 

@@ -40,6 +40,10 @@ class JobState(str, Enum):
     """Its last run has no final record, and its driver is gone."""
     UNCLEAR = "unclear"
     """Its last run is on another machine: one look cannot show whether it is alive."""
+    RESTORED = "restored"
+    """A backup was restored since its last run; `next_start` says how it goes on."""
+    REMEDIED = "remedied"
+    """A plan was applied since its last run; `next_start` says how it goes on."""
     RETIRED = "retired"
     """It is over: a plan archived its checkpoint, and no start is accepted."""
     RESTORING = "restoring"
@@ -68,6 +72,20 @@ class LeaseShown:
     """Age of the last heartbeat, if both clocks agree; null if there is none."""
     act: str | None = None
     """What is done to the checkpoint, such as `restore`; null for a driver that runs the job."""
+
+
+@dataclass(frozen=True)
+class RemedyShown:
+    """What was done to the checkpoint since the last run."""
+
+    act: str
+    """Its id in the journal."""
+    kind: str
+    """`restore`, or the remedy of the plan."""
+    backup: str | None
+    """The backup that was restored; null for a plan."""
+    ended_at: str
+    """When it was done."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +157,10 @@ class JobStatus(OneLine):
     """The declared time between two backups that `run` makes; null where it makes none."""
     newest_backup: str | None = None
     """When the newest backup was made; null where there is none, or `run` makes none."""
+    remedy: RemedyShown | None = None
+    """The restore, repair, replay or reset since the last run; null once a later run has begun."""
+    next_start: str | None = None
+    """What the next start does after it, as far as the names in the logs say; else null."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -31,14 +31,22 @@ from holdfast.diagnosis.checks.runs import (
 from holdfast.diagnosis.checks.sink.sparkfiles import output_of_spark
 from holdfast.diagnosis.inspection.runs.recorded import NOTHING_RECORDED, Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.runs.restarts import attempt_shown, newest_batch_shown, run_shown
-from holdfast.diagnosis.status.result import JobState, JobStatus, LeaseShown, RestartShown, Status
+from holdfast.diagnosis.status.result import (
+    JobState,
+    JobStatus,
+    LeaseShown,
+    RemedyShown,
+    RestartShown,
+    Status,
+)
 from holdfast.errors import HoldfastError, StorageError
 from holdfast.findings import Finding, Place, Severity, named, rooted, worst_first
 from holdfast.ledgers.reading import SinkPlace
 from holdfast.ledgers.sinkstate import LastCommitted
 from holdfast.records.leases.state import LeaseState, Standing
 from holdfast.records.run import Run
-from holdfast.records.starts import NextRestart
+from holdfast.records.settled import SettledAct
+from holdfast.records.starts import Attempt, NextRestart
 from holdfast.storage.parallel import side_by_side
 from holdfast.storage.reading import Reader
 
@@ -166,7 +174,28 @@ def _job_status(seen: _Seen) -> JobStatus:
         next_restart=_next_restart(seen.recorded.next_restart),
         backup_every=place.backup_every,
         newest_backup=seen.newest_backup,
+        remedy=_remedy(seen.recorded.settled),
+        next_start=_next_start(seen),
     )
+
+
+def _remedy(settled: SettledAct | None) -> RemedyShown | None:
+    if settled is None:
+        return None
+    return RemedyShown(settled.id, settled.kind, settled.backup, settled.ended_at)
+
+
+def _next_start(seen: _Seen) -> str | None:
+    """Return what the next start does, where a remedy waits for it and nothing speaks against."""
+    overview = seen.overview
+    if _state(seen) not in (JobState.RESTORED, JobState.REMEDIED):
+        return None
+    if any(one.severity.rank >= Severity.ERROR.rank for one in _findings(seen)):
+        return None
+    if overview.pending is not None:
+        return f"runs batch {overview.pending} again"
+    newest = overview.last_planned
+    return "begins with batch 0" if newest is None else f"continues with batch {newest + 1}"
 
 
 def _runs_of_query(seen: _Seen) -> list[Run]:
@@ -184,9 +213,18 @@ def _state(seen: _Seen) -> JobState:
         return JobState.RETIRED
     if seen.error is not None:
         return JobState.UNREADABLE
+    return _state_of_runs(seen)
+
+
+def _state_of_runs(seen: _Seen) -> JobState:
+    """Return how the job stands after its runs, attempts and remedies."""
+    recorded = seen.recorded
     state, failed = last_run_state(recorded), failed_attempt(recorded)
     if recorded.next_restart is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
         return JobState.UNCLEAR if recorded.restarting is None else JobState.RESTARTING
+    if _awaits_start(seen, state, failed):
+        is_restore = recorded.settled is not None and recorded.settled.backup is not None
+        return JobState.RESTORED if is_restore else JobState.REMEDIED
     if failed is not None and state not in (RunState.RUNNING, RunState.UNCLEAR):
         return JobState(failed.ended.value)
     if recorded.was_reset and not seen.overview.exists:
@@ -197,6 +235,13 @@ def _state(seen: _Seen) -> JobState:
         return JobState.UNRECORDED if seen.overview.exists else JobState.NEW
     ended = recorded.runs[0].ended if recorded.runs else None
     return JobState(ended.value) if state is RunState.ENDED and ended else _BY_RUN[state]
+
+
+def _awaits_start(seen: _Seen, state: RunState | None, failed: Attempt | None) -> bool:
+    """Whether a remedy was done since the last run, and no start was tried since."""
+    if seen.recorded.settled is None or not seen.overview.exists or failed is not None:
+        return False
+    return state not in (RunState.RUNNING, RunState.UNCLEAR)
 
 
 def _next_restart(note: NextRestart | None) -> RestartShown | None:

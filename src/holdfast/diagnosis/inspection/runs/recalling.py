@@ -18,6 +18,7 @@ from holdfast.records.recordings import RECORDINGS_PART, KeptRecording, Recordin
 from holdfast.records.retirements import RETIREMENT_PART, Retirement, Retirements
 from holdfast.records.rewinds import REWINDS_PART, Rewind, Rewinds
 from holdfast.records.run import Run
+from holdfast.records.settled import SettledAct, settled_since
 from holdfast.records.starts import (
     ATTEMPTS_PART,
     Attempt,
@@ -65,6 +66,7 @@ def read_records(
         next_restart=awaited_restart(note, _newest_start(found, attempts, seen)),
         act=(act := look.act() if "journal" in names else None),
         act_at_work=act is not None and look.at(lambda: is_busy(folder.place(BACKUPS_PART)), False),
+        settled=look.settled(found) if lease and "journal" in names else None,
         rewinds=look.rewinds() if REWINDS_PART in names else (),
         retirement=look.retirement() if RETIREMENT_PART in names else None,
         moved_from=look.moved_from() if MOVES_PART in names else (),
@@ -140,6 +142,10 @@ class _RecordsReading:
     def rewinds(self) -> tuple[Rewind, ...]:
         none: tuple[Rewind, ...] = ()
         return self.at(Rewinds(self.folder).all, none)
+
+    def settled(self, runs: Sequence[Run]) -> SettledAct | None:
+        newest = runs[0].generation if runs else 0
+        return self.at(lambda: settled_since(self.folder.place("journal"), newest), None)
 
     def retirement(self) -> Retirement | None:
         return self.at(Retirements(self.folder).current, None)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from holdfast.records.retirements import Retirement
     from holdfast.records.rewinds import Rewind
     from holdfast.records.run import Run
+    from holdfast.records.settled import SettledAct
     from holdfast.records.starts import Attempt, NextRestart
 
 CopyOf = Callable[[str, int], "bytes | None"]
@@ -50,6 +51,9 @@ class Recorded:
     """A restore that was begun and has no outcome."""
     act_at_work: bool = False
     """Somebody is at it right now."""
+    settled: SettledAct | None = None
+    """A restore or another remedy that was finished since the newest run began; None where there is
+    none, or the lease was not asked for."""
     rewinds: tuple[Rewind, ...] = ()
     """Batches that a plan took back, so that they no longer count."""
     retirement: Retirement | None = None
