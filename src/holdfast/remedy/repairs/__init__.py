@@ -13,6 +13,9 @@ from holdfast.remedy.repairs.places import ELSEWHERE, recorded_paths
 from holdfast.remedy.repairs.repair import DAMAGED_ENTRY, Damaged, Fix, Repair
 from holdfast.remedy.repairs.snapshots import DAMAGED_SNAPSHOT, damaged_snapshots
 
+_NEWEST_LOST = frozenset(("HF2210", "HF2342", "HF2411"))
+"""What is found where the newest entry is gone: the checkpoint looks like an earlier one."""
+
 _BY_ITSELF = {
     "HF2207": "the next start passes these batches over",
     "HF2451": "the next start of the job publishes what is committed first",
@@ -35,7 +38,8 @@ REPAIRS: tuple[Repair, ...] = (
     Repair(
         "kept offsets",
         DAMAGED_ENTRY
-        | {"HF2203", "HF2204", "HF2208", "HF2214", "HF2215", "HF2218", "HF2236", "HF3027"},
+        | {"HF2203", "HF2204", "HF2208", "HF2214", "HF2215", "HF2218", "HF2236", "HF3027"}
+        | _NEWEST_LOST,
         kept_entries,
     ),
     Repair("files from a backup", RESTORABLE, backed_up_files),
