@@ -40,6 +40,11 @@ def look_at_job_output(job: ReadyJob, sight: SinkState | None) -> OutputSeen:
     return OutputSeen(_why_not_clearable(job.sink), _is_empty(job.sink, sight))
 
 
+def can_fence(sink: ReadySink) -> bool:
+    """Return whether the sink can lock older drivers out and keep its rows."""
+    return not sink.native and sink.format in CLEARABLE
+
+
 def _why_not_clearable(sink: ReadySink) -> str | None:
     if sink.native:
         return f"Spark's own {sink.format} sink writes it, and keeps no record of what is its own"

@@ -105,6 +105,11 @@ class FileCommits:
         self.known, self._had_folder = None, False
         takingback.clear(self.output, generation=generation)
 
+    def fence(self, query_id: str | None, *, generation: int) -> None:
+        """Accept no commit of an older generation any more; no file is changed."""
+        self._ready, self._watch.driver, self._delivered = False, None, None
+        takingback.fence(self.output, query_id, generation=generation)
+
     def _settle(self, identity: BatchIdentity) -> None:
         """Finish what an earlier attempt or run began: at the first batch, and after a failure."""
         query_id, generation = identity.query_id, identity.generation

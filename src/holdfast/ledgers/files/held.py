@@ -52,3 +52,7 @@ class HeldFiles:
     def clear(self, *, generation: int) -> None:
         """Remove every file of the sink, and all that is remembered of batches."""
         self._commits.clear(generation=generation)
+
+    def fence(self, query_id: str | None, *, generation: int) -> None:
+        """Lock older drivers of this query out; of every query where no batch is there."""
+        self._commits.fence(query_id, generation=generation)

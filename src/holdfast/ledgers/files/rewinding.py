@@ -50,6 +50,19 @@ def clear(output: FileOutput, *, generation: int) -> None:
     _take_back(output, log, None, -1, generation)
 
 
+def fence(output: FileOutput, query_id: str | None, *, generation: int) -> None:
+    """Accept no commit of an older generation of this query any more; change no file.
+
+    Where no batch is committed, not of a query either that nothing here tells of.
+    """
+    log = _ready(output, query_id, generation)
+    if not log.queries():
+        _take_back(output, log, None, -1, generation)
+    elif query_id is not None:
+        held = log.batches(query_id)
+        _take_back(output, log, query_id, held[-1] if held else -1, generation)
+
+
 def finish_taking_back(output: FileOutput, log: ManifestLog) -> None:
     """Finish what was begun and not ended, if anything was."""
     intent = log.intent()

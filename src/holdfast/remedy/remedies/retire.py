@@ -8,7 +8,7 @@ from holdfast.errors import PlanError
 from holdfast.ledgers.sinkstate import SinkAnswer
 from holdfast.remedy.drafting import archive_step, block_step, empty_step
 from holdfast.remedy.facts import Facts
-from holdfast.remedy.outputs import FILES
+from holdfast.remedy.outputs import can_fence
 from holdfast.remedy.plan import Downstream, Draft, Effects, Step
 from holdfast.remedy.steps.sink import FENCE
 
@@ -42,12 +42,7 @@ def plan_retire(facts: Facts, options: Mapping[str, str]) -> Draft:
 
 
 def _can_fence(facts: Facts) -> bool:
-    sink = facts.require_job().sink
-    if sink.native or facts.held.answer is not SinkAnswer.BATCH:
-        return False
-    if sink.format in ("postgres", "jdbc"):
-        return sink.mode == "append" and sink.batch_column is not None
-    return sink.format in FILES or (sink.format == "delta" and sink.mode == "append")
+    return facts.held.answer is SinkAnswer.BATCH and can_fence(facts.require_job().sink)
 
 
 def _notes(facts: Facts) -> Iterator[str]:

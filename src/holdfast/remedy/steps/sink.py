@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.crashpoints import reach
 from holdfast.errors import PlanError, SinkError
-from holdfast.ledgers.sinkstate import SinkAnswer
+from holdfast.ledgers.sinkstate import LastCommitted, SinkAnswer
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.work import Result, Work
 
@@ -37,10 +37,7 @@ class MarkSink:
 
         query_id = step.arguments.get("query_id")
         with work.open_sink() as sink:
-            held = None if query_id is None else sink.last_committed(query_id)
-            if held is not None and held.answer is SinkAnswer.UNKNOWN:
-                message = f"what the sink holds is unknown: {held.basis}"
-                raise PlanError("HF4603", message, at=work.records.location, next_steps=(_BACK,))
+            held = _held(sink, query_id, work)
             mark = sink.mark() if isinstance(sink, GivesBack) else None
         return {"held": None if held is None else held.value, "mark": mark}
 
@@ -122,19 +119,52 @@ class FenceSink:
     name: ClassVar[str] = FENCE
 
     def apply(self, step: Step, work: Work) -> Result:
-        """Leave the generation of the act in the sink, behind its newest batch."""
-        query_id = step.arguments["query_id"]
-        with work.open_sink() as sink:
-            held = sink.last_committed(query_id)
-            if held.answer is SinkAnswer.UNKNOWN and not held.closed:
-                message = f"what the sink holds is unknown: {held.basis}"
-                raise PlanError("HF4603", message, at=work.records.location, next_steps=(_BACK,))
-            newest = -1 if held.value is None else held.value
-            sink.rewind(query_id, newest, generation=work.generation)
+        """Leave the generation of the act in the sink, behind its newest batch.
+
+        Raise PlanError (HF4601) where the plan counts on an empty sink and a batch came since.
+        """
+        from holdfast.spark.sinks.sink import Fences
+
+        query_id = step.arguments.get("query_id")
+        with _changed(work, "fenced") as sink:
+            held = _held(sink, query_id, work, may_be_closed=True)
+            newest = -1 if held is None or held.value is None else held.value
+            if isinstance(sink, Fences):
+                sink.fence(query_id, generation=work.generation)
+            elif query_id is not None:
+                sink.rewind(query_id, newest, generation=work.generation)
+            if step.arguments.get("empty") == "true":
+                _refuse_batches(sink, query_id, work)
         return {"held": newest}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Keep the fence: a driver from before the act must never write again."""
+
+
+def _held(
+    sink: HeldSink, query_id: str | None, work: Work, *, may_be_closed: bool = False
+) -> LastCommitted | None:
+    """Return what the sink holds of a query; raise PlanError (HF4603) where that is unknown."""
+    held = None if query_id is None else sink.last_committed(query_id)
+    is_known = held is None or held.answer is not SinkAnswer.UNKNOWN
+    if not (is_known or (may_be_closed and held is not None and held.closed)):
+        assert held is not None
+        message = f"what the sink holds is unknown: {held.basis}"
+        raise PlanError("HF4603", message, at=work.records.location, next_steps=(_BACK,))
+    return held
+
+
+def _refuse_batches(sink: HeldSink, query_id: str | None, work: Work) -> None:
+    """Raise PlanError (HF4601) where a driver delivered to a sink that was to be empty."""
+    for one in sorted(sink.queries()) if query_id is None else (query_id,):
+        held = sink.last_committed(one)
+        if held.value is not None:
+            message = (
+                f"the output is not empty any more: batch {held.value} of the query {one} was "
+                "committed after the plan was made"
+            )
+            steps = (_BACK, "then clear the output: holdfast plan reset TARGET --output clear")
+            raise PlanError("HF4601", message, at=work.records.location, next_steps=steps)
 
 
 def _marked(work: Work) -> dict[str, Any]:

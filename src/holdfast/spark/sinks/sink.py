@@ -87,6 +87,19 @@ class TellsOffsets(Protocol):
 
 
 @runtime_checkable
+class Fences(Protocol):
+    """A sink that can lock older drivers out and keep every row."""
+
+    def fence(self, query_id: str | None, *, generation: int) -> None:
+        """Accept no commit of an older generation of this query any more; change no row.
+
+        Where no batch of anybody is there, of no query: nobody else's driver is kept out by that.
+
+        Raise SinkError, and change nothing, where a newer generation has been here.
+        """
+
+
+@runtime_checkable
 class GivesBack(Protocol):
     """A sink that can bring back what was cleared or rewound, as it was when it was marked."""
 

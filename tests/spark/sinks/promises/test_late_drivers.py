@@ -186,3 +186,38 @@ def test_whoever_takes_back_late_changes_nothing(tried: Tried, act: str) -> None
     seen = tried.seen()
     assert refused(lambda: take_back(tried, late, act)) == "HF5042"
     assert tried.seen() == seen
+
+
+@fenced
+def test_an_old_driver_commits_nothing_after_a_fence_and_no_row_goes(
+    tried: Tried, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = tried.opened(), tried.opened()
+    for number in range(2):
+        assert outcome(partial(old.write, tried.batch(number), identity(number))) == "written"
+    fence = partial(new.fence, QUERY, generation=3)
+    at_point(monkeypatch, late_points(tried)[0], fence)
+    assert outcome(lambda: old.write(tried.batch(2), identity(2))) in REFUSED
+    assert tried.rows() == tried.state(0, 1)
+    check_ledger(tried, [0, 1])
+    assert refused(lambda: new.fence(QUERY, generation=2)) in {"HF5026", "HF5042", "HF5062"}
+    known = identity(2, generation=4)
+    assert outcome(lambda: tried.opened().write(tried.batch(2), known)) == "written"
+    assert tried.rows() == tried.state(0, 1, 2)
+    check_ledger(tried, [0, 1, 2])
+
+
+@subjects_with(lambda one: one.takes_back and one.family != "delta")
+def test_the_first_batch_of_an_old_driver_after_a_fence_of_an_empty_sink(
+    tried: Tried, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is no Delta table, nothing can hold a fence."""
+    old, new = tried.opened(), tried.opened()
+    fence = partial(new.fence, QUERY, generation=3)
+    at_point(monkeypatch, late_points(tried)[0], fence)
+    assert outcome(lambda: old.write(tried.batch(0), identity(0))) in REFUSED
+    assert tried.rows().total() == 0
+    check_ledger(tried, [])
+    known = identity(0, "new", generation=4)
+    assert outcome(lambda: tried.opened().write(tried.batch(0), known)) == "written"
+    assert tried.rows() == tried.state(0)

@@ -21,6 +21,7 @@ from holdfast.remedy.drafting import (
     refuse_protected,
 )
 from holdfast.remedy.facts import Facts
+from holdfast.remedy.outputs import can_fence
 from holdfast.remedy.plan import (
     Downstream,
     Draft,
@@ -34,7 +35,7 @@ from holdfast.remedy.plan import (
 )
 from holdfast.remedy.readers import effect_of_clear, effect_of_new_output
 from holdfast.remedy.remedies.reset.starting import starting_of
-from holdfast.remedy.steps.sink import CLEAR, MARK
+from holdfast.remedy.steps.sink import CLEAR, FENCE, MARK
 
 CLEARED, KEPT, NONE = "clear", "keep-new", "none"
 PART_OF = "part_of"
@@ -60,6 +61,7 @@ def plan_reset(facts: Facts, options: Mapping[str, str]) -> Draft:
         start["output"] = _new_output(facts, options, new)
     elif choice == NONE and not new:
         _refuse_rows(facts)
+        steps += _fencing(facts)
     else:
         raise _unfit(
             facts, f"the output can be clear, keep-new:PATH or none, not {options.get('output')}"
@@ -104,6 +106,19 @@ def _clearing(facts: Facts) -> list[Step]:
         Step(0, MARK, shown, "note what is in the output", reversible=True, arguments=arguments),
         Step(0, CLEAR, shown, "remove every row and the memory of batches from the output",
              reversible=_comes_back(facts), arguments=arguments),
+    ]  # fmt: skip
+
+
+def _fencing(facts: Facts) -> list[Step]:
+    """Return the step that locks older drivers out of an empty output, where one is possible."""
+    if not can_fence(facts.require_job().sink):
+        return []
+    run = facts.subject.recorded.started
+    query_id = facts.query_id or (None if run is None else run.query_id)
+    arguments = {"empty": "true"} | ({} if query_id is None else {"query_id": query_id})
+    return [
+        Step(0, FENCE, _shown_output(facts), "lock every older driver out of the output: a late "
+             "batch would be there twice", reversible=True, arguments=arguments),
     ]  # fmt: skip
 
 
@@ -234,6 +249,8 @@ def _notes(
         yield "undo restores the table's rows; streams that read the table fail at the deletion"
     elif choice == CLEARED:
         yield "rows that are cleared cannot be brought back: after that step undo is refused"
+    elif choice == NONE and not can_fence(facts.require_job().sink):
+        yield "a driver that still runs elsewhere is not locked out of the output: stop it first"
     if choice == KEPT:
         key = "path" if job.sink.path is not None else "table"
         yield f"declare the new output before the next start: sink.{key}: {new} at {job.sink.at}"

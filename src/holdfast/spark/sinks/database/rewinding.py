@@ -66,6 +66,19 @@ class TakeBack:
                 self.ledger.fence(connection, query_id, QueryState(state.fence), self.generation)
             self.ledger.count_clear(connection)
 
+    def fence(self, connection: DatabaseConnection, query_id: str | None) -> None:
+        """Refuse every older driver of this query; change no row.
+
+        Where the ledger holds no batch, also whoever opened the table before, whatever its query.
+        """
+        with connection.transaction():
+            self.ledger.close_to_others(connection)
+            if query_id is not None:
+                state = self.ledger.state(connection, query_id, self.generation)
+                self.ledger.fence(connection, query_id, state, self.generation)
+            if not self.ledger.queries(connection):
+                self.ledger.count_clear(connection)
+
     def _remove_after(
         self, connection: DatabaseConnection, table: WrittenTable, batch_id: int, column: str
     ) -> None:

@@ -154,6 +154,11 @@ class DatabaseSink:
         with self._connected() as connection:
             self._take_back(connection, generation).clear(connection)
 
+    def fence(self, query_id: str | None, *, generation: int) -> None:
+        """Lock older drivers of this query out; of every query where no batch is there."""
+        with self._connected() as connection:
+            self._take_back(connection, generation).fence(connection, query_id)
+
     def _take_back(self, connection: DatabaseConnection, generation: int) -> TakeBack:
         """Return what takes batches back, with a ledger, which may be empty.
 

@@ -177,6 +177,23 @@ class DeltaRewind:
             reach("delta.closed")
         raise self._refused(f"another process rewound the query {query_id} at the same time")
 
+    def fence(self, query_id: str) -> None:
+        """Accept no commit of an older generation of this query any more; change no row."""
+        for _ in range(ATTEMPTS):
+            self._refuse_older(self._ledger(), query_id)
+            self._settle(query_id)
+            ledger = self._ledger()
+            standing = _standing(ledger, query_id)
+            if ledger is None or standing.closed or self._is_fenced(ledger, standing):
+                return
+            newest = -1 if standing.last_batch is None else standing.last_batch
+            act = _Act(
+                uuid.uuid4().hex, (standing,), {query_id: newest}, None, ledger.newest_version
+            )
+            self._close(act, standing)
+            reach("delta.closed")
+        raise self._refused(f"another process fenced the query {query_id} at the same time")
+
     def _settled(self, query_id: str) -> tuple[DeltaLedger, ApplicationState]:
         """Finish what was begun, and return how the query stands; raise where it can't go back."""
         self._refuse_older(self._ledger(), query_id)

@@ -203,6 +203,15 @@ class DeltaBatchSink:
         with self._taking_back(generation) as table:
             table.clear()
 
+    def fence(self, query_id: str | None, *, generation: int) -> None:
+        """Lock older drivers of this query out of the table; without a table there is no fence.
+
+        Other applications keep their names: Delta would skip their batches without a word.
+        """
+        if query_id is not None:
+            with self._taking_back(generation) as table:
+                table.fence(query_id)
+
     def mark(self) -> Mapping[str, Any]:
         """Return version and batches of now, with which `give_back` finds them again."""
         with self._asked():

@@ -1,0 +1,103 @@
+"""Steps on a real sink of files: no row of anybody is lost or doubled, whoever comes late."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.errors import HoldfastError, SinkError
+from holdfast.ledgers.files.commit import FileCommits
+from holdfast.ledgers.files.output import FileOutput
+from holdfast.ledgers.identity import BatchIdentity
+from holdfast.storage.location import parse_location
+from holdfast.storage.options import StorageSettings
+from tests.remedy.played import QUERY, Played, played, staged
+
+
+@pytest.fixture(autouse=True)
+def _no_flushing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed process loses nothing that it handed to the system: only power cuts need flushes."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def reset(made: Played, output: str) -> Any:
+    """Plan a reset and apply it."""
+    plan = holdfast.plan("job", "reset", {"output": output}, project=made.file).result
+    return holdfast.apply(plan, project=made.file, even_if_running=True).result
+
+
+def refused(act: Any) -> str:
+    """Give the code of what refuses an act."""
+    with pytest.raises(HoldfastError) as caught:
+        act()
+    return caught.value.code.number
+
+
+class Driver:
+    """A driver that lives on, whatever becomes of its lease."""
+
+    def __init__(self, made: Played, query_id: str = QUERY) -> None:
+        self._output = FileOutput(parse_location(str(made.output)), StorageSettings())
+        self._commits = FileCommits(self._output)
+        self._query_id = query_id
+
+    def deliver(self, batch: int, row: int, generation: int = 1) -> None:
+        """Deliver a batch of one row."""
+        identity = BatchIdentity(self._query_id, batch, generation, f"digest {batch}")
+        text = f'{{"n": {row}}}'
+        self._commits.deliver(
+            identity, lambda folder: staged(self._output, folder, identity, text)
+        )  # fmt: skip
+
+
+def emptied(folder: Path) -> Played:
+    """Give a project whose output somebody removed with all that was kept of it."""
+    made = played(folder)
+    made.record(generation=1)
+    shutil.rmtree(made.output)
+    shutil.rmtree(made.output.parent / ".holdfast")
+    return made
+
+
+def test_after_a_reset_that_clears_nothing_a_late_driver_commits_nothing(tmp_path: Path) -> None:
+    made = emptied(tmp_path / "p")
+    assert reset(made, "none").outcome == "applied"
+    with pytest.raises(SinkError) as late:
+        Driver(made).deliver(4, 4)
+    assert late.value.code.number == "HF5025"
+    assert not made.output.exists() or made.rows() == Counter()
+    Driver(made, "5a1f3f0e-0000-4000-8000-000000000002").deliver(0, 100, generation=9)
+    assert made.rows() == Counter([100])
+
+
+def test_a_batch_that_came_before_the_fence_stops_the_reset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = emptied(tmp_path / "p")
+    late = Driver(made)
+
+    def begun(point: str) -> None:
+        if point == "plan.begun":
+            late.deliver(4, 4)
+
+    monkeypatch.setattr("holdfast.remedy.applying.reach", begun)
+    assert refused(lambda: reset(made, "none")) == "HF4601"
+    assert made.rows() == Counter([4])
+    before = set(made.ids("offsets"))
+    assert holdfast.undo("job", project=made.file).result.outcome == "undone"
+    assert (set(made.ids("offsets")), made.rows()) == (before, Counter([4]))
+
+
+def test_a_sink_without_a_fence_is_said_to_have_none(tmp_path: Path) -> None:
+    sink = {"format": "json", "path": "./lake/written", "native": True}
+    made = Played(tmp_path / "p", sink=sink)
+    made.plan(0)
+    plan = holdfast.plan("job", "reset", {"output": "none"}, project=made.file).result
+    assert "fence-sink" not in [one.act for one in plan.steps]
+    assert any("is not locked out of the output" in one for one in plan.notes)
