@@ -274,6 +274,24 @@ def test_rows_of_somebody_else_can_not_be_accepted(
     assert "(oid 7)" in error.message and "is another table (oid 9)" in error.message
 
 
+def test_a_table_that_a_later_batch_made_is_not_the_former_one(stateful: Inspection) -> None:
+    """It was removed while a batch was computed. A copy has the earlier batches, and is none."""
+    known = replace(BEFORE, incarnation="t1", newest=2)
+    start = seen(stateful, has(stateful), known, incarnation="t2", contents=Contents.UNKNOWN)
+    assert admit_start(start, ())[0].code == "HF3016"
+    begun = replace(start, sight=replace(start.sight, begins_with=3))
+    error = refused(begun, "sink-behind")
+    assert error.code.number == "HF3013"
+    assert error.message.endswith("now it is another table (t2), which begins with batch 3")
+    assert admit_start(begun, ("empty-sink",))[0].severity is Severity.INFO
+    for harmless in (
+        replace(begun, mode="complete"),
+        replace(begun, before=replace(known, newest=None)),
+        replace(begun, before=replace(known, incarnation="t2")),
+    ):
+        assert "HF3013" not in {one.code for one in admit_start(harmless, ())}
+
+
 def test_the_id_of_a_delta_table_is_not_taken_for_the_id_of_a_query(stateful: Inspection) -> None:
     table = "0b5d4a1e-7d5c-4e0c-9a55-d1f5b7a3c001"
     before = replace(BEFORE, incarnation=table)

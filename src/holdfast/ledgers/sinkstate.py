@@ -174,6 +174,8 @@ class SinkState:
     """How long it remembers the batches of a query that delivers none; None for ever."""
     may_have_forgotten: bool = False
     """Whether it may hold a batch of the query although nothing there tells of any."""
+    begins_with: int | None = None
+    """The oldest batch of the query that the table ever had; None where that is not known."""
     shows_rows: bool = True
     """Whether `contents` is about the rows; False where only a ledger can be looked at."""
     is_own: bool = False

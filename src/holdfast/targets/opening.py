@@ -260,7 +260,7 @@ def _seeing(
     declared: DeclaredSink, location: Location, settings: StorageSettings
 ) -> Callable[[str], SinkState] | None:
     """Return how a start looks at a sink that is a folder, None for formats that are not ours."""
-    from holdfast.ledgers.delta.transactions import look_at_delta_table
+    from holdfast.ledgers.delta.following import look_at_delta_table
     from holdfast.ledgers.files.manifests import log_of
     from holdfast.ledgers.files.output import FileOutput
     from holdfast.ledgers.files.startcheck import look_at_folder

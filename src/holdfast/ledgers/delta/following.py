@@ -25,11 +25,29 @@ from holdfast.ledgers.delta.batches import (
     note_of,
 )
 from holdfast.ledgers.delta.log import Commit, version_file
-from holdfast.ledgers.delta.transactions import READ_VERSIONS, read_delta_ledger
-from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, CommittedOffsets, committed_with
+from holdfast.ledgers.delta.transactions import (
+    LOG_FOLDER,
+    READ_VERSIONS,
+    read_delta_ledger,
+    table_or_nothing,
+)
+from holdfast.ledgers.sinkstate import (
+    NOT_COMMITTED,
+    UNKNOWN,
+    CommittedOffsets,
+    SinkState,
+    committed_with,
+)
+from holdfast.storage.beside import part_of
+from holdfast.storage.location import Location, canonical
+from holdfast.storage.opening import open_reader
+from holdfast.storage.options import StorageSettings
 from holdfast.storage.reading import Reader
 
 _AT_ONCE = 20
+_FIRST_VERSIONS = 3
+"""How many of the first versions may have the first batch; an upsert makes an empty table first."""
+_HEAD_BYTES = 1024
 RESTORE = "RESTORE"
 _REPLACES = "REPLACE TABLE"
 
@@ -68,6 +86,8 @@ class FollowedTable:
         self.table_id: str | None = None
         """The table's own id at the last look; None where there is no table, or no id is known."""
         self._seen: dict[int, DeltaBatch] = {}
+        self._head: bytes | None = None
+        """How the newest version begins: with the time and the id of its transaction."""
 
     @property
     def application(self) -> Application:
@@ -76,7 +96,7 @@ class FollowedTable:
 
     def look(self) -> None:
         """Take in what was committed since the last look."""
-        if self.newest_version is None or not self._is_there(self.newest_version):
+        if self.newest_version is None or self._head_of(self.newest_version) != self._head:
             self._look_first()
         while self.newest_version is not None and self._take(self.newest_version + 1):
             self.newest_version += 1
@@ -92,6 +112,25 @@ class FollowedTable:
                 newest = min(newest, found.batch_id - 1)
             elif found.batch_id == batch_id <= newest:
                 return found
+        return None
+
+    def first_batch(self) -> int | None:
+        """Return the oldest batch that the table ever had of the query.
+
+        None where the log does not reach back to the first version, or others wrote for long
+        before.
+        """
+        data = self._reader.read_many(tuple(map(version_file, range(_FIRST_VERSIONS))))
+        for version in range(_FIRST_VERSIONS):
+            content = data[version_file(version)]
+            if isinstance(content, StorageError):
+                return None
+            try:
+                found = batch_of(version, Commit(content), self._query_id)
+            except DecodeError:
+                return None
+            if found is not None:
+                return None if found.number or found.batch_id == CLOSED else found.batch_id
         return None
 
     def undone_after(self, batch_id: int) -> Undoing | None:
@@ -135,6 +174,7 @@ class FollowedTable:
             self._find_forgotten(self._application.number)
         self.table_schema = ledger.table_schema if ledger is not None else None
         self.table_id = ledger.table_id if ledger is not None else None
+        self._head = None if self.newest_version is None else self._head_of(self.newest_version)
 
     def _find_forgotten(self, number: int) -> None:
         """Look for the newest batch of the query in the versions themselves.
@@ -151,18 +191,24 @@ class FollowedTable:
         self.may_have_forgotten = not is_whole
 
     def _is_there(self, version: int) -> bool:
-        """Return whether a version still exists: if not, later versions may be missing as well."""
+        return self._head_of(version) is not None
+
+    def _head_of(self, version: int) -> bytes | None:
+        """Return how a version begins; None where it is gone, and later ones may be as well.
+
+        One that begins differently is of another table, which was made in the same place.
+        """
         try:
-            self._reader.read(version_file(version), 0, 1)
+            return self._reader.read(version_file(version), 0, _HEAD_BYTES)
         except NotFoundError:
-            return False
-        return True
+            return None
 
     def _take(self, version: int) -> bool:
         try:
             data = self._reader.read(version_file(version))
         except NotFoundError:
             return False
+        self._head = data[:_HEAD_BYTES]
         commit = Commit(data)
         found = batch_of(version, commit, self._query_id)
         if commit.metadata is not None:
@@ -198,6 +244,17 @@ def _undoes(commit: Commit, version: int) -> str | None:
     to = str(parameters.get("version")) if isinstance(parameters, dict) else ""
     # By a time stamp no version is given: it may be an older one.
     return None if to.isdecimal() and int(to) >= version else operation
+
+
+def look_at_delta_table(location: Location, settings: StorageSettings, query_id: str) -> SinkState:
+    """Return what the table's log holds of the query; raise StorageError where it is unreadable."""
+    table = table_or_nothing(location, settings)
+    if isinstance(table, SinkState):
+        return table
+    held, place = table.last_committed(query_id), canonical(location)
+    log = open_reader(part_of(location, LOG_FOLDER), settings)
+    first = None if held.value is None else FollowedTable(log, query_id).first_batch()
+    return SinkState(held, place, table.table_id, forgets_after=table.retention, begins_with=first)
 
 
 def offsets_in_table(reader: Reader, query_id: str, batch_id: int) -> CommittedOffsets:

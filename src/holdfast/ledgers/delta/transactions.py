@@ -293,15 +293,6 @@ def look_at_source_table(location: str, open_log: Callable[[], Reader]) -> Table
         return TableSeen(location, failure=failure)
 
 
-def look_at_delta_table(location: Location, settings: StorageSettings, query_id: str) -> SinkState:
-    """Return what the table's log holds of the query; raise StorageError where it is unreadable."""
-    table = table_or_nothing(location, settings)
-    if isinstance(table, SinkState):
-        return table
-    held, place = table.last_committed(query_id), canonical(location)
-    return SinkState(held, place, table.table_id, forgets_after=table.retention)
-
-
 def table_or_nothing(location: Location, settings: StorageSettings) -> DeltaLedger | SinkState:
     """Return the table's ledger, or what is seen where there is no table; raise StorageError."""
     table = read_delta_ledger(open_reader(part_of(location, LOG_FOLDER), settings))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from holdfast.diagnosis.inspection.sink.gone import SinkBefore, SinkCompared
 from holdfast.errors import SinkError
+from holdfast.findings import Severity
 from holdfast.ledgers.delta.batches import CLOSED
 from holdfast.ledgers.sinkstate import Contents
+from holdfast.spark.sinks.rowchecks import rows_to_write
 from tests.spark.sinks.deliveries import QUERY, delta_sink, identity, rows_of
 
 pytestmark = pytest.mark.spark
@@ -155,6 +160,65 @@ def test_a_table_that_is_removed_while_the_job_runs_stops_it(spark: Any, tmp_pat
     with pytest.raises(SinkError, match="was removed while the job ran") as caught:
         sink.write(batch, identity(1))
     assert (caught.value.code.number, table.exists()) == ("HF5027", False)
+
+
+@pytest.mark.parametrize("batches", [1, 3])
+def test_a_table_that_is_removed_while_a_batch_is_computed_stops_the_job(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batches: int
+) -> None:
+    """Delta makes a new one for the batch, whose first version may have the number of the last."""
+    table = tmp_path / "table"
+    sink = delta_sink(spark, table)
+    sink.prepare(frame(spark, ("a", 1)).schema, begun=False)
+    for number in range(batches):
+        sink.write(frame(spark, ("a", number)), identity(number))
+    before = sink.sight(QUERY)
+    assert before.begins_with == 0
+
+    def remove(point: str) -> None:
+        if point == "sink.before-commit":
+            shutil.rmtree(table)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("holdfast.spark.sinks.delta.sink.reach", remove)
+        with pytest.raises(SinkError, match="and another table is there") as caught:
+            sink.write(frame(spark, ("a", 9)), identity(batches))
+    assert caught.value.code.number == "HF5027"
+    assert "Nothing of this batch was written" not in (caught.value.why or "")
+    seen = delta_sink(spark, table).sight(QUERY)
+    assert (seen.held.value, seen.begins_with) == (batches, batches)
+    place = seen.place or ""
+    known = SinkBefore(place, place, before.incarnation, batches - 1, since=0)
+    (found,) = SinkCompared(seen, known, batches - 1, False, ()).findings()
+    assert (found.code, found.severity) == ("HF3013", Severity.ERROR)
+    assert f"which begins with batch {batches}" in found.message
+
+
+@pytest.mark.parametrize("mode", ["upsert", "complete"])
+def test_other_modes_and_a_table_that_is_removed_while_a_batch_is_computed(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    """An upsert makes the table again before it merges; in mode complete nothing is missing."""
+    table = tmp_path / "table"
+    key = ("sensor",) if mode == "upsert" else ()
+    sink = delta_sink(spark, table, mode, key=key)
+    sink.prepare(frame(spark, ("a", 1)).schema, begun=False)
+    sink.write(frame(spark, ("a", 1)), identity(0))
+
+    @contextmanager
+    def removed(batch: Any, declared: Any) -> Iterator[Any]:
+        shutil.rmtree(table)
+        with rows_to_write(batch, declared) as rows:
+            yield rows
+
+    monkeypatch.setattr("holdfast.spark.sinks.delta.sink.rows_to_write", removed)
+    if mode == "complete":
+        sink.write(frame(spark, ("b", 2)), identity(1))
+        assert rows_of(spark, table) == [("b", 2)]
+        return
+    with pytest.raises(SinkError) as caught:
+        sink.write(frame(spark, ("b", 2)), identity(1))
+    assert caught.value.code.number == "HF5027"
 
 
 def test_a_table_that_others_took_back_is_noticed_at_the_start(spark: Any, tmp_path: Path) -> None:

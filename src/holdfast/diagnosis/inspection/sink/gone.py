@@ -154,6 +154,8 @@ class SinkCompared:
             return
         if self.sight.held.answer is SinkAnswer.UNKNOWN:
             yield self._unknown()
+        elif self._begins_again is not None:
+            yield self._made_again(*self._begins_again)
         elif self._lost is not None and self._is_gone:
             yield self._gone(self._lost)
         else:
@@ -178,6 +180,34 @@ class SinkCompared:
             # The same table without rows may be a retention job's work, a new one is not.
             return self._other_table is not None
         return self.sight.contents is Contents.ABSENT
+
+    @property
+    def _begins_again(self) -> tuple[int, int] | None:
+        """The newest batch that is missing and the first one that is there, in another table.
+
+        A copy of the table would have the batches of before; this one was made by a later batch.
+        """
+        newest = None if self.before is None else self.before.newest
+        first = self.sight.begins_with
+        if newest is None or first is None or first <= newest or self.is_complete:
+            return None
+        return None if self._other_table is None else (newest, first)
+
+    def _made_again(self, newest: int, first: int) -> Finding:
+        """Return that the table was removed while a batch was computed, which then made another."""
+        message = (
+            f"{self.sight.place}{self._known_as} had batch {newest} of this query; now it is "
+            f"another table ({_of_table(self.sight.incarnation or '')}), "
+            f"which begins with batch {first}"
+        )
+        evidence = {
+            "committed": self.passed,
+            "before": {"incarnation": self.before.incarnation if self.before else None,
+                       "batch": newest},
+            "now": {"place": self.sight.place, "incarnation": self.sight.incarnation,
+                    "begins_with": first},
+        }  # fmt: skip
+        return Finding("HF3013", Severity.ERROR, message, _HERE, evidence)
 
     @property
     def _may_have_forgotten(self) -> bool:

@@ -264,14 +264,15 @@ class TableWatch:
         """Remember what identifies the table now; None where there is none yet."""
         self._known = table
 
-    def refuse_other(self, table: str | None) -> None:
+    def refuse_other(self, table: str | None, why: str | None = None) -> None:
         """Raise where the table of before is gone, or another one is there: earlier rows are too.
 
-        In mode complete the next batch writes all of it again.
+        Without `why` nothing of the batch was written. In mode complete the next batch writes all
+        of it again.
         """
         if self._known in (None, table) or self._sink.mode == "complete":
             return
         message = f"{self._shown} was removed while the job ran"
         if table is not None:
             message += f", and another table is there ({table}, before {self._known})"
-        raise SinkError("HF5027", message, at=self._sink.at)
+        raise SinkError("HF5027", message, at=self._sink.at, why=why)

@@ -65,6 +65,10 @@ if TYPE_CHECKING:
 ATTEMPTS = 6
 """How often a batch is tried that other writers' commits get in the way of."""
 _FIRST_PAUSE_SECONDS = 0.1
+_COMMITTED_ELSEWHERE = (
+    "the table was removed while the rows of this batch were computed, and Delta made a new one "
+    "for them: the rows of earlier batches are missing, and Spark does not deliver them again"
+)
 
 
 class DeltaBatchSink:
@@ -118,6 +122,7 @@ class DeltaBatchSink:
             self._commit(rows, identity, table)
             with self._asked():
                 table.look()
+            self._refuse_other_table(table, why=_COMMITTED_ELSEWHERE)
             self._watch.note(table.table_id)
             self._refuse_others(table, identity)
             found = table.batch(identity.batch_id)
@@ -156,6 +161,7 @@ class DeltaBatchSink:
             followed = FollowedTable(self._below(LOG_FOLDER), query_id)
             followed.look()
             held = _held_in(table, followed, query_id)
+            first = None if held.value is None else followed.first_batch()
             undone = None if held.value is None else followed.undone_after(held.value)
         contents = Contents.UNKNOWN
         if held.answer is SinkAnswer.NOTHING or undone is not None:
@@ -170,6 +176,7 @@ class DeltaBatchSink:
             generation=fence_before(known, current_application(known, query_id)),
             forgets_after=table.retention,
             may_have_forgotten=followed.may_have_forgotten and self._sink.mode != "complete",
+            begins_with=first,
         )
 
     def _restored(self, undone: Undoing, place: str, held: LastCommitted) -> str | None:
@@ -252,8 +259,7 @@ class DeltaBatchSink:
         """Return whether the table holds this batch; raise where it holds another one of its id."""
         with self._asked():
             table.look()
-        if table.newest_version is None or table.table_id is not None:
-            self._watch.refuse_other(table.table_id)
+        self._refuse_other_table(table)
         if table.closed:
             raise self._closed(table, identity.query_id)
         if identity.generation < table.fence:
@@ -268,6 +274,11 @@ class DeltaBatchSink:
             return False
         self._refuse_others(table, identity)
         return True
+
+    def _refuse_other_table(self, table: FollowedTable, why: str | None = None) -> None:
+        """Raise HF5027 where the table of before is gone; one whose id is not known may be it."""
+        if table.newest_version is None or table.table_id is not None:
+            self._watch.refuse_other(table.table_id, why)
 
     def _closed(self, table: FollowedTable, query_id: str) -> SinkError:
         """Return the error of a name under which nothing can be written any more."""
