@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from holdfast.cli import pages
 from holdfast.cli.main import holdfast
 from holdfast.library.checking import _answer
 from tests.checkpoint.pictures import files_of
+from tests.cli.running import holdfast as command
 from tests.restart.queries import STATEFUL, start_of
 from tests.restart.test_result import PEAKS, QUESTION, checked
 
@@ -93,10 +95,9 @@ def test_the_markdown_says_why() -> None:
     assert text.count(f"| {change.why} |") == 1
 
 
-def test_without_java_what_is_declared_is_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With what is missing (HF3158); it is no failure to start Spark."""
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose job has a checkpoint, where no Java is."""
     for path, data in files_of("stateless").items():
         file = tmp_path / "checkpoints" / "orders" / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -107,10 +108,49 @@ def test_without_java_what_is_declared_is_compared(
         "    sql: select * from source\n    sink: {format: parquet, path: ./out}\n"
     )
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
-    told = CliRunner().invoke(
-        holdfast, ["check", "orders", "--json", "--project", str(tmp_path / "holdfast.yaml")]
-    )
-    document = json.loads(told.stdout)
+    return tmp_path
+
+
+def judged(shop: Path) -> Any:
+    """Return the document of `check`."""
+    file = str(shop / "holdfast.yaml")
+    told = CliRunner().invoke(holdfast, ["check", "orders", "--json", "--project", file])
+    return json.loads(told.stdout)
+
+
+def test_without_java_what_is_declared_is_compared(shop: Path) -> None:
+    """With what is missing (HF3158); it is no failure to start Spark."""
+    document = judged(shop)
     assert document["error"] is None
     (missing,) = [one for one in document["result"]["changes"] if one["rule"] == "HF3158"]
     assert "JAVA_HOME" in missing["why"]
+
+
+def test_what_no_longer_fits_the_checkpoint_names_the_plan_to_start_over(shop: Path) -> None:
+    """Last, as it loses most; and the command does what it says."""
+    file = shop / "holdfast.yaml"
+    source = "source: {format: json, path: ./in, schema: id long}"
+    two = "sources: {a: {format: json, path: ./in, schema: id long}, b: {format: rate}}"
+    query = "select id from a union all select value from b"
+    written = file.read_text().replace(source, two).replace("select * from source", query)
+    file.write_text(written)
+    (found,) = [one for one in judged(shop)["findings"] if one["code"] == "HF2323"]
+    *_, last = found["next"]
+    text, _, step = last.partition(": ")
+    assert text == "or, to start over, as the output is empty"
+    assert step == f"holdfast plan reset --project {file} orders --output none"
+    planned = command(*shlex.split(step)[1:], "-o", str(shop / "plan.json"))
+    assert planned.status == 0, planned.err
+    doctor = command("doctor", "orders", "--project", str(file), "--json").document
+    (found,) = [one for one in doctor["findings"] if one["code"] == "HF2323"]
+    assert found["next"][-1] == last
+
+
+def test_no_plan_that_is_refused_is_named(shop: Path) -> None:
+    """A protected job is not reset."""
+    file = shop / "holdfast.yaml"
+    declared = file.read_text().replace("path: ./in,", "path: ./other,")
+    file.write_text(declared.replace("    sql:", "    protect: true\n    sql:"))
+    document = judged(shop)
+    assert "HF2324" in [one["code"] for one in document["findings"]]
+    assert not [step for one in document["findings"] for step in one["next"] if "plan" in step]

@@ -1,4 +1,4 @@
-"""Lets the answers of `doctor` name the plans that would succeed."""
+"""Lets the answers of `doctor` and `check` name the plans that would succeed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from holdfast.answers import Answer
 from holdfast.errors import HoldfastError
 from holdfast.findings import Severity
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.steps import repeated_options
+from holdfast.steps import Steps, repeated_options
 from holdfast.storage.options import StorageOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from holdfast.diagnosis.doctor.examination import Examination, Examined
+    from holdfast.findings import Finding
+    from holdfast.remedy.facts import Facts
+    from holdfast.restart.result import CheckedJob
+
+_LAST = ("or, ", "if ")
+"""How a step begins that is one of several, after what loses less."""
 
 
 def with_plans(
@@ -33,20 +39,21 @@ def with_plans(
         for code, step in fitting.items():
             plans[examined.location, code] = step
         findings = tuple(
-            replace(one, next=(fitting[one.code], *one.next)) if one.code in fitting else one
+            replace(one, next=_joined(fitting[one.code], one.next)) if one.code in fitting else one
             for one in examined.findings
         )
         targets.append(replace(examined, findings=findings))
     if not plans:
         return answer
     found = tuple(
-        replace(one, next_steps=(plans[one.place.root, one.code], *one.next_steps))
+        replace(one, next_steps=_joined(plans[one.place.root, one.code], one.next_steps))
         if one.place.root is not None and (one.place.root, one.code) in plans
         else one
         for one in answer.findings
     )
     result = replace(answer.result, targets=tuple(targets))
-    steps = (*dict.fromkeys(plans.values()), *answer.next_steps)
+    first = [step for step in plans.values() if not step.startswith(_LAST)]
+    steps = (*dict.fromkeys(first), *answer.next_steps)
     return replace(answer, result=result, findings=found, next_steps=steps)
 
 
@@ -58,17 +65,71 @@ def _plans_for(
     if not examined.readable or not serious:
         return {}
     from holdfast.library.remedies import facts_of
-    from holdfast.remedy.fitting import REMEDIES_BY_CODE, fitting_plans
+    from holdfast.remedy.fitting import REMEDIES_BY_CODE, fitting_plans, is_of_other_query
 
     codes = [code for code in serious if code in REMEDIES_BY_CODE]
-    if not codes:
+    others = [code for code in serious if is_of_other_query(code) and examined.job is not None]
+    if not codes and not others:
         return {}
     target = examined.job or examined.target
     try:
         facts = facts_of(target, project, options, sink)
-        found = fitting_plans(facts, codes, target)
+        found = {**_steps(facts, others, target, project, options),
+                 **fitting_plans(facts, codes, target)}  # fmt: skip
     except HoldfastError:
         return {}  # what keeps a plan from being made is found by the plan itself
     asked = "" if sink is None else f" --sink {shlex.quote(sink)}"
-    steps = tuple(f"{one}{asked}" for one in found.values())
+    # Only a repair takes the output that was named.
+    steps = tuple(
+        f"{one}{asked}" if one.startswith("holdfast plan repair ") else one
+        for one in found.values()
+    )
     return dict(zip(found, repeated_options(steps, project.options), strict=True))
+
+
+def with_plans_of_changes(
+    findings: Sequence[Finding], job: CheckedJob, project: ProjectChoice, options: StorageOptions
+) -> list[Finding]:
+    """Return what keeps a job from starting, each with the plan that answers it, where one does."""
+    from holdfast.library.remedies import facts_of
+
+    if not findings:
+        return []
+    target = job.job or job.location
+    try:
+        facts = facts_of(target, project, options)
+        if facts.location != job.location:
+            return list(findings)
+        steps = _steps(facts, [one.code for one in findings], target, project, options)
+    except HoldfastError:
+        return list(findings)  # what keeps a plan from being made is found by the plan itself
+    return [
+        replace(one, next_steps=_joined(steps[one.code], one.next_steps))
+        if one.code in steps and not any("holdfast plan " in step for step in one.next_steps)
+        else one
+        for one in findings
+    ]
+
+
+def _steps(
+    facts: Facts,
+    codes: Sequence[str],
+    target: str,
+    project: ProjectChoice,
+    options: StorageOptions,
+) -> dict[str, str]:
+    """Return for each code that a plan answers the step that names it."""
+    from holdfast.library.remedies import with_output
+    from holdfast.remedy.fitting import step_with_plan
+    from holdfast.remedy.plan import Remedy, Request
+
+    if not codes:
+        return {}
+    facts = with_output(facts, Request(Remedy.RESET, target), project, options)
+    steps = {code: step_with_plan(facts, code, target) for code in dict.fromkeys(codes)}
+    return {code: step for code, step in steps.items() if step is not None}
+
+
+def _joined(plan: str, steps: Steps) -> Steps:
+    """Return next steps with a plan among them: a repair comes first, starting over last."""
+    return (*steps, plan) if plan.startswith(_LAST) else (plan, *steps)

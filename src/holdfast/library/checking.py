@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from holdfast.answers import Answer, naming
 from holdfast.errors import SparkStartError, UsageError
 from holdfast.findings import Finding, named, rooted
 from holdfast.jobs.discovery import ProjectChoice
+from holdfast.jobs.target import ANY_PROJECT
 from holdfast.library.answering import known_output_mode, repeats_project, several
 from holdfast.library.looking import require_release
 from holdfast.storage.options import StorageOptions, StorageSettings, settings_given
@@ -53,10 +54,11 @@ def check(
         require_release(spark)
     if checkpoint is not None:
         found = [_checked_frame(jobs, checkpoint, output_mode, spark, accept, storage_options)]
-        return _answer(found)
+        return _answer(found, lambda _: storage_options)
     choice = ProjectChoice.of(project, profile)
     bundle = None if against is None else Path(against)
-    return _answer(_checked_jobs(jobs, spark, bundle, accept, choice, offline))
+    judged, declared = _checked_jobs(jobs, spark, bundle, accept, choice, offline)
+    return _answer(judged, lambda job: () if job.job in declared else None, choice)
 
 
 def _checked_frame(
@@ -95,7 +97,8 @@ def _checked_jobs(
     accept: Sequence[str],
     project: ProjectChoice,
     offline: bool,
-) -> list[CheckedJob]:
+) -> tuple[list[CheckedJob], frozenset[str | None]]:
+    """Return the verdicts, and the jobs among them whose plans the project file can make."""
     from holdfast.restart.bundles import read_bundle
     from holdfast.running.options import requested_jobs
     from holdfast.spark.session.installation import installed_spark
@@ -120,26 +123,39 @@ def _checked_jobs(
         message = f"the bundle is of job {last.last.job}, not of {ready[0].name}"
         raise UsageError("HF2506", message, at=str(against))
     only = ready[0].name if len(ready) == 1 else None
+    declared = frozenset(one.name for one in ready if one.project is not None and last is None)
     try:
         installed_spark()
         from holdfast.spark.planning import check_jobs
 
         with naming(only, only):
-            return check_jobs(ready, session, release=spark, accepted=accepted, against=last)
+            judged = check_jobs(ready, session, release=spark, accepted=accepted, against=last)
+            return judged, declared
     except SparkStartError as error:
         if last is not None or error.code.number not in _WITHOUT_SPARK:
             raise
         from holdfast.running.admission import check_unplanned
 
-        return [check_unplanned(job, spark, error.message, accepted) for job in ready]
+        return [check_unplanned(job, spark, error.message, accepted) for job in ready], declared
 
 
-def _answer(jobs: Sequence[CheckedJob]) -> Answer[Check]:
+def _answer(
+    jobs: Sequence[CheckedJob],
+    options_of: Callable[[CheckedJob], StorageOptions | None] = lambda _: None,
+    project: ProjectChoice = ANY_PROJECT,
+) -> Answer[Check]:
+    """Return the answer; a job without storage options is one that no plan can be made of here."""
+    from holdfast.library.advising import with_plans_of_changes
     from holdfast.restart.acceptance import STATUSES
     from holdfast.restart.result import check_of
 
     result = check_of(jobs)
-    findings = tuple(finding for job in jobs for finding in _findings(job))
+    findings: tuple[Finding, ...] = ()
+    for job in jobs:
+        found, options = _findings(job), options_of(job)
+        findings += tuple(
+            found if options is None else with_plans_of_changes(found, job, project, options)
+        )
     location = jobs[0].location if len(jobs) == 1 else ""
     steps = tuple(dict.fromkeys(step for finding in findings for step in finding.next_steps))
     ending = STATUSES[result.verdict]

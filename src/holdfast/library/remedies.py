@@ -222,10 +222,10 @@ def _planned(
     if to is not None:
         found = resolved(request.target, project, storage_options)
         facts = replace(facts, elsewhere=_elsewhere(found, to, storage_options))
-    return make_plan(_with_output(facts, request, project, storage_options), request), ()
+    return make_plan(with_output(facts, request, project, storage_options), request), ()
 
 
-def _with_output(
+def with_output(
     facts: Facts, request: Request, project: ProjectChoice, storage_options: StorageOptions
 ) -> Facts:
     """Return the facts with the output and its readers, where the remedy is about them."""
@@ -239,7 +239,7 @@ def _with_output(
         names = [one.job for one in facts.job.downstream()]
         plain = replace(request, options={})
         readers = tuple(
-            _with_output(facts_of(name, project, storage_options), plain, project, storage_options)
+            with_output(facts_of(name, project, storage_options), plain, project, storage_options)
             for name in names
         )
     output = look_at_job_output(facts.job, facts.subject.sight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from holdfast.errors import HoldfastError
 from holdfast.remedy.facts import Facts
@@ -33,17 +33,67 @@ def fitting_plans(facts: Facts, codes: Iterable[str], target: str) -> Mapping[st
     found: dict[str, str] = {}
     for code in dict.fromkeys(codes):
         for remedy in REMEDIES_BY_CODE.get(code, ()):
-            options = {"finding": code} if remedy is Remedy.REPAIR else {}
-            if remedy in PLANNERS and _succeeds(facts, Request(remedy, target, options)):
-                words = ["holdfast", "plan", remedy.value, shlex.quote(target)]
-                words += [f"--{name} {value}" for name, value in options.items()]
-                found[code] = " ".join(words)
+            request = Request(remedy, target, {"finding": code} if remedy is Remedy.REPAIR else {})
+            if remedy in PLANNERS and _succeeds(facts, request):
+                found[code] = _command(request)
                 break
     return found
 
 
-def _succeeds(facts: Facts, request: Request) -> bool:
+_START_OVER = {
+    "none": "or, to start over, as the output is empty: {}",
+    "clear": "or, to start over with the output cleared: {}",
+    "keep-new:PATH": "or, to start over and keep this output: {}",
+}
+_OTHER_QUERY = frozenset(
+    {"HF2323", "HF2324", "HF2325", "HF2361", "HF2362", "HF2363", "HF2364", "HF2366", "HF2367",
+     "HF2369", "HF2370", "HF3002", "HF3003", "HF3004", "HF3005"}
+)  # fmt: skip
+_UNCOMPARED = frozenset({"HF3011", "HF3101", "HF3158", "HF3159"})
+"""The code may be the same: nothing says that it is not."""
+_SINK_BEHIND = "HF3006"
+
+
+def is_of_other_query(code: str) -> bool:
+    """Return whether a code says that query or source no longer fit to the checkpoint."""
+    return code in _OTHER_QUERY or (code.startswith("HF31") and code not in _UNCOMPARED)
+
+
+def step_with_plan(facts: Facts, code: str, target: str) -> str | None:
+    """Return the next step with the plan that answers a change which is not safe.
+
+    Nothing is written. A planner that refuses, or cannot tell, is no advice.
+    """
+    for text, request in _answers(facts, code, target):
+        is_resume = request.remedy is Remedy.RESUME
+        if _succeeds(facts, request, may_be_empty=is_resume):
+            return text.format(_command(request))
+    return None
+
+
+def _answers(facts: Facts, code: str, target: str) -> Iterator[tuple[str, Request]]:
+    """Yield the requests that may answer a code, the smallest act first."""
+    if Remedy.REPAIR in REMEDIES_BY_CODE.get(code, ()):
+        yield "{}", Request(Remedy.REPAIR, target, {"finding": code})
+    if code in _UNCOMPARED:
+        yield "if it is the same code: {}", Request(Remedy.RESUME, target, {})
+    if code == _SINK_BEHIND and facts.held.value is not None:
+        batch = {"from_batch": str(facts.held.value + 1)}
+        text = "or, to deliver the missing batches again: {}"
+        yield text, Request(Remedy.REPLAY, target, batch)
+    if is_of_other_query(code) or code == _SINK_BEHIND:
+        for output, text in _START_OVER.items():
+            yield text, Request(Remedy.RESET, target, {"output": output})
+
+
+def _command(request: Request) -> str:
+    words = ["holdfast", "plan", request.remedy.value, shlex.quote(request.target)]
+    words += [f"--{name.replace('_', '-')} {value}" for name, value in request.options.items()]
+    return " ".join(words)
+
+
+def _succeeds(facts: Facts, request: Request, *, may_be_empty: bool = False) -> bool:
     try:
-        return bool(make_plan(facts, request).steps)
+        return bool(make_plan(facts, request).steps) or may_be_empty
     except HoldfastError:
         return False
