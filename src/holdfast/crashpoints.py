@@ -50,6 +50,7 @@ POINTS: dict[str, str] = {
     "plan.step-done": "the journal says that a step is done; the next is not begun",
     "plan.applied": "every step is done; the act is still open in the journal",
     "plan.start-blocked": "metadata is replaced, so that no Spark starts; nothing else is changed",
+    "plan.sink-confirmed": "the lease is still held, and the sink is changed next",
     "plan.sink-cleared": "the output is empty; the checkpoint still has its batches",
     "plan.sink-brought-back": "undo: the output has its rows again; no query can start yet",
     "plan.checkpoint-emptied": "every file of the checkpoint is removed; the act is still open",

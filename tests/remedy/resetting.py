@@ -55,6 +55,10 @@ class Output:
             return LastCommitted.nothing("it is empty")
         return LastCommitted.batch(batch, "read from it")
 
+    def queries(self) -> frozenset[str]:
+        """Name no query but the one that asks."""
+        return frozenset()
+
     def clear(self, *, generation: int) -> None:
         """Remove everything, or refuse."""
         if self.refuses:

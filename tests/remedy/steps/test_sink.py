@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +102,75 @@ def test_a_sink_without_a_fence_is_said_to_have_none(tmp_path: Path) -> None:
     plan = holdfast.plan("job", "reset", {"output": "none"}, project=made.file).result
     assert "fence-sink" not in [one.act for one in plan.steps]
     assert any("is not locked out of the output" in one for one in plan.notes)
+
+
+def stolen(made: Played) -> None:
+    """Let another person undo the act: its process was stopped for so long that the lease is lost.
+
+    Without its files the lease is nobody's; the next generation is newer than the journal's.
+    """
+    shutil.rmtree(made.checkpoint.parent / ".holdfast/job/lease")
+    assert holdfast.undo("job", project=made.file).result.outcome == "undone"
+
+
+class Stopped:
+    """Something that happens while an act is stopped at a crash point."""
+
+    def __init__(self, point: str, time: int, happens: Callable[[], object]) -> None:
+        self._point = point
+        self._left = time
+        self._happens = happens
+
+    def __call__(self, point: str) -> None:
+        if point == self._point:
+            self._left -= 1
+            if not self._left:
+                self._happens()
+
+
+def at(patch: pytest.MonkeyPatch, point: str, time: int, happens: Callable[[], object]) -> None:
+    """Let something happen when the next act comes to a crash point this often."""
+    for place in ("applying", "steps.sink"):
+        patch.setattr(f"holdfast.remedy.{place}.reach", Stopped(point, time, happens))
+
+
+RESET, REPLAY = {"output": "clear"}, {"from_batch": 2}
+
+
+@pytest.mark.parametrize(("remedy", "options"), [("reset", RESET), ("replay", REPLAY)])
+@pytest.mark.parametrize(
+    ("point", "time", "code"),
+    [("plan.step-begun", 4, "HF2610"), ("plan.sink-confirmed", 1, "HF5026")],
+)
+def test_an_act_that_slept_takes_no_row_after_it_was_undone(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    remedy: str,
+    options: dict[str, Any],
+    point: str,
+    time: int,
+    code: str,
+) -> None:
+    """Stopped right before the sink is changed, and continued after somebody undid the act."""
+    made = played(tmp_path / "p")
+    made.record(generation=1)
+    plan = holdfast.plan("job", remedy, options, project=made.file).result
+    files = made.tree()
+    at(monkeypatch, point, time, lambda: stolen(made))
+    late = lambda: holdfast.apply(plan, project=made.file, even_if_running=True)  # noqa: E731
+    assert refused(late) == code
+    assert (made.rows(), made.tree()) == (Counter(range(4)), files)
+    made.run(4, generation=9)
+    assert made.rows() == Counter(range(5))
+
+
+def test_rows_of_an_older_query_that_are_gone_keep_the_checkpoint_gone(tmp_path: Path) -> None:
+    """The query of now has delivered nothing yet; the output has rows of the one before it."""
+    made = Played(tmp_path / "p")
+    made.plan(0)
+    Driver(made, "5a1f3f0e-0000-4000-8000-000000000002").deliver(0, 7)
+    made.record(generation=1)
+    reset(made, "clear")
+    assert made.rows() == Counter()
+    assert refused(lambda: holdfast.undo("job", project=made.file)) == "HF4609"
+    assert made.tree() == {}

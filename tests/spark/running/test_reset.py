@@ -14,7 +14,7 @@ import yaml
 
 import holdfast
 from holdfast import crashpoints
-from holdfast.errors import PlanError
+from holdfast.errors import PlanError, SinkError
 from tests.backup.folders import tree_of
 from tests.parts.postgres import fresh_database
 from tests.spark.running import shapes
@@ -342,6 +342,28 @@ def test_deleting_the_newest_offsets_loses_rows(spark: Any, tmp_path: Path) -> N
         os.utime(one, ns=(older, older))
         one.rename(tmp_path / "in" / one.name)
     assert deliver_again(spark, tmp_path) != numbered(range(6))
+
+
+def test_an_act_that_slept_takes_no_row_of_a_table_after_it_was_undone(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped right before it clears the table, and continued after somebody undid it."""
+    made, _ = started(tmp_path, {"ingest": ingest()})
+    plan = planned(made, "ingest")
+
+    def stopped(point: str) -> None:
+        if point == "plan.sink-confirmed":
+            shutil.rmtree(tmp_path / "checkpoints/.holdfast/ingest/lease")
+            assert holdfast.undo("ingest", project=made.file).result.outcome == "undone"
+
+    monkeypatch.setattr("holdfast.remedy.steps.sink.reach", stopped)
+    with pytest.raises(SinkError) as late:
+        holdfast.apply(plan, project=made.file, even_if_running=True)
+    assert late.value.code.number == "HF5062"
+    assert table(spark, tmp_path / "lake/raw") == numbered(range(4))
+    made.arrive(1)
+    assert run(made) == (0, [])
+    assert table(spark, tmp_path / "lake/raw") == numbered(range(5))
 
 
 POINTS = ("plan.start-blocked", "plan.sink-cleared", "plan.file-removed:2", "plan.applied")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,8 +38,12 @@ class MarkSink:
         query_id = step.arguments.get("query_id")
         with work.open_sink() as sink:
             held = _held(sink, query_id, work)
-            mark = sink.mark() if isinstance(sink, GivesBack) else None
-        return {"held": None if held is None else held.value, "mark": mark}
+            result = {"held": None if held is None else held.value, "mark": None}
+            if isinstance(sink, GivesBack):
+                return result | {"mark": sink.mark()}
+            named = {*sink.queries(), *(() if query_id is None else (query_id,))}
+            queries = {one: sink.last_committed(one).value for one in sorted(named)}
+        return result | {"queries": queries}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Nothing was changed."""
@@ -53,50 +57,46 @@ class ClearSink:
     def apply(self, step: Step, work: Work) -> Result:
         """Clear it; raise PlanError (HF4602) where the sink refuses, and nothing is removed."""
         with _changed(work, "cleared") as sink:
+            work.confirm()
+            reach("plan.sink-confirmed")
             sink.clear(generation=work.generation)
         reach("plan.sink-cleared")
         return {}
+
+    def undo(self, step: Step, result: Result | None, work: Work) -> None:
+        """Bring back what the sink can bring back; raise PlanError where the rows are gone.
+
+        The fence comes first: whoever was stopped right before it took the rows away fails then.
+        """
+        from holdfast.spark.sinks.sink import GivesBack
+
+        mark = _marked(work).get("mark")
+        with work.open_sink() as sink:
+            work.confirm()
+            _fence_undone(sink, step, work)
+            refusal = self._refusal(sink, step, result, work)
+            if refusal is not None:
+                raise refusal
+            if isinstance(sink, GivesBack) and mark is not None:
+                sink.give_back(mark, generation=work.generation)
+        reach("plan.sink-brought-back")
 
     def lasting(self, step: Step, result: Result | None, work: Work) -> PlanError | None:
         """Return why the rows cannot be brought back; None where they can, or are still there.
 
         Where they are gone the old checkpoint must not come back: it takes them for delivered.
         """
-        reason = self._why_gone(step, result, work)
+        with work.open_sink() as sink:
+            return self._refusal(sink, step, result, work)
+
+    def _refusal(
+        self, sink: HeldSink, step: Step, result: Result | None, work: Work
+    ) -> PlanError | None:
+        reason = _why_gone(sink, step, result, _marked(work))
         if reason is None:
             return None
         message = f"the rows that were removed from the output cannot be brought back: {reason}"
         return PlanError("HF4609", message, at=work.records.location, why=_ALONE)
-
-    def undo(self, step: Step, result: Result | None, work: Work) -> None:
-        """Bring back what the sink can bring back; raise PlanError where the rows are gone."""
-        from holdfast.spark.sinks.sink import GivesBack
-
-        refusal = self.lasting(step, result, work)
-        if refusal is not None:
-            raise refusal
-        mark = _marked(work).get("mark")
-        with work.open_sink() as sink:
-            if isinstance(sink, GivesBack) and mark is not None:
-                sink.give_back(mark, generation=work.generation)
-        reach("plan.sink-brought-back")
-
-    def _why_gone(self, step: Step, result: Result | None, work: Work) -> str | None:
-        from holdfast.spark.sinks.sink import GivesBack
-
-        marked, query_id = _marked(work), step.arguments.get("query_id")
-        mark, held = marked.get("mark"), marked.get("held")
-        with work.open_sink() as sink:
-            if isinstance(sink, GivesBack) and mark is not None:
-                return sink.why_not_back(mark)
-            if query_id is None:
-                return None if result is None else "the checkpoint names no query"
-            if held is None:
-                return None
-            now = sink.last_committed(query_id)
-        if now.value == held:
-            return None
-        return f"the {sink.kind} sink had batch {held}; now {now.basis}"
 
 
 class RewindSink(ClearSink):
@@ -108,6 +108,8 @@ class RewindSink(ClearSink):
         """Rewind; raise PlanError (HF4602) where the sink refuses, and nothing is removed."""
         query_id, through = step.arguments["query_id"], int(step.arguments["through"])
         with _changed(work, "rewound") as sink:
+            work.confirm()
+            reach("plan.sink-confirmed")
             sink.rewind(query_id, through, generation=work.generation)
         reach("plan.sink-rewound")
         return {}
@@ -129,6 +131,7 @@ class FenceSink:
         with _changed(work, "fenced") as sink:
             held = _held(sink, query_id, work, may_be_closed=True)
             newest = -1 if held is None or held.value is None else held.value
+            work.confirm()
             if isinstance(sink, Fences):
                 sink.fence(query_id, generation=work.generation)
             elif query_id is not None:
@@ -165,6 +168,46 @@ def _refuse_batches(sink: HeldSink, query_id: str | None, work: Work) -> None:
             )
             steps = (_BACK, "then clear the output: holdfast plan reset TARGET --output clear")
             raise PlanError("HF4601", message, at=work.records.location, next_steps=steps)
+
+
+def _why_gone(
+    sink: HeldSink, step: Step, result: Result | None, marked: Mapping[str, Any]
+) -> str | None:
+    """Return why rows that were there before cannot be brought back; None where all are there."""
+    from holdfast.spark.sinks.sink import GivesBack
+
+    mark, query_id = marked.get("mark"), step.arguments.get("query_id")
+    if isinstance(sink, GivesBack) and mark is not None:
+        return sink.why_not_back(mark)
+    before = marked.get("queries")
+    if before is None:
+        # Older releases noted the job's own query alone.
+        if query_id is None:
+            return None if result is None else "the checkpoint names no query"
+        before = {} if marked.get("held") is None else {query_id: marked["held"]}
+    for one, held in sorted(before.items()):
+        now = sink.last_committed(one)
+        if now.value != held:
+            return f"the {sink.kind} sink had batch {held} of the query {one}; now {now.basis}"
+    return None
+
+
+def _fence_undone(sink: HeldSink, step: Step, work: Work) -> None:
+    """Let no older generation take anything from the sink, or bring it anything.
+
+    One query's driver is enough to fail whoever clears it. Of several only the job's own is known
+    to be nobody else's; a sink that brings rows back fences each whose rows it brings.
+    """
+    from holdfast.spark.sinks.sink import Fences
+
+    if not isinstance(sink, Fences):
+        return
+    noted = _marked(work).get("queries") or {}
+    holding = [one for one, held in noted.items() if held is not None]
+    own = step.arguments.get("query_id")
+    fenced = {*(holding if len(holding) == 1 else ()), *(() if own is None else (own,))}
+    for query_id in sorted(fenced) or (None,):
+        sink.fence(query_id, generation=work.generation)
 
 
 def _marked(work: Work) -> dict[str, Any]:
