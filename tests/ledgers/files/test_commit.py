@@ -16,6 +16,8 @@ from holdfast.ledgers.files.commit import FileCommits, sink_errors
 from holdfast.ledgers.files.format import Manifest
 from holdfast.ledgers.files.manifests import manifest_path, mark_path
 from holdfast.ledgers.files.publishing import commit_manifest, publish
+from holdfast.ledgers.files.startcheck import look_at_folder
+from holdfast.ledgers.sinkstate import Contents
 from tests.drawing import DrawnMoments
 from tests.ledgers.files.test_manifests import (
     QUERY,
@@ -351,6 +353,43 @@ def test_an_output_that_is_removed_before_the_first_batch_of_a_run_stops_it(
     assert accepted.look()
     assert not delivered(accepted, 1, "b", generation=2).skipped
     assert place.seen() == Counter("b")
+
+
+@pytest.mark.parametrize(
+    ("module", "point"),
+    [("commit", "sink.before-commit"), ("commit", "sink.after-commit"),
+     ("publishing", "files.published-one")],
+)  # fmt: skip
+def test_an_output_that_is_removed_while_a_batch_is_computed_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, point: str
+) -> None:
+    """Published into a new folder, the batch would be all that is in it, and nobody would know."""
+    place = local(tmp_path)
+    commits = FileCommits(place.output())
+    for batch_id, row in enumerate("abc"):
+        delivered(commits, batch_id, row)
+
+    def remove(name: str) -> None:
+        if name == point:
+            monkeypatch.undo()
+            shutil.rmtree(tmp_path / "out")
+
+    monkeypatch.setattr(f"holdfast.ledgers.files.{module}.reach", remove)
+    with pytest.raises(SinkError, match="was removed while the job ran") as caught:
+        delivered(commits, 3, "d", "e", "f")
+    assert caught.value.code.number == "HF5027"
+    assert "Nothing of this batch was written" not in (caught.value.why or "")
+    seen = look_at_folder(place.output(), log_of(place.output()), QUERY)
+    if module == "commit":
+        assert not (tmp_path / "out").exists()
+        assert seen.contents is Contents.ABSENT, "the next start refuses it"
+    else:
+        assert seen.doubt is not None, "the next start warns of it"
+    accepted = FileCommits(place.output())
+    assert accepted.look()
+    if module == "commit":
+        assert delivered(accepted, 3, "d", "e", "f", generation=2).skipped
+        assert place.seen() == Counter("def")
 
 
 def test_an_emptied_output_and_one_of_mode_complete_go_on(tmp_path: Path) -> None:

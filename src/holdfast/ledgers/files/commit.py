@@ -23,11 +23,18 @@ from holdfast.ledgers.files.publishing import (
     publish,
     publish_once,
     remove_leftovers,
+    removed_error,
     roll_forward,
 )
 from holdfast.ledgers.files.replacing import keep_from_being_empty
 from holdfast.ledgers.identity import BatchIdentity
 from holdfast.ledgers.sinkstate import cannot_be_asked
+
+_COMMITTED = (
+    "the directory was removed while the rows of this batch were computed: the rows of earlier "
+    "batches are missing, and Spark does not deliver them again. This batch is committed and not "
+    "published; the start that is accepted publishes it"
+)
 
 Stage = Callable[[str], Manifest]
 """Writes the rows of a batch into this folder below `FileOutput.around`, and describes them.
@@ -195,18 +202,18 @@ class FileCommits:
             raise
         return manifest
 
-    def _refuse_removed(self) -> None:
+    def _refuse_removed(self, why: str | None = None) -> None:
         """Raise where the output folder was removed since the start: earlier rows went with it.
 
-        In mode complete the next batch writes all of it, and drivers move the folder themselves.
+        Without `why` nothing of the batch was written. In mode complete the next batch writes all
+        of it, and drivers move the folder themselves.
         """
         if self.known is None or self.known.mode == "complete" or not self._had_folder:
             return
         with sink_errors(self._shown):
             if self.output.exists():
                 return
-        message = f"{self._shown} was removed while the job ran"
-        raise SinkError("HF5027", message, at=self._shown)
+        raise removed_error(self._shown, why)
 
     def _flush(self, manifest: Manifest) -> None:
         try:
@@ -232,6 +239,8 @@ class FileCommits:
             self._watch.refuse_void(manifest)
             message = f"the manifest of batch {batch_id} disappeared"
             raise SinkError("HF5022", message, at=self._shown)
+        # What would be published now would be all that is in a new folder.
+        self._refuse_removed(_COMMITTED)
         is_ours = created or held.staging == manifest.staging
         if is_ours:
             publish(self.output, self.log, self._watch, held)

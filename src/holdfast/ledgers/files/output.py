@@ -6,9 +6,12 @@ to the output by one writer. `docs/reference/file-manifests.md` tells the layout
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
@@ -148,6 +151,34 @@ class FileOutput:
             if error.code.number == A_FOLDER:
                 return True
             raise
+
+    @contextmanager
+    def kept_in_place(self) -> Iterator[Callable[[], bool]]:
+        """Watch the output folder, and give what says whether it is still the same one.
+
+        Held open, a folder that is removed keeps its number: no other one can have it. Always the
+        same one where nothing can be held open, as on object stores.
+        """
+        try:
+            held = os.open(self._path, os.O_RDONLY)
+        except OSError:
+            yield lambda: True
+            return
+        try:
+            yield lambda: self._is_held(held)
+        finally:
+            os.close(held)
+
+    def _is_held(self, held: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(held), self._path.stat())
+        except FileNotFoundError:
+            return False
+
+    @property
+    def _path(self) -> Path:
+        """Where the output folder is on this machine, if it is."""
+        return Path(self.around.url) / self.name
 
     def remove_tree(self, folder: str) -> None:
         """Remove a folder with everything in it; what vanishes meanwhile is no error."""

@@ -7,7 +7,7 @@ that do it at once do no harm. `docs/reference/file-manifests.md` says what each
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from holdfast.crashpoints import reach
 from holdfast.errors import NotFoundError, SinkError, StorageError
@@ -33,6 +33,10 @@ from holdfast.storage.parallel import side_by_side
 from holdfast.storage.reading import Listed
 
 _TRIES = 5
+_REMOVED_MEANWHILE = (
+    "the directory was removed while files of this batch were moved into it, and made again for "
+    "the next ones: the rows of earlier batches are missing, and Spark does not deliver them again"
+)
 
 
 def flush(output: FileOutput, manifest: Manifest) -> None:
@@ -161,7 +165,20 @@ def _bring_all(output: FileOutput, watch: EpochWatch, manifest: Manifest) -> Non
     staged = output.files_in(_folder(output, manifest))
     # Also for a batch without files: a folder that is missing means that somebody removed it.
     output.writer.make_folder(output.name)
+    with output.kept_in_place() as is_in_place:
+        _bring_each(output, watch, manifest, staged)
+        if not is_in_place():
+            raise removed_error(output.location.shown, _REMOVED_MEANWHILE)
 
+
+def removed_error(shown: str, why: str | None = None) -> SinkError:
+    """Return the error of an output folder that was removed while the job ran."""
+    return SinkError("HF5027", f"{shown} was removed while the job ran", at=shown, why=why)
+
+
+def _bring_each(
+    output: FileOutput, watch: EpochWatch, manifest: Manifest, staged: Mapping[str, Listed]
+) -> None:
     def bring(file: ManifestFile) -> None:
         _bring(output, watch, manifest, file, staged.get(file.staged))
 
