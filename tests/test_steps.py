@@ -167,7 +167,7 @@ NAME_OPTIONS = {
     "jobs/discovery.py", "jobs/projectfile/profiles.py",
     "jobs/target.py", "library/advising.py", "library/checking.py",
     "remedy/remedies/replay/beginnings.py", "remedy/remedies/reset/planning.py",
-    "remedy/repairs/repair.py",
+    "remedy/repairs/repair.py", "remedy/steps/sink.py",
     "records/leases/taking.py", "spark/sinks/files.py",
     "storage/filesystem.py",
     "storage/location.py", "storage/options.py", "restart/bundles.py", "targets/opening.py",

@@ -15,12 +15,13 @@ Steps = tuple[str, ...]
 
 _PLACEHOLDER = re.compile(r"(?<![\w./])(TARGET|JOB)(?![\w/]|\.\w)")
 # `re` compiles these and keeps them: most answers need none of them.
-_COMMAND = (
-    r"(?<!`)\bholdfast "
-    r"(?:apply|backups?|check|diff|doctor|evidence|inspect|journal|plan \w+|restore|run|state"
-    r"|status|undo)\b(?= )(?! --pro)"
+_ON_PLACES = (
+    r"apply|backups?|diff|doctor|evidence|inspect|journal|plan \w+|restore|state|status|undo"
 )
+_COMMAND = rf"(?<!`)\bholdfast (?:{_ON_PLACES}|check|run)\b(?= )(?! --pro)"
 """A command that reads a project; in backticks it is only spoken of."""
+_ON_STORAGE = rf"(?<!`)\bholdfast (?:{_ON_PLACES})\b(?= )(?! --(?:pro|storage-option))"
+"""One that takes options of the storage, which are given once for all: before --project."""
 
 
 _TO_ASK = "TARGET --sink PATH"
@@ -47,8 +48,14 @@ def lacks_job(steps: Steps) -> bool:
     return any(found[1] == "JOB" for step in steps for found in _PLACEHOLDER.finditer(step))
 
 
-def repeated_options(steps: Steps, options: tuple[str, ...]) -> Steps:
-    """Return next steps whose commands repeat the options that chose the project."""
+def repeated_options(
+    steps: Steps, options: tuple[str, ...], storage: tuple[str, ...] = ()
+) -> Steps:
+    """Return next steps whose commands repeat the options that chose the project, and those of the
+    storage, which are written as a shell reads them."""
+    if storage:
+        shown = " ".join(storage)
+        steps = tuple(re.sub(_ON_STORAGE, lambda at: f"{at[0]} {shown}", one) for one in steps)
     if not options:
         return steps
     words = shlex.join(options)

@@ -10,7 +10,8 @@ from holdfast.answers import Answer
 from holdfast.errors import HoldfastError
 from holdfast.findings import Severity
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.steps import Steps, repeated_options
+from holdfast.library.answering import repeating_options
+from holdfast.steps import Steps
 from holdfast.storage.options import StorageOptions
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _plans_for(
         f"{one}{asked}" if one.startswith("holdfast plan repair ") else one
         for one in found.values()
     )
-    return dict(zip(found, repeated_options(steps, project.options), strict=True))
+    return dict(zip(found, repeating_options(project, options)(steps), strict=True))
 
 
 def with_plans_of_changes(

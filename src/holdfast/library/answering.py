@@ -7,9 +7,10 @@ from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
 from holdfast.answers import Answer, changing_steps
-from holdfast.errors import NotFoundError, UsageError
+from holdfast.errors import HoldfastError, NotFoundError, UsageError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.steps import Steps, lacks_job, named_steps, repeated_options
+from holdfast.storage.options import shown_options
 from holdfast.targets.jobs import job_named
 from holdfast.targets.opening import not_run_yet
 
@@ -32,15 +33,24 @@ def known_output_mode(given: str) -> str:
 
 
 def repeats_project(act: Callable[Arguments, Answered]) -> Callable[Arguments, Answered]:
-    """Let the commands in next steps repeat --project and --profile where they were given."""
+    """Let the commands in next steps repeat --project, --profile and --storage-option."""
 
     @wraps(act)
     def repeating(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answered:
-        change = partial(repeated_options, options=_chosen(kwargs).options)
+        change = repeating_options(_chosen(kwargs), kwargs.get("storage_options", ()))
         with changing_steps(change):
             return act(*args, **kwargs).with_steps(change)
 
     return repeating
+
+
+def repeating_options(project: ProjectChoice, storage_options: Any) -> Callable[[Steps], Steps]:
+    """Return what lets next steps repeat the options that a call was given."""
+    try:
+        storage = shown_options(storage_options)
+    except HoldfastError:
+        storage = ()  # the call itself refuses them
+    return partial(repeated_options, options=project.options, storage=storage)
 
 
 def names_target(act: Callable[Arguments, Answered]) -> Callable[Arguments, Answered]:

@@ -15,8 +15,7 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.codes import CODES
 from holdfast.errors import UsageError
 from holdfast.jobs.discovery import ProjectChoice
-from holdfast.library.answering import named, names_target, repeats_project
-from holdfast.steps import repeated_options
+from holdfast.library.answering import named, names_target, repeating_options, repeats_project
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.jobs import jobs_of
 from holdfast.targets.opening import (
@@ -191,9 +190,8 @@ def evidence(
         recall=recall,
         declared_job=declared_job_of(found),
     )
-    missing = tuple(
-        replace(one, how=repeated_options(one.how, chosen.options)) for one in answer.result.missing
-    )
+    repeated = repeating_options(chosen, storage_options)
+    missing = tuple(replace(one, how=repeated(one.how)) for one in answer.result.missing)
     return replace(answer, result=replace(answer.result, missing=missing))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.errors import StorageError
-from holdfast.redaction import remember_secret
+from holdfast.redaction import REDACTED, remember_secret
 from holdfast.storage.location import Location
 from holdfast.wording import nearest
 
@@ -179,6 +181,35 @@ def settings_for(scheme: str, options: Iterable[tuple[str, OptionValue]]) -> Sto
         message = f"a local path takes no storage options ({', '.join(sorted(given))})"
         raise StorageError("HF7010", message, next_steps=("leave --storage-option out",))
     return StorageSettings({FAMILIES.get(scheme, scheme): given} if given else {})
+
+
+def shown_options(given: StorageOptions) -> tuple[str, ...]:
+    """Return named options as words of a command line, without any secret.
+
+    A secret that is the value of an environment variable is shown as this variable. Options of
+    several families have no words: a command takes those of one.
+
+    >>> shown_options(["endpoint=http://localhost:9000", "secret=never-shown"])
+    ('--storage-option', 'endpoint=http://localhost:9000', '--storage-option', 'secret=[redacted]')
+    """
+    if names_families(given):
+        families: FamilyOptions = given  # type: ignore[assignment]
+        if len(families) != 1:
+            return ()
+        (given,) = families.values()
+    words: list[str] = []
+    for name, value in named_options(given):
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        is_secret = name in SECRETS or not any(name in known for known in KNOWN_OPTIONS.values())
+        shown = _variable_of(text) if is_secret else shlex.quote(text)
+        words += ["--storage-option", f"{name}={shown}"]
+    return tuple(words)
+
+
+def _variable_of(secret: str) -> str:
+    """Return the environment variable that has a secret, as a shell expands it."""
+    names = sorted(name for name, value in os.environ.items() if value == secret)
+    return f'"${{{names[0]}}}"' if names else REDACTED
 
 
 def checked_option(family: str, key: str, value: object) -> OptionValue:
