@@ -67,7 +67,7 @@ def made(folder: Path) -> Path:
     return aged(make_tree(folder / "orders", small()))
 
 
-def no_sink() -> AbstractContextManager[JobSink]:
+def no_sink(_planned: object = None) -> AbstractContextManager[JobSink]:
     """Fail the test: the plan has no step on a sink."""
     raise AssertionError("no step of this plan needs a sink")
 

@@ -178,6 +178,27 @@ REMEDY_CODES: tuple[Code, ...] = (
         exit_status=40,
     ),
     Code(
+        "HF4647",
+        "the job declares another output than the one that the plan is about",
+        "its steps would remove rows that the plan never looked at, or look for rows where they "
+        "never were",
+        (
+            "declare the sink as it was when the plan was made; the message names both",
+            "then holdfast apply --finish TARGET, or holdfast undo TARGET",
+        ),
+        exit_status=40,
+    ),
+    Code(
+        "HF4648",
+        "the output was replaced by another table after the plan was made",
+        "the rows in it are not those that the plan is about; nothing of it was changed",
+        (
+            "holdfast undo TARGET",
+            "then holdfast doctor TARGET shows what the checkpoint and the new table mean together",
+        ),
+        exit_status=40,
+    ),
+    Code(
         "HF4650",
         "a scheduled backup failed",
         "the job continues, and the backups that exist are untouched; there is none of the newest "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -29,15 +29,25 @@ def names_in(target: Target, storage_options: StorageOptions, folder: str) -> fr
 
 
 @contextmanager
-def opened_sink(target: Target) -> Iterator[HeldSink]:
-    """Open the sink of the job: files as they are, others in a Spark that is started for it."""
+def opened_sink(target: Target, planned: Mapping[str, str] | None = None) -> Iterator[HeldSink]:
+    """Open the sink of the job: files as they are, others in a Spark that is started for it.
+
+    Raise PlanError (HF4647, HF4648) where it is not the output that was planned for.
+    """
     if target.project is None or target.job is None:
         message = f"{target.location.shown} is not declared as a job here"
         raise PlanError("HF4614", message, at=target.location.shown)
     from holdfast.jobs.readying import ready_job
-    from holdfast.remedy.outputs import FILES
+    from holdfast.remedy.outputs import (
+        FILES,
+        TABLE,
+        refuse_other_output,
+        refuse_other_table,
+        table_seen,
+    )
 
     sink = ready_job(target.project, target.job).sink
+    refuse_other_output(planned or {}, sink, target.location.shown)
     if sink.format in FILES and not sink.native and sink.location is not None:
         from holdfast.ledgers.files.held import HeldFiles
         from holdfast.ledgers.files.output import FileOutput
@@ -53,4 +63,6 @@ def opened_sink(target: Target) -> Iterator[HeldSink]:
     (job,) = jobs_of_project(target.project, [target.job])
     session = session_of_project(target.project, (job,), offline=False, ui=False, verbose=False)
     with opened_by_spark(job, session) as opened:
+        if planned and TABLE in planned:
+            refuse_other_table(planned, table_seen(opened.sight(None)), target.location.shown)
         yield opened

@@ -318,7 +318,7 @@ def _applying(
 
     return Applying(
         records=_records(found, waiting),
-        open_sink=lambda: opened_sink(found),
+        open_sink=partial(opened_sink, found),
         watch=watch or (lambda _: None),
         progress=progress,
         even_if_running=even_if_running,
@@ -341,7 +341,7 @@ def _with_parts(
         of_job = replace(
             applying,
             records=_records(found),
-            open_sink=lambda: opened_sink(found),
+            open_sink=partial(opened_sink, found),
             ask_sink=asking,
             part=None,
         )

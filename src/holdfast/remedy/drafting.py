@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from holdfast.backup.snapshot import ARCHIVE
 from holdfast.errors import PlanError
 from holdfast.remedy.facts import Facts
+from holdfast.remedy.outputs import declared_output, table_seen
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.checkpoint import change_files_arguments
 from holdfast.remedy.steps.singlefiles import restore_files_arguments
@@ -23,6 +24,13 @@ def refuse_protected(facts: Facts, options: Mapping[str, str]) -> tuple[str, ...
     if options.get("force_protected") != "true":
         raise PlanError("HF4604", f"job {facts.job.name} is protected", at=facts.job.at)
     return (f"job {facts.job.name} is protected; the plan was made despite that",)
+
+
+def output_arguments(facts: Facts) -> dict[str, str]:
+    """Return which output a step on the sink is about: a later declaration does not move it."""
+    if facts.job is None:
+        return {}
+    return declared_output(facts.job.sink) | table_seen(facts.subject.sight)
 
 
 def backup_step(facts: Facts) -> Step:

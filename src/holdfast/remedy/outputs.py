@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from holdfast.errors import DecodeError, HoldfastError, StorageError
+from holdfast.errors import DecodeError, HoldfastError, PlanError, StorageError
 from holdfast.format.strictjson import decode_object
+from holdfast.jobs.endpoints import table_identity
 from holdfast.jobs.ready import ReadyJob, ReadySink
 from holdfast.ledgers.delta.log import list_log
 from holdfast.ledgers.delta.rewind import find_beginning, versions_newest_first
 from holdfast.ledgers.delta.transactions import LOG_FOLDER
 from holdfast.ledgers.sinkstate import Contents, SinkAnswer, SinkState
 from holdfast.storage.beside import part_of
-from holdfast.storage.location import Location
+from holdfast.storage.location import Location, canonical
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
 
@@ -43,6 +45,47 @@ def look_at_job_output(job: ReadyJob, sight: SinkState | None) -> OutputSeen:
 def can_fence(sink: ReadySink) -> bool:
     """Return whether the sink can lock older drivers out and keep its rows."""
     return not sink.native and sink.format in CLEARABLE
+
+
+OUTPUT, OUTPUT_KIND, TABLE, TABLE_ID = "output", "output_kind", "table", "table_id"
+"""Arguments of steps on the sink: which output the plan is about. Plans of before have none."""
+
+
+def declared_output(sink: ReadySink) -> dict[str, str]:
+    """Return what names an output: one text for one place, without secrets."""
+    if sink.location is not None:
+        place = canonical(sink.location)
+    elif sink.url is not None and sink.table is not None:
+        place = table_identity(sink.url, sink.table)
+    else:
+        place = sink.path or sink.table or sink.format
+    return {OUTPUT_KIND: f"native {sink.format}" if sink.native else sink.format, OUTPUT: place}
+
+
+def table_seen(sight: SinkState | None) -> dict[str, str]:
+    """Return what tells a table from every other one, as far as it was seen."""
+    seen = {} if sight is None else {TABLE: sight.place, TABLE_ID: sight.incarnation}
+    return {name: one for name, one in seen.items() if one is not None}
+
+
+def refuse_other_output(planned: Mapping[str, str], sink: ReadySink, at: str) -> None:
+    """Raise PlanError (HF4647) where a plan is about another output than the declared one."""
+    for name, now in declared_output(sink).items():
+        if planned.get(name, now) != now:
+            shown = " ".join(planned[one] for one in (OUTPUT_KIND, OUTPUT) if one in planned)
+            message = (
+                f"the plan is about the output {shown}; the job declares "
+                f"{' '.join(declared_output(sink).values())} at {sink.at}"
+            )
+            raise PlanError("HF4647", message, at=at)
+
+
+def refuse_other_table(planned: Mapping[str, str], now: Mapping[str, str], at: str) -> None:
+    """Raise PlanError (HF4647, HF4648) where a plan is about another table than the one here."""
+    for name, code in ((TABLE, "HF4647"), (TABLE_ID, "HF4648")):
+        if name in planned and name in now and planned[name] != now[name]:
+            message = f"the plan is about the table {planned[name]}; now it is {now[name]}"
+            raise PlanError(code, message, at=at)
 
 
 def _why_not_clearable(sink: ReadySink) -> str | None:

@@ -6,18 +6,25 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import holdfast
 from holdfast.errors import HoldfastError, SinkError
 from holdfast.ledgers.files.commit import FileCommits
 from holdfast.ledgers.files.output import FileOutput
 from holdfast.ledgers.identity import BatchIdentity
+from holdfast.library import remedies
+from holdfast.remedy.plan import Draft, plan_of
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
+from holdfast.targets.opening import resolved
+from tests.remedy.plans import killed_at
 from tests.remedy.played import QUERY, Played, played, staged
 
 
@@ -174,3 +181,65 @@ def test_rows_of_an_older_query_that_are_gone_keep_the_checkpoint_gone(tmp_path:
     assert made.rows() == Counter()
     assert refused(lambda: holdfast.undo("job", project=made.file)) == "HF4609"
     assert made.tree() == {}
+
+
+def declare(made: Played, path: str) -> None:
+    """Edit the output's path in the project file."""
+    text = made.file.read_text(encoding="utf-8")
+    now = yaml.safe_load(text)
+    now["jobs"]["job"]["sink"]["path"] = path
+    made.file.write_text(yaml.safe_dump(now), encoding="utf-8")
+
+
+@pytest.mark.parametrize(("remedy", "options"), [("reset", RESET), ("replay", REPLAY)])
+def test_an_edited_declaration_moves_no_step_to_another_output(
+    tmp_path: Path, remedy: str, options: dict[str, Any]
+) -> None:
+    """The act was killed before the output was changed, and another path is declared since."""
+    made = played(tmp_path / "p")
+    for point in ("plan.step-begun:3", "plan.step-begun:4"):
+        plan = holdfast.plan("job", remedy, options, project=made.file).result
+        apply = partial(holdfast.apply, plan, project=made.file, even_if_running=True)
+        assert killed_at(point, apply)
+        shutil.copytree(made.output, made.folder / "lake/precious")
+        shutil.copytree(
+            made.folder / "lake/.holdfast/written", made.folder / "lake/.holdfast/precious"
+        )
+        declare(made, "./lake/precious")
+        for act in (apply, partial(holdfast.finish_plan, "job", project=made.file)):
+            assert refused(act) == "HF4647"
+        precious = made.folder / "lake/precious"
+        assert len([*precious.rglob("*.json")]) == 4
+        declare(made, "./lake/written")
+        assert holdfast.undo("job", project=made.file).result.outcome == "undone"
+        assert made.rows() == Counter(range(4))
+        shutil.rmtree(precious)
+        shutil.rmtree(made.folder / "lake/.holdfast/precious")
+
+
+def test_an_act_is_not_undone_by_what_another_output_holds(tmp_path: Path) -> None:
+    made = played(tmp_path / "p")
+    reset(made, "clear")
+    declare(made, "./lake/another")
+    assert refused(lambda: holdfast.undo("job", project=made.file)) == "HF4647"
+    declare(made, "./lake/written")
+    assert refused(lambda: holdfast.undo("job", project=made.file)) == "HF4609"
+
+
+def test_a_plan_of_before_that_names_no_output_is_honoured(tmp_path: Path) -> None:
+    made = played(tmp_path / "p")
+    new = holdfast.plan("job", "reset", RESET, project=made.file).result
+    names = {"output", "output_kind", "table", "table_id"}
+    steps = tuple(
+        replace(one, arguments={k: v for k, v in one.arguments.items() if k not in names})
+        for one in new.steps
+    )
+    assert steps != new.steps
+    draft = Draft(steps, new.effects, new.notes)
+    plan = plan_of(draft, new.request, new.target, new.job, new.looked_at)
+    applying = partial(
+        remedies._applying, resolved("job", made.project, ()), True, None, None, None, ()
+    )
+    assert killed_at("plan.step-begun:4", lambda: applying().apply(plan, lambda: plan))
+    assert holdfast.finish_plan("job", project=made.file).result.outcome == "finished"
+    assert made.rows() == Counter()

@@ -366,6 +366,26 @@ def test_an_act_that_slept_takes_no_row_of_a_table_after_it_was_undone(
     assert table(spark, tmp_path / "lake/raw") == numbered(range(5))
 
 
+def test_another_table_in_the_place_is_not_cleared(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The act was killed before it cleared the table; somebody has made a new one there since."""
+    made, _ = started(tmp_path, {"ingest": ingest()})
+    plan, there = planned(made, "ingest"), tmp_path / "lake/raw"
+    killed_at(
+        "plan.step-begun:4", monkeypatch,
+        lambda: holdfast.apply(plan, project=made.file, even_if_running=True),
+    )  # fmt: skip
+    shutil.rmtree(there)
+    spark.createDataFrame([(7, "a")], "n long, k string").write.format("delta").save(str(there))
+    with pytest.raises(PlanError) as refused:
+        holdfast.finish_plan("ingest", project=made.file)
+    assert refused.value.code.number == "HF4648"
+    assert holdfast.undo("ingest", project=made.file).result.outcome == "undone"
+    assert table(spark, there) == Counter({(7, "a"): 1})
+    assert run(made)[0] != 0
+
+
 POINTS = ("plan.start-blocked", "plan.sink-cleared", "plan.file-removed:2", "plan.applied")
 """Where the sink is in question; tests/remedy tries every point with another one."""
 

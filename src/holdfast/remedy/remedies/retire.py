@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.errors import PlanError
 from holdfast.ledgers.sinkstate import SinkAnswer
-from holdfast.remedy.drafting import archive_step, block_step, empty_step
+from holdfast.remedy.drafting import archive_step, block_step, empty_step, output_arguments
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.outputs import can_fence
 from holdfast.remedy.plan import Downstream, Draft, Effects, Step
@@ -30,7 +30,8 @@ def plan_retire(facts: Facts, options: Mapping[str, str]) -> Draft:
         shown = job.sink.path or job.sink.table or job.sink.format
         detail = "lock every driver of before out of the output; no row is changed"
         steps.append(Step(0, FENCE, shown, detail, reversible=True,
-                          arguments={"query_id": facts.query_id}))  # fmt: skip
+                          arguments=output_arguments(facts) | {"query_id": facts.query_id},
+        ))  # fmt: skip
     note = Step(0, "note-retirement", facts.location, "note that the job is over",
                 reversible=True, arguments={"query_id": facts.query_id})  # fmt: skip
     steps += [note, empty_step(facts, _MARKER)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.crashpoints import reach
@@ -22,7 +22,7 @@ FENCE = "fence-sink"
 _ALONE = (
     "putting the checkpoint back alone would lose these rows: it takes their batches for delivered"
 )
-_REFUSED = "HF5011"
+_REFUSED, _REPLACED = "HF5011", "HF4648"
 _BACK = "holdfast undo TARGET puts metadata back: nothing else was changed"
 
 
@@ -36,7 +36,7 @@ class MarkSink:
         from holdfast.spark.sinks.sink import GivesBack
 
         query_id = step.arguments.get("query_id")
-        with work.open_sink() as sink:
+        with work.open_sink(step.arguments) as sink:
             held = _held(sink, query_id, work)
             result = {"held": None if held is None else held.value, "mark": None}
             if isinstance(sink, GivesBack):
@@ -56,7 +56,7 @@ class ClearSink:
 
     def apply(self, step: Step, work: Work) -> Result:
         """Clear it; raise PlanError (HF4602) where the sink refuses, and nothing is removed."""
-        with _changed(work, "cleared") as sink:
+        with _changed(step, work, "cleared") as sink:
             work.confirm()
             reach("plan.sink-confirmed")
             sink.clear(generation=work.generation)
@@ -71,7 +71,9 @@ class ClearSink:
         from holdfast.spark.sinks.sink import GivesBack
 
         mark = _marked(work).get("mark")
-        with work.open_sink() as sink:
+        with _opened_to_undo(step, result, work) as sink:
+            if sink is None:
+                return
             work.confirm()
             _fence_undone(sink, step, work)
             refusal = self._refusal(sink, step, result, work)
@@ -86,8 +88,8 @@ class ClearSink:
 
         Where they are gone the old checkpoint must not come back: it takes them for delivered.
         """
-        with work.open_sink() as sink:
-            return self._refusal(sink, step, result, work)
+        with _opened_to_undo(step, result, work) as sink:
+            return None if sink is None else self._refusal(sink, step, result, work)
 
     def _refusal(
         self, sink: HeldSink, step: Step, result: Result | None, work: Work
@@ -107,7 +109,7 @@ class RewindSink(ClearSink):
     def apply(self, step: Step, work: Work) -> Result:
         """Rewind; raise PlanError (HF4602) where the sink refuses, and nothing is removed."""
         query_id, through = step.arguments["query_id"], int(step.arguments["through"])
-        with _changed(work, "rewound") as sink:
+        with _changed(step, work, "rewound") as sink:
             work.confirm()
             reach("plan.sink-confirmed")
             sink.rewind(query_id, through, generation=work.generation)
@@ -128,7 +130,7 @@ class FenceSink:
         from holdfast.spark.sinks.sink import Fences
 
         query_id = step.arguments.get("query_id")
-        with _changed(work, "fenced") as sink:
+        with _changed(step, work, "fenced") as sink:
             held = _held(sink, query_id, work, may_be_closed=True)
             newest = -1 if held is None or held.value is None else held.value
             work.confirm()
@@ -168,6 +170,24 @@ def _refuse_batches(sink: HeldSink, query_id: str | None, work: Work) -> None:
             )
             steps = (_BACK, "then clear the output: holdfast plan reset TARGET --output clear")
             raise PlanError("HF4601", message, at=work.records.location, next_steps=steps)
+
+
+@contextmanager
+def _opened_to_undo(step: Step, result: Result | None, work: Work) -> Iterator[HeldSink | None]:
+    """Open the sink; None where another table took its place before the step changed it.
+
+    Raise PlanError (HF4609) where one did afterwards: the rows are nowhere any more.
+    """
+    with ExitStack() as held:
+        sink = None
+        try:
+            sink = held.enter_context(work.open_sink(step.arguments))
+        except PlanError as error:
+            if error.code.number != _REPLACED:
+                raise
+            if result is not None:
+                raise PlanError("HF4609", error.message, at=error.at, why=_ALONE) from error
+        yield sink
 
 
 def _why_gone(
@@ -215,10 +235,10 @@ def _marked(work: Work) -> dict[str, Any]:
 
 
 @contextmanager
-def _changed(work: Work, change: str) -> Iterator[HeldSink]:
+def _changed(step: Step, work: Work, change: str) -> Iterator[HeldSink]:
     """Open the sink for a change; raise PlanError (HF4602) where it refuses and changes nothing."""
     try:
-        with work.open_sink() as sink:
+        with work.open_sink(step.arguments) as sink:
             yield sink
     except SinkError as error:
         if error.code.number != _REFUSED:

@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from holdfast.spark.sinks.sink import HeldSink
 
 Result = Mapping[str, Any]
-OpenSink = Callable[[], "AbstractContextManager[HeldSink]"]
-"""Opens the sink of the plan's job; most sinks need Spark for it."""
+
+
+class OpenSink(Protocol):
+    """Opens the sink of the plan's job; most sinks need Spark for it."""
+
+    def __call__(
+        self, planned: Mapping[str, str] | None = None, /
+    ) -> AbstractContextManager[HeldSink]:
+        """Open it; raise PlanError (HF4647, HF4648) where `planned` is about another output."""
 
 
 def no_other_place(_text: str) -> Elsewhere:

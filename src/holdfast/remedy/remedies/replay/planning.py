@@ -12,6 +12,7 @@ from holdfast.remedy.drafting import (
     backup_step,
     block_step,
     note_step,
+    output_arguments,
     refuse_protected,
     remove_step,
 )
@@ -99,7 +100,7 @@ _OLDEST = (
 
 
 def _sink_steps(facts: Facts, rewind: SinkRewind, through: int) -> tuple[Step, ...]:
-    of_query = {"query_id": facts.query_id or ""}
+    of_query = output_arguments(facts) | {"query_id": facts.query_id or ""}
     arguments = {**of_query, "through": str(through)}
     kept = f"every batch after {through}" if through >= 0 else "every batch"
     reversible = rewind.comes_back or not rewind.takes(through)

@@ -18,6 +18,7 @@ from holdfast.remedy.drafting import (
     block_step,
     empty_step,
     note_step,
+    output_arguments,
     refuse_protected,
 )
 from holdfast.remedy.facts import Facts
@@ -100,7 +101,9 @@ def _clearing(facts: Facts) -> list[Step]:
     if facts.query_id is not None and facts.held.answer is SinkAnswer.UNKNOWN:
         message = f"what the sink holds of this query is unknown: {facts.held.basis}"
         raise PlanError("HF4603", message, at=facts.location)
-    arguments = {} if facts.query_id is None else {"query_id": facts.query_id}
+    arguments = output_arguments(facts)
+    if facts.query_id is not None:
+        arguments["query_id"] = facts.query_id
     shown = _shown_output(facts)
     return [
         Step(0, MARK, shown, "note what is in the output", reversible=True, arguments=arguments),
@@ -115,7 +118,8 @@ def _fencing(facts: Facts) -> list[Step]:
         return []
     run = facts.subject.recorded.started
     query_id = facts.query_id or (None if run is None else run.query_id)
-    arguments = {"empty": "true"} | ({} if query_id is None else {"query_id": query_id})
+    arguments = output_arguments(facts) | {"empty": "true"}
+    arguments |= {} if query_id is None else {"query_id": query_id}
     return [
         Step(0, FENCE, _shown_output(facts), "lock every older driver out of the output: a late "
              "batch would be there twice", reversible=True, arguments=arguments),
