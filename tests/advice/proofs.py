@@ -118,6 +118,11 @@ TESTS: dict[tuple[str, str], Test] = {
         "tests/remedy/test_applying_kills.py::test_killed_at_a_point_while_applying",
         "a plan that was killed at every point is finished whole, or undone byte-identical",
     ),
+    ("HF4647", "then holdfast apply --finish TARGET, or holdfast undo TARGET"): Test(
+        "tests/remedy/steps/test_sink.py::"
+        "test_an_edited_declaration_moves_no_step_to_another_output",
+        "a plan was killed, and its job declares another path; declared as before, it is undone",
+    ),
     ("HF4602", "give the job a new output: holdfast plan reset TARGET --output "
      "keep-new:PATH"): Test(
         f"{_RESET}test_a_new_output_says_which_line_to_change",
