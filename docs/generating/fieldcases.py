@@ -18,8 +18,8 @@ def field_cases_page() -> str:
     intro = (
         f"{len(FIELD_CASES)} reported problems with checkpoints, state, restarts and sinks. "
         f"Holdfast reports {len(told)} of them before a start; {executed} of these were "
-        f"reproduced on real Spark. {brought} need a command that does not exist yet, and {untold} "
-        "cannot be reported, for the reason given."
+        f"reproduced on real Spark. {brought} need a look into the source that does not exist "
+        f"yet, and {untold} cannot be reported, for the reason given."
     )
     legend = (
         "*Needs* lists what is required besides the checkpoint, and which of these cases are not "

@@ -1,4 +1,4 @@
-"""Cases 24 to 29: the query was changed, and its checkpoint was not."""
+"""Cases 24 to 31: the query was changed, and its checkpoint was not."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ SUMS = "select user, sum(amount) as n from source group by user"
 MAXIMA = "select user, max(amount) as n from source group by user"
 TWO_KEYS = "select user, city, count(*) as n from source group by user, city"
 CITIES = "select city, count(*) as n from source group by city"
+FILLED = "select {0} as user, count(*) as n from source group by {0}".format("ifnull(user, '')")
 UNION = "select * from {} union all select * from {}"
 
 DISTINCT = """
@@ -31,10 +32,12 @@ def counted(bench: CaseBench, sql: str = COUNTS) -> None:
     bench.unchanged(sql=sql, output_mode="update")
 
 
-def changed(bench: CaseBench, sql: str, before: str, expected: Counter[str]) -> Starts:
+def changed(
+    bench: CaseBench, sql: str, before: str, expected: Counter[str], command: str = "doctor"
+) -> Starts:
     """Declare another statement, have it examined, start it; the step is the former one."""
     bench.declare(sql=sql, output_mode="update")
-    bench.examine()
+    bench.examine(command)
 
     def start(statement: str, rows: Counter[str]) -> None:
         bench.orders(2, expect=False)
@@ -47,6 +50,7 @@ def changed(bench: CaseBench, sql: str, before: str, expected: Counter[str]) -> 
 
 BEFORE = {
     COUNTS: Counter({"u1 3": 1, "u2 3": 1}),
+    FILLED: Counter({"u1 3": 1, "u2 3": 1}),
     SUMS: Counter({"u1 6": 1, "u2 9": 1}),
 }
 """What the former statement gives of three files."""
@@ -129,3 +133,26 @@ def operator_added(bench: CaseBench) -> Starts:
         bench.deliver(bench.sql(statement), mode=mode)
 
     return (lambda: start(COUNTS, "update")), (lambda: start(AS_ROWS, "append"))
+
+
+@case(30, "a key of the state that was never null may be null")
+def key_may_be_null(bench: CaseBench) -> Starts:
+    counted(bench, FILLED)
+    return changed(bench, COUNTS, FILLED, BEFORE[COUNTS], "check")
+
+
+@case(31, "the keys of dropDuplicates are in another order")
+def deduplication_keys_reordered(bench: CaseBench) -> Starts:
+    bench.orders(0, 1, expect=False)
+    bench.totals(bench.view().dropDuplicates(["user", "amount"]))
+    declared = DISTINCT.replace('["user"]', '["amount", "user"]')
+    (bench.folder / "pipeline.py").write_text(declared, encoding="utf-8")
+    bench.declare(transform="pipeline:transform", output_mode="update")
+    bench.examine("check")
+
+    def start(keys: list[str]) -> None:
+        bench.orders(2, expect=False)
+        bench.expected = Counter({"u1 c0 3": 1, "u2 c0 4": 1})
+        bench.totals(bench.view().dropDuplicates(keys))
+
+    return (lambda: start(["amount", "user"])), (lambda: start(["user", "amount"]))

@@ -16,7 +16,7 @@ PLACE_CODES: tuple[Code, ...] = (
     ),
     Code(
         "HF2302",
-        "the checkpoint is in a temporary directory",
+        "the checkpoint or the output is in a temporary directory",
         "such directories are emptied at a reboot or by a clean-up, and a query without a "
         "checkpointLocation gets another one at its next start: progress and state are lost",
         (

@@ -13,7 +13,12 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.reading import SHOWN_BATCHES
 from holdfast.checkpoint.releases import RELEASES
 from holdfast.diagnosis.checks.declared.declarations import changing_sources
-from holdfast.diagnosis.checks.location import WrittenPlaces, emptied_place, on_own_disks
+from holdfast.diagnosis.checks.location import (
+    WrittenPlaces,
+    emptied_output,
+    emptied_place,
+    on_own_disks,
+)
 from holdfast.diagnosis.checks.picture import picture_of
 from holdfast.diagnosis.checks.subject import fatal_at_start
 from holdfast.diagnosis.inspection.result import inspection_of
@@ -325,10 +330,13 @@ def refuse_file_as_output(job: ReadyJob) -> None:
 
 
 def emptied(job: ReadyJob) -> tuple[Finding, ...]:
-    """Return what is said of a project's job whose checkpoint is in a temporary directory."""
-    if job.project is None or not job.checkpoint.is_local:
+    """Return what is said of a project's job that keeps something in a temporary directory."""
+    if job.project is None:
         return ()
-    return tuple(emptied_place(job.checkpoint.url, str(job.folder)))
+    folder, output = str(job.folder), job.sink.location
+    places = emptied_place(job.checkpoint.url, folder) if job.checkpoint.is_local else ()
+    outputs = emptied_output(output.url, folder) if output is not None and output.is_local else ()
+    return (*places, *outputs)
 
 
 def written_places(job: ReadyJob) -> WrittenPlaces:

@@ -64,6 +64,22 @@ def test_a_relative_path_into_a_temporary_folder_is_a_warning(
     assert warned_at_start(file) == []
 
 
+def test_an_output_in_a_temporary_folder_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checkpoint would outlive the rows."""
+    only_temporary(monkeypatch, tmp_path / "emptied")
+    (tmp_path / "home").mkdir()
+    file = tmp_path / "home/holdfast.yaml"
+    written = _PROJECT.format(checkpoints="./checkpoints").replace("./out", "../emptied/out")
+    file.write_text(written, encoding="utf-8")
+    answer = holdfast.doctor("ingest", project=file)
+    (finding,) = [one for one in answer.findings if one.code == "HF2302"]
+    assert finding.message.startswith("the output is in the temporary directory")
+    assert finding.severity is Severity.WARNING
+    assert warned_at_start(file) == ["HF2302"]
+
+
 def test_a_project_in_the_temporary_folder_is_a_demonstration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

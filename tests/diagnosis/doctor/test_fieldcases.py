@@ -42,8 +42,11 @@ def test_each_case_has_exactly_one_answer(case: FieldCase) -> None:
 
 @pytest.mark.parametrize("case", TOLD, ids=lambda case: str(case.number))
 def test_each_told_case_is_told_by_its_codes(case: FieldCase, tmp_path: Path) -> None:
-    """A scenario for each code, and the code among the findings of that scenario."""
-    for code in case.codes:
+    """A scenario for each code, and the code among the findings of that scenario.
+
+    What needs a planned query is held against its recorded case alone.
+    """
+    for code in case.codes if case.command == "doctor" else ():
         if code == "HF1109":
             (tmp_path / "holdfast.yaml").write_text(SHARED)
             shown = holdfast("doctor", "--json", "--project", str(tmp_path / "holdfast.yaml"))

@@ -70,6 +70,7 @@ def check_lasting_place(subject: Subject) -> Iterator[Finding]:
         yield Finding("HF2302", Severity.WARNING, message, Place(""), next_steps=steps)
     elif subject.scheme == "file" and job is not None and job.folder is not None:
         yield from emptied_place(subject.path, job.folder)
+        yield from emptied_output(job.local_output, job.folder)
     elif subject.scheme == "file" and _TEMPORARY.search(subject.path):
         message = "the checkpoint is in a directory of temporary files"
         yield Finding("HF2302", Severity.INFO, message, Place(""), next_steps=steps)
@@ -84,6 +85,16 @@ def emptied_place(path: str, project: str) -> Iterator[Finding]:
         yield Finding(
             "HF2302", Severity.WARNING, message, Place(""), evidence, next_steps=_OF_A_JOB
         )
+
+
+def emptied_output(output: str | None, project: str) -> Iterator[Finding]:
+    """Report a job whose local output is in a temporary directory, and its project is not."""
+    folder = None if output is None else emptied_folder(output, project)
+    if folder is not None:
+        message = f"the output is in the temporary directory {folder}, the project is not"
+        evidence = {"directory": folder, "output": output}
+        why = "such directories are emptied at a reboot or by a clean-up: delivered rows are lost"
+        yield Finding("HF2302", Severity.WARNING, message, Place(""), evidence, why, _OF_A_JOB[:1])
 
 
 def check_escaped_twin(subject: Subject) -> Iterator[Finding]:

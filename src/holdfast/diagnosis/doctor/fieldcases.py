@@ -44,7 +44,6 @@ class FieldCase:
         return tuple(sorted({name.partition("/")[0] for name in self.executed}))
 
 
-_CHECK = "holdfast check: compares the query's plan with the checkpoint and the record of its runs"
 _SOURCE = "asking the source what it still has, and comparing that with the stored offsets"
 _RUNNING = "it arises while the query runs and leaves nothing in the checkpoint before that"
 _CONNECTOR = "it is inside a connector whose own files have no published format"
@@ -57,6 +56,7 @@ _PROJECT_AND_RECORD = "a project file and the record of a run"
 _PROJECT_OR_RECORD = "a project file or the record of a run"
 _PROJECT_AND_SOURCE = "a project file and the broker"
 _SOURCE_PATH = "the table: a project file or the record of a run"
+_PLANNED = "the job with Spark, which plans its query"
 _RECORD = "the records of Holdfast"
 
 _DECLARED_SOURCES = "declared sources only"
@@ -89,6 +89,21 @@ def _told(
         executed=executed,
         not_executed=not_executed,
         refused=refused,
+    )
+
+
+def _checked(
+    number: int, symptom: str, *codes: str, limits: str = "", executed: tuple[str, ...] = ()
+) -> FieldCase:
+    """Return a case that only the planned query shows."""
+    return FieldCase(
+        number=number,
+        symptom=symptom,
+        codes=codes,
+        command="check",
+        needs=_PLANNED,
+        limits=limits,
+        executed=executed,
     )
 
 
@@ -167,8 +182,11 @@ FIELD_CASES: tuple[FieldCase, ...] = (
           executed=("4.2.0/operator-removed",)),
     _told(29, "a stateful operator added to a stateless query", "HF2362", needs=_PROJECT,
           limits=_PLAIN_QUERY, executed=("4.2.0/operator-added",)),
-    _brought(30, "nullability flips and the schema check fails", _CHECK),
-    _brought(31, "the order of dropDuplicates' keys differs between versions", _CHECK),
+    _checked(30, "nullability flips and the schema check fails", "HF3113",
+             executed=("4.2.0/key-may-be-null",)),
+    _checked(31, "the order of dropDuplicates' keys differs between versions", "HF3111",
+             limits="keys of other types; keys of one type only with the record of a run (HF3114)",
+             executed=("4.2.0/deduplication-keys-reordered",)),
     _told(32, "shuffle.partitions changed, no effect", "HF2322", needs=_PROJECT,
           limits="declared settings only", executed=("4.3.0/partitions-changed",)),
     _told(33, "the state store provider changed, no effect", "HF2322", needs=_PROJECT,
