@@ -8,12 +8,19 @@ import os
 import socket
 import subprocess
 import time
+from collections.abc import Iterable
+from contextvars import Context
 from pathlib import Path
 
 import pytest
 
 from holdfast.backup.access import Records, alone
+from holdfast.backup.snapshot import Snapshot
+from holdfast.backup.store import BackupStore, sweep
 from holdfast.errors import HoldfastError
+from holdfast.records.busy import mark_path, marked_numbers
+from holdfast.records.processes import process_here
+from holdfast.storage.localwriter import LocalWriter
 from holdfast.storage.machine import this_machine
 from tests.backup.folders import back_up_now, make_tree, records_of, small
 
@@ -63,6 +70,65 @@ def test_a_worker_that_may_live_is_waited_for(records: Records, changes: dict[st
     with pytest.raises(HoldfastError) as caught, alone(records.store, "backup"):
         raise AssertionError("it was let in")
     assert caught.value.code.number == "HF4507"
+
+
+def test_a_clock_that_was_set_does_not_end_a_living_mark(records: Records) -> None:
+    """Of a process of this machine, its life decides alone."""
+    here = process_here(os.getppid())
+    leave_mark(records, process=here.number, started=here.started, since=time.time() - 25 * 3600)
+    with pytest.raises(HoldfastError) as caught, alone(records.store, "backup"):
+        raise AssertionError("it was let in")
+    assert caught.value.code.number == "HF4507"
+
+
+@pytest.mark.parametrize("when", ["before", "while it is published"])
+def test_a_backup_whose_mark_was_taken_for_abandoned_is_not_published(
+    records: Records, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """From another machine, whose clock is a day ahead: it swept what no list named yet."""
+    publish, create = BackupStore.publish, LocalWriter.create
+
+    def swept() -> None:
+        monkeypatch.undo()
+        for number in marked_numbers(records.store.reader):
+            records.store.writer.remove(mark_path(number))
+        Context().run(sweep, records.store)
+
+    def late(store: BackupStore, snapshot: Snapshot) -> None:
+        swept()
+        publish(store, snapshot)
+
+    def later(writer: LocalWriter, path: str, chunks: Iterable[bytes]) -> bool:
+        if path.startswith("snapshots/"):
+            swept()
+        return create(writer, path, chunks)
+
+    if when == "before":
+        monkeypatch.setattr(BackupStore, "publish", late)
+    else:
+        monkeypatch.setattr(LocalWriter, "create", later)
+    with pytest.raises(HoldfastError, match="took this process for dead") as caught:
+        back_up_now(records)
+    assert caught.value.code.number == "HF4507"
+    assert records.store.snapshot_ids() == []
+    assert back_up_now(records).result.backups
+
+
+def test_a_copy_that_is_removed_while_a_backup_is_made_is_noticed(
+    records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish = BackupStore.publish
+
+    def late(store: BackupStore, snapshot: Snapshot) -> None:
+        monkeypatch.undo()
+        sweep(store)
+        publish(store, snapshot)
+
+    monkeypatch.setattr(BackupStore, "publish", late)
+    with pytest.raises(HoldfastError, match="was removed while the backup was made") as caught:
+        back_up_now(records)
+    assert caught.value.code.number == "HF4510"
+    assert records.store.snapshot_ids() == []
 
 
 def test_a_mark_of_another_machine_ends_after_a_day(records: Records) -> None:

@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 
 from holdfast.backup.store import BackupStore
 from holdfast.errors import CheckpointError, NotFoundError
-from holdfast.records.busy import FOLDER, TOKENS, encode_mark, mark_path, marked_numbers, worker
+from holdfast.records.busy import (
+    FOLDER,
+    TOKENS,
+    encode_mark,
+    held,
+    mark_path,
+    marked_numbers,
+    worker,
+)
 from holdfast.records.folder import RecordsFolder, part_of_records, records_beside
 from holdfast.records.journal import Journal
 from holdfast.records.leases.acting import Acting, acting
@@ -36,7 +44,8 @@ def alone(store: BackupStore, act: str, generation: int | None = None) -> Iterat
     path: str | None = None
     try:
         path, killed = _entered(store, act, token, generation)
-        yield killed
+        with held(store.url, token):
+            yield killed
     finally:
         TOKENS.discard(token)
         if path is not None and _is_own(store, path, token):

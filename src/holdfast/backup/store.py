@@ -18,6 +18,7 @@ from holdfast.backup.snapshot import (
     moment_ms,
 )
 from holdfast.errors import CheckpointError, HoldfastError, NotFoundError, UsageError
+from holdfast.records.busy import has_lost
 from holdfast.storage.reading import FileKind, Listed, Reader
 from holdfast.storage.writing import Writer, narrowed
 
@@ -71,14 +72,43 @@ class BackupStore:
         return replace(self, writer=narrowed(self.writer, files, folders))
 
     def publish(self, snapshot: Snapshot) -> None:
-        """Make the backup count; the last act of making it."""
+        """Make the backup count; the last act of making it.
+
+        Raise HF4507 where the store was lost meanwhile, HF4510 where a copy is gone: then no list
+        names it.
+        """
         path, content = snapshot_path(snapshot.id), encode_snapshot(snapshot)
         self.writer.settle()
+        self.refuse_lost()
+        self._refuse_missing(snapshot)
         if not self.writer.create(path, (content,)) and self.reader.read(path) != content:
             at = f"{self.location}/{path}"
             raise CheckpointError("HF4511", "a different list has this name", at=at)
         self.writer.settle()
         self.snapshot(snapshot.id)
+        try:
+            # Whoever came in before the list was there may have removed what it names.
+            self.refuse_lost()
+        except CheckpointError:
+            self.writer.remove(path)
+            raise
+
+    def refuse_lost(self) -> None:
+        """Raise HF4507 where somebody else took the store over from its holder."""
+        if has_lost(self.reader, self.url):
+            message = (
+                "another process took this process for dead and works on the backups now; copies "
+                "of this backup may be removed, so that it was not published"
+            )
+            raise CheckpointError("HF4507", message, at=self.location)
+
+    def _refuse_missing(self, snapshot: Snapshot) -> None:
+        sizes = object_sizes(self.items())
+        for file in snapshot.files:
+            if file.sha256 not in sizes:
+                at = f"{self.location}/{object_path(file.sha256)}"
+                message = f"the copy of {file.path} was removed while the backup was made"
+                raise CheckpointError("HF4510", message, at=at)
 
     def put(self, file: CopiedFile, chunks: Callable[[], Iterable[bytes]], *, present: bool) -> int:
         """See that the object is there and whole; give how many bytes had to be written."""
@@ -345,6 +375,7 @@ def sweep(store: BackupStore) -> tuple[int, int]:
     named = {file.sha256 for snapshot in catalogue.snapshots for file in snapshot.files}
     sizes = object_sizes(store.items())
     unnamed = [sha256 for sha256 in sizes if sha256 not in named]
+    store.refuse_lost()
     for sha256 in unnamed:
         store.writer.remove(object_path(sha256))
     store.writer.settle()

@@ -1,7 +1,8 @@
 """Tells whether a backup or restore is at work on a checkpoint, by the marks that workers leave.
 
-`backups/busy/<number>` is there while a worker is. A mark whose process is gone, or which is older
-than a day, counts as abandoned, so that a kill blocks nobody for longer.
+`backups/busy/<number>` is there while a worker is. A mark whose process is gone counts as
+abandoned. Where that cannot be seen from here, one that is older than a day does, so that a kill
+blocks nobody for longer; as clocks may be wrong, each worker looks whether its own mark is left.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from holdfast.errors import NotFoundError
 from holdfast.records.processes import Process, lives, process_here
@@ -18,6 +22,8 @@ from holdfast.storage.machine import ABANDONED_SECONDS, lasting_machine, this_ma
 from holdfast.storage.reading import Reader
 
 FOLDER = "busy"
+_HELD: ContextVar[Mapping[str, str]] = ContextVar("held", default=MappingProxyType({}))
+"""The stores that are held here, by their places, with the tokens of their marks."""
 TOKENS: set[str] = set()
 """What this process holds; a mark of this process that is not among them was left by a failure."""
 
@@ -58,6 +64,31 @@ def marked_numbers(backups: Reader) -> list[int]:
 def mark_path(number: int) -> str:
     """Name the file of a mark below `backups`."""
     return f"{FOLDER}/{number:08d}"
+
+
+@contextmanager
+def held(place: str, token: str) -> Iterator[None]:
+    """Remember that a store is held under this token, for whoever works on it inside."""
+    before = _HELD.get()
+    _HELD.set({**before, place: token})
+    try:
+        yield
+    finally:
+        _HELD.set(before)
+
+
+def has_lost(backups: Reader, place: str) -> bool:
+    """Whether a store was held here, and somebody who took the mark for abandoned removed it."""
+    token = _HELD.get().get(place)
+    if token is None:
+        return False
+    for number in marked_numbers(backups):
+        try:
+            if token.encode() in backups.read(mark_path(number)):
+                return False
+        except NotFoundError:
+            continue  # its owner is done
+    return True
 
 
 def is_busy(backups: Reader, numbers: Iterable[int] | None = None) -> bool:
@@ -111,7 +142,9 @@ def _is_abandoned(mark: _Mark, generation: int | None) -> bool:
         return True  # this machine was started again since
     if here and mark.process == process_here(os.getpid()):
         return mark.token not in TOKENS
-    return mark.age_seconds > ABANDONED_SECONDS or (here and lives(mark.process) is False)
+    is_living = lives(mark.process) if here else None
+    # A clock that was set says nothing about a process that is seen.
+    return mark.age_seconds > ABANDONED_SECONDS if is_living is None else not is_living
 
 
 def _words(mark: _Mark) -> str:
