@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from holdfast.errors import LeaseError, StorageError
-from holdfast.records.folder import RecordsFolder
+from holdfast.records.folder import RecordsFolder, part_of_records
 from holdfast.records.history import History
+from holdfast.records.journal import Act, Journal
 from holdfast.records.leases.taking import (
     EXPIRY_SECONDS,
     KEPT_GENERATIONS,
@@ -300,6 +301,28 @@ def test_generations_go_on_after_the_runs_when_lease_files_are_lost(tmp_path: Pa
     folder = records_in(tmp_path)
     History(folder).write(some_run(41))
     assert taken(folder).generation == 42
+
+
+@pytest.mark.parametrize("kept", ["rewinds", "freshstarts", "moves", "journal"])
+def test_generations_go_on_after_every_act_when_lease_files_are_lost(
+    tmp_path: Path, kept: str
+) -> None:
+    """A driver that is older than a rewind would be taken for one that came before it."""
+    records = records_in(tmp_path)
+    folder = tmp_path / ".holdfast/orders"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "runs/0000000003.json").write_bytes(b"{}")
+    if kept == "journal":
+        place = part_of_records(records.location, "journal")
+        writer = records.open_writer(place, records.settings)
+        act = Act("20261119T000000000Z-00000001", "reset", {})
+        journal = Journal(records.place("journal"), writer, generation=7)
+        journal.begin(act)
+        journal.end(act, "applied")
+    else:
+        (folder / kept).mkdir()
+        (folder / kept / "0000000007.json").write_bytes(b"{}")
+    assert taken(records).generation == 8
 
 
 def test_a_claim_of_this_process_that_failed_half_way_blocks_nobody(tmp_path: Path) -> None:

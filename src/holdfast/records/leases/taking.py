@@ -18,7 +18,9 @@ from holdfast import __version__
 from holdfast.errors import LeaseError, StorageError
 from holdfast.records.documents import document_of, encode_document
 from holdfast.records.folder import PartReader, PartWriter, RecordsFolder, prune
+from holdfast.records.freshstarts import FRESH_STARTS_PART
 from holdfast.records.history import generations_of_runs
+from holdfast.records.journal import newest_generation
 from holdfast.records.leases.lease import BEAT_SECONDS, EXPIRY_SECONDS, Lease
 from holdfast.records.leases.state import (
     OWN_TOKENS,
@@ -31,7 +33,9 @@ from holdfast.records.leases.state import (
     look_at_lease,
 )
 from holdfast.records.moments import moment_now
+from holdfast.records.moves import MOVES_PART
 from holdfast.records.processes import Holder, lives
+from holdfast.records.rewinds import REWINDS_PART
 from holdfast.storage.beside import MOUNTINFO, mounted_alone
 
 _MOUNTINFO = MOUNTINFO
@@ -191,8 +195,17 @@ class _Taker:
         return state.beat_content != self.first.beat_content
 
     def _lowest_free(self) -> int:
-        """Go on after the runs on record: generations only grow, also when lease files are lost."""
-        return max(generations_of_runs(self.folder.reader("runs").names()), default=0) + 1
+        """Go on after all that is on record: generations only grow, also when lease files are lost.
+
+        What an act left counts as well: a driver that is older than a rewind would have it taken
+        for one that came before.
+        """
+        known = [
+            generation
+            for part in ("runs", REWINDS_PART, FRESH_STARTS_PART, MOVES_PART)
+            for generation in generations_of_runs(self.folder.reader(part).names())
+        ]
+        return max(newest_generation(self.folder.place("journal")), *known, 0) + 1
 
     def _claimed(self, generation: int, taken_over: str | None) -> Lease | None:
         """Claim a generation; None where another one was faster."""
