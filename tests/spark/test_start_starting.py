@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast.errors import CheckpointError, RefusedError, RunError, StorageError
+from holdfast.errors import CheckpointError, ProjectError, RefusedError, RunError, StorageError
 from holdfast.jobs.ready import ChangedTable, ReadyJob
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.folder import RecordsFolder, records_of
@@ -32,6 +32,7 @@ from holdfast.spark.start import start_job
 from holdfast.storage.local import LocalReader
 from holdfast.storage.localwriter import LocalWriter
 from holdfast.storage.location import parse_location
+from tests.records.runs import some_run
 from tests.spark.query.test_gate import Keeping
 from tests.spark.readyjobs import job as a_job
 
@@ -79,6 +80,24 @@ def test_a_restore_between_admission_and_the_lease_is_noticed(
     assert state is not None and state.state is Standing.FREE
     with pytest.raises(CheckpointError):
         admit(job)
+
+
+def test_a_job_that_took_the_checkpoint_while_the_lease_was_waited_for_is_noticed(
+    job: ReadyJob, records: RecordsFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ran and ended in between: who holds the lease now is not its owner."""
+    take = start.take_lease
+
+    def after_another(*given: Any, **named: Any) -> Any:
+        History(records).write(replace(some_run(1), job="another", project=job.project))
+        return take(*given, **named)
+
+    monkeypatch.setattr(start, "take_lease", after_another)
+    with pytest.raises(ProjectError) as caught:
+        start_job(job, run_context())
+    assert caught.value.code.number == "HF1118"
+    state = lease_state(records)
+    assert state is not None and state.state is Standing.FREE
 
 
 @pytest.mark.parametrize("mode", ["upsert", "complete"])

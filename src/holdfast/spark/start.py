@@ -90,11 +90,13 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
     records, options = records_of(job.checkpoint, job.settings), context.options
     recorded = partial(attempt_recorded, job, spark=context.versions.spark)
     with recorded():
-        check_owner(job, next(iter(History(records).runs(newest=1)), None))
+        _check_owner(job, records)
         lease = _taken_lease(job, context, records)
     lease.start_beating()
     try:
         with recorded(), jvm_deaths_raised(context.jvm, job):
+            # Another job may have begun and ended here while the lease was waited for.
+            _check_owner(job, records)
             refuse_half_changed(job, records)
             refuse_given_up(job, records)
             checkpoint, picture, inspection = read_checkpoint(job)
@@ -158,6 +160,11 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
     except BaseException:
         lease.release()
         raise
+
+
+def _check_owner(job: ReadyJob, records: RecordsFolder) -> None:
+    """Raise HF1118 where the newest run on the checkpoint is another job's."""
+    check_owner(job, next(iter(History(records).runs(newest=1)), None))
 
 
 def _taken_lease(job: ReadyJob, context: RunContext, records: RecordsFolder) -> Lease:
