@@ -86,13 +86,13 @@ def test_a_job_that_took_the_checkpoint_while_the_lease_was_waited_for_is_notice
     job: ReadyJob, records: RecordsFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ran and ended in between: who holds the lease now is not its owner."""
-    take = start.take_lease
+    take = take_lease
 
     def after_another(*given: Any, **named: Any) -> Any:
         History(records).write(replace(some_run(1), job="another", project=job.project))
         return take(*given, **named)
 
-    monkeypatch.setattr(start, "take_lease", after_another)
+    monkeypatch.setattr("holdfast.spark.start.take_lease", after_another)
     with pytest.raises(ProjectError) as caught:
         start_job(job, run_context())
     assert caught.value.code.number == "HF1118"

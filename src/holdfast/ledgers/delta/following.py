@@ -86,8 +86,17 @@ class FollowedTable:
         self.table_id: str | None = None
         """The table's own id at the last look; None where there is no table, or no id is known."""
         self._seen: dict[int, DeltaBatch] = {}
+        self._generation: int | None = None
         self._head: bytes | None = None
         """How the newest version begins: with the time and the id of its transaction."""
+
+    @property
+    def newest_generation(self) -> int:
+        """The generation that wrote the query's newest batch; 0 where the log does not tell."""
+        if self._generation is None:
+            found = None if self.last_batch is None else self.batch(self.last_batch)
+            self._generation = 0 if found is None else found.generation or 0
+        return self._generation
 
     @property
     def application(self) -> Application:
@@ -163,6 +172,7 @@ class FollowedTable:
     def _look_first(self) -> None:
         ledger = read_delta_ledger(self._reader)
         self._seen.clear()
+        self._generation = None
         self.newest_version = ledger.newest_version if ledger is not None else None
         identifiers = ledger.identifiers if ledger is not None else {}
         if self._application is None:
@@ -216,6 +226,7 @@ class FollowedTable:
             self.table_id = commit.metadata.table_id or self.table_id
         if found is not None and found.number == self.application.number and not found.opens:
             self._seen = {found.batch_id: found}
+            self._generation = max(self._generation or 0, found.generation or 0)
             self.closed = found.batch_id == CLOSED
             self.last_batch = None if self.closed else found.batch_id
         return True

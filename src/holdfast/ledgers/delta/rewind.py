@@ -129,6 +129,16 @@ class LateStep:
     """Rows changed after it, so that it can't just be undone."""
 
 
+def newest_generation(versions: Iterable[TableVersion], query_id: str) -> int:
+    """Return the generation that wrote last for a query, 0 where no version tells."""
+    for version in versions:
+        generation = version.note.get("generation")
+        named = {one.application.query_id for one, _ in version.identifiers}
+        if query_id in named and isinstance(generation, int):
+            return generation
+    return 0
+
+
 def find_goal(versions: Iterable[TableVersion], query_id: str, batch_id: int) -> Goal:
     """Look for the version of a batch that was not taken back, newest first."""
     newest, foreign = CLOSED, None

@@ -89,6 +89,26 @@ def test_a_rewound_query_goes_on_under_a_new_name(
     assert versions(table) == before, "nothing came after it"
 
 
+def test_an_older_generation_is_refused_once_its_successor_has_written(
+    spark: Any, tmp_path: Path
+) -> None:
+    """Without any rewind before: it would take the successor's batches back, or add to them."""
+    table = tmp_path / "table"
+    late, successor = filled(spark, table, 2), delta_sink(spark, table)
+    assert successor.sight(QUERY).generation == 1
+    assert not successor.write(frame(spark, 2), identity(2, generation=4)).skipped
+    before = versions(table)
+    for goes in (partial(late.rewind, QUERY, 0), partial(late.rewind, QUERY, 2), late.clear):
+        assert code_of(lambda: goes(generation=3)) == "HF5026"  # noqa: B023
+    assert late.write(frame(spark, 1), identity(1)).skipped
+    for sink in (late, delta_sink(spark, table)):
+        assert sink.write(frame(spark, 2), identity(2)).skipped
+        assert code_of(lambda: sink.write(frame(spark, 3), identity(3))) == "HF5042"  # noqa: B023
+    assert (versions(table), delta_sink(spark, table).sight(QUERY).generation) == (before, 4)
+    late.rewind(QUERY, 0, generation=4)
+    assert (values(spark, table), late.sight(QUERY).generation) == ([0], 4)
+
+
 @pytest.mark.whole
 def test_every_batch_goes_back_and_the_first_is_taken_again(spark: Any, tmp_path: Path) -> None:
     """By rewinding to before it, also where no row was there; by clearing, which ends there too."""

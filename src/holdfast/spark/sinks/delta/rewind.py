@@ -39,6 +39,7 @@ from holdfast.ledgers.delta.rewind import (
     find_ending,
     find_goal,
     find_late_step,
+    newest_generation,
     versions_newest_first,
 )
 from holdfast.ledgers.delta.transactions import DeltaLedger, read_delta_ledger
@@ -234,13 +235,21 @@ class DeltaRewind:
         return fence_before(ledger.identifiers, standing.application) >= self._generation
 
     def _refuse_older(self, ledger: DeltaLedger | None, query_id: str) -> None:
-        """Raise HF5062 where a newer generation took batches back."""
+        """Raise HF5062 where a newer generation took batches back, HF5026 where it wrote one."""
         identifiers = ledger.identifiers if ledger is not None else {}
         fence = fence_before(identifiers, current_application(identifiers, query_id))
         if self._generation < fence:
             message = f"the table was rewound by generation {fence} of the job; "
             message += f"this is generation {self._generation}"
             raise SinkError("HF5062", message, at=self._at)
+        versions = () if ledger is None else self._versions(ledger.newest_version)
+        newest = newest_generation(versions, query_id)
+        if self._generation < newest:
+            message = (
+                f"a driver of lease generation {newest} has written here; generation "
+                f"{self._generation} cannot rewind it"
+            )
+            raise SinkError("HF5026", message, at=self._at)
 
     def _goal(self, ledger: DeltaLedger, query_id: str, batch_id: int) -> int | None:
         """Return the version to restore, None for an empty table; raise HF5011."""

@@ -173,7 +173,10 @@ class DeltaBatchSink:
             table.table_id,
             contents,
             doubt=None if undone is None else self._restored(undone, place, held),
-            generation=fence_before(known, current_application(known, query_id)),
+            generation=max(
+                fence_before(known, current_application(known, query_id)),
+                followed.newest_generation,
+            ),
             forgets_after=table.retention,
             may_have_forgotten=followed.may_have_forgotten and self._sink.mode != "complete",
             begins_with=first,
@@ -271,9 +274,20 @@ class DeltaBatchSink:
             message = f"{self.identity} was rewound and continues with batch {following}; "
             raise SinkError("HF5061", f"{message}this is {identity.batch_id}", at=self.identity)
         if identity.batch_id >= following:
+            self._refuse_older(table, identity)
             return False
         self._refuse_others(table, identity)
         return True
+
+    def _refuse_older(self, table: FollowedTable, identity: BatchIdentity) -> None:
+        """Raise HF5042 where a newer generation wrote the newest batch."""
+        newest = table.newest_generation
+        if identity.generation < newest:
+            message = (
+                f"generation {newest} wrote batch {table.last_batch} to {self.identity}; this "
+                f"driver is generation {identity.generation}"
+            )
+            raise SinkError("HF5042", message, at=self.identity)
 
     def _refuse_other_table(self, table: FollowedTable, why: str | None = None) -> None:
         """Raise HF5027 where the table of before is gone; one whose id is not known may be it."""
