@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from holdfast.format.logs.log import decode_query
 from holdfast.remedy.plan import Plan
 from tests.corpus.loading import sample
 from tests.drawing import draw
+from tests.records.drivers import driver
 from tests.remedy.plans import killed_at
 from tests.remedy.repairing import Place, made, tree, without_checksums
 
@@ -206,3 +208,88 @@ def test_killed_while_a_move_is_undone(point: str, tmp_path: Path) -> None:
             return
         holdfast.undo(place.root)
         assert_as_before(place, before)
+
+
+def code_of(act: Callable[[], object]) -> str:
+    """Give the code of what refuses an act."""
+    with pytest.raises(HoldfastError) as refused:
+        act()
+    return refused.value.code.number
+
+
+@pytest.mark.parametrize("point", ["plan.step-begun:3", "plan.step-begun:4", "plan.step-begun:6"])
+def test_another_checkpoint_at_the_new_place_is_never_overwritten(
+    tmp_path: Path, point: str
+) -> None:
+    """It came after the plan was made, or while the act that was killed was not continued."""
+    place = some_place(tmp_path)
+    before, plan = place.files(), plan_of(place)
+    assert killed_at(point, lambda: apply(plan))
+    new_of(place).mkdir(parents=True, exist_ok=True)
+    (new_of(place) / "metadata").write_text('{"id":"5a1f3f0e-0000-4000-8000-000000000002"}')
+    (new_of(place) / "mine").write_text("rows that are delivered")
+    theirs = tree(new_of(place))
+    for act in (lambda: apply(plan), lambda: holdfast.finish_plan(place.root)):
+        assert code_of(act) == "HF4619"
+        assert tree(new_of(place)) == theirs
+    holdfast.undo(place.root)
+    assert (place.files(), tree(new_of(place))) == (before, theirs)
+
+
+def test_files_without_metadata_at_the_new_place_stop_the_move(tmp_path: Path) -> None:
+    place = some_place(tmp_path)
+    plan = plan_of(place)
+    assert killed_at("plan.step-begun:3", lambda: apply(plan))
+    (new_of(place) / "offsets").mkdir(parents=True)
+    (new_of(place) / "offsets/0").write_text("v1\nof somebody else")
+    assert code_of(lambda: holdfast.finish_plan(place.root)) == "HF4619"
+    assert (new_of(place) / "offsets/0").read_text() == "v1\nof somebody else"
+
+
+@pytest.mark.parametrize("point", ["plan.step-begun:3", "plan.step-begun:4", "plan.step-begun:6"])
+def test_a_driver_that_holds_the_new_place_keeps_what_it_has_there(
+    tmp_path: Path, point: str
+) -> None:
+    place = some_place(tmp_path)
+    before, plan = place.files(), plan_of(place)
+    assert killed_at(point, lambda: apply(plan))
+    with driver(new_of(place).parent):
+        there = tree(new_of(place).parent)
+        for act in (lambda: holdfast.finish_plan(place.root), lambda: holdfast.undo(place.root)):
+            assert code_of(act) == "HF2601"
+            assert tree(new_of(place).parent).keys() >= there.keys()
+    holdfast.undo(place.root)
+    assert place.files() == before
+
+
+def test_a_record_of_others_at_the_new_place_is_not_replaced(tmp_path: Path) -> None:
+    place = some_place(tmp_path)
+    plan = plan_of(place)
+    assert killed_at("plan.step-begun:4", lambda: apply(plan))
+    (run,) = (place.root.parent / ".holdfast" / place.root.name / "runs").glob("*.json")
+    theirs = new_of(place).parent / ".holdfast/orders/runs" / run.name
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("{}")
+    assert code_of(lambda: holdfast.finish_plan(place.root)) == "HF4619"
+    assert theirs.read_text() == "{}"
+
+
+def test_a_move_that_slept_changes_nothing_after_it_was_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped before it copies the records, while its lease is lost and somebody undoes it."""
+    place = some_place(tmp_path)
+    before, plan, left = place.files(), plan_of(place), [4]
+
+    def stopped(point: str) -> None:
+        left[0] -= point == "plan.step-begun"
+        if point == "plan.step-begun" and not left[0]:
+            shutil.rmtree(place.root.parent / ".holdfast" / place.root.name / "lease")
+            holdfast.undo(place.root)
+
+    monkeypatch.setattr("holdfast.remedy.applying.reach", stopped)
+    assert code_of(lambda: apply(plan)) == "HF2610"
+    assert place.files() == before
+    records = new_of(place).parent / ".holdfast/orders"
+    assert not new_of(place).exists()
+    assert not [one for one in records.rglob("*.json") if one.parent.name != "lease"]

@@ -13,19 +13,38 @@ from typing import ClassVar
 from holdfast.backup.snapshot import CopiedFile
 from holdfast.checkpoint.layout import checksum_name
 from holdfast.crashpoints import reach
-from holdfast.errors import CheckpointError, NotFoundError, PlanError
+from holdfast.errors import CheckpointError, PlanError
 from holdfast.jobs.registry import move_remembered
 from holdfast.records.documents import document_of, encode_document
+from holdfast.records.leases.state import look_at_lease
 from holdfast.records.moments import moment_now
 from holdfast.records.moves import MOVES_PART, Move
 from holdfast.remedy.elsewhere import Elsewhere
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.checkpoint import METADATA, refuse_late
+from holdfast.remedy.steps.newplace import (
+    AWAY,
+    MOVES_HERE,
+    claim,
+    create_record,
+    guarded,
+    held,
+    is_note_of,
+    is_ours,
+    listed,
+    metadata_of,
+    place_of,
+    records_reader,
+    records_writer,
+    refuse_taken,
+    remove_folders,
+    words_of,
+)
 from holdfast.remedy.steps.work import Result, Work
 from holdfast.storage.location import canonical
 from holdfast.storage.machine import is_temporary
-from holdfast.storage.reading import FileKind, Reader
-from holdfast.storage.writing import Writer, narrowed
+from holdfast.storage.reading import Reader
+from holdfast.storage.writing import narrowed
 
 LEFT_HERE = ("backups/", "lease/")
 """Records that stay at the old place: backups are of it, and a lease is held by processes."""
@@ -40,11 +59,14 @@ class CopyCheckpoint:
     def apply(self, step: Step, work: Work) -> Result:
         """Copy from the backup, and read everything again."""
         refuse_late(work)
-        there = place_of(step, work)
+        with held(step, work) as there:
+            return self._copy(step, work, there)
+
+    def _copy(self, step: Step, work: Work, there: Elsewhere) -> Result:
         root, store = work.backup().checkpoint, work.records.store
-        writer = _guarded(there, work)
+        writer = guarded(there, work)
         writer.make_folder("")
-        writer.replace(METADATA, (_words(work, "is moving a checkpoint here").encode("ascii"),))
+        claim(there, {file.path: file.sha256 for file in copied_files(step, work)}, work)
         reach("plan.copy-begun")
         rewrites = _rewrites(step)
         copied = 0
@@ -63,16 +85,18 @@ class CopyCheckpoint:
         return {"copied": copied}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
-        """Remove what was copied."""
-        there = place_of(step, work)
-        writer = _guarded(there, work)
-        for path in (*(file.path for file in copied_files(step, work)), *_METADATA_FILES):
-            writer.remove(path)
-        folders = work.backup().checkpoint.folders
-        for folder in sorted(folders, key=lambda one: one.count("/"), reverse=True):
-            writer.remove_folder(folder)
-        writer.remove_folder("")
-        writer.settle()
+        """Remove what was copied; a place that is somebody else's by now is left alone."""
+        if not is_ours(place_of(step, work), work):
+            return
+        with held(step, work, gives_up=True) as there:
+            writer = guarded(there, work)
+            for path in (*(file.path for file in copied_files(step, work)), *_METADATA_FILES):
+                writer.remove(path)
+            folders = work.backup().checkpoint.folders
+            for folder in sorted(folders, key=lambda one: one.count("/"), reverse=True):
+                writer.remove_folder(folder)
+            writer.remove_folder("")
+            writer.settle()
 
 
 class CopyRecords:
@@ -81,39 +105,46 @@ class CopyRecords:
     name: ClassVar[str] = "copy-records"
 
     def apply(self, step: Step, work: Work) -> Result:
-        """Copy what is not there yet; every record of the old place is written once or whole."""
-        there = place_of(step, work)
-        writer = there.records.folder.open_writer(
-            there.records.folder.location, there.records.folder.settings
-        )
-        source = work.records.folder.open_reader(
-            work.records.folder.location, work.records.folder.settings
-        )
-        paths = list(_record_paths(source, work))
-        for path in paths:
-            writer.replace(path, (source.read(path),))
-        writer.settle()
-        reach("plan.records-copied")
-        move = Move(
-            generation=work.generation,
-            act=work.act_id,
-            moved_from=canonical_of(work),
-            moved_to=canonical(there.location),
-            at=moment_now(),
-        )
-        content = encode_document(document_of(move))
-        writer.replace(f"{MOVES_PART}/{move.generation:010d}.json", (content,))
-        writer.settle()
+        """Copy what is not there yet; every record of the old place is written once or whole.
+
+        Raise PlanError (HF4619) where another record has its name.
+        """
+        with held(step, work) as there:
+            refuse_taken(there, work)
+            writer = records_writer(there, work)
+            source = work.records.folder.open_reader(
+                work.records.folder.location, work.records.folder.settings
+            )
+            paths = list(_record_paths(source, work))
+            for path in paths:
+                create_record(there, writer, path, source.read(path))
+            writer.settle()
+            reach("plan.records-copied")
+            move = Move(
+                generation=work.generation,
+                act=work.act_id,
+                moved_from=canonical_of(work),
+                moved_to=canonical(there.location),
+                at=moment_now(),
+            )
+            content = encode_document(document_of(move))
+            writer.replace(f"{MOVES_PART}/{move.generation:010d}.json", (content,))
+            writer.settle()
         return {"copied": len(paths)}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
-        """Remove the copies; nothing else may be there by now."""
-        there = place_of(step, work)
-        folder = there.records.folder
-        writer = folder.open_writer(folder.location, folder.settings)
-        for path in _listed(folder.open_reader(folder.location, folder.settings)):
-            writer.remove(path)
-        _remove_folders(folder.open_reader(folder.location, folder.settings), writer)
+        """Remove the copies; what anybody else wrote there stays."""
+        if not is_ours(place_of(step, work), work):
+            return
+        with held(step, work, gives_up=True) as there:
+            source = work.records.folder.open_reader(
+                work.records.folder.location, work.records.folder.settings
+            )
+            copied, writer = set(_record_paths(source, work)), records_writer(there, work)
+            for path in listed(records_reader(there)):
+                if path in copied or is_note_of(path, there, work):
+                    writer.remove(path)
+            remove_folders(records_reader(there), writer)
 
 
 class OpenNewPlace:
@@ -124,25 +155,31 @@ class OpenNewPlace:
     def apply(self, step: Step, work: Work) -> Result:
         """Write `metadata` there as it was here."""
         refuse_late(work)
-        there = place_of(step, work)
-        writer, files = _guarded(there, work), work.backup().checkpoint.by_path
-        for path in reversed(_METADATA_FILES):
-            if path in files:
-                writer.replace(path, work.records.store.whole_chunks(files[path]))
-        writer.settle()
-        reach("plan.new-place-opened")
+        with held(step, work) as there:
+            writer, files = guarded(there, work), work.backup().checkpoint.by_path
+            if metadata_of(there) != _query_of(work):
+                refuse_taken(there, work)
+            for path in reversed(_METADATA_FILES):
+                if path in files:
+                    writer.replace(path, work.records.store.whole_chunks(files[path]))
+            writer.settle()
+            reach("plan.new-place-opened")
         return {}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Keep queries from starting there again; refuse where one has."""
         there = place_of(step, work)
-        went_on = went_on_there(work, there)
-        if went_on is not None:
-            raise PlanError("HF4609", went_on, at=there.location.shown)
-        writer = _guarded(there, work)
-        writer.replace(METADATA, (_words(work, "is moving a checkpoint away").encode("ascii"),))
-        writer.remove(checksum_name(METADATA))
-        writer.settle()
+        if not is_ours(there, work):
+            if result is None and metadata_of(there) != _query_of(work):
+                return  # It was never opened, and is somebody else's by now.
+            _refuse_gone_on(there, work)
+        with held(step, work) as there:
+            if not is_ours(there, work):
+                _refuse_gone_on(there, work)
+            writer = guarded(there, work)
+            writer.replace(METADATA, (words_of(work, AWAY).encode("ascii"),))
+            writer.remove(checksum_name(METADATA))
+            writer.settle()
 
 
 class CloseOldPlace:
@@ -153,7 +190,7 @@ class CloseOldPlace:
     def apply(self, step: Step, work: Work) -> Result:
         """Write the words."""
         writer = work.records.writer()
-        words = _words(work, f"moved this checkpoint to {step.arguments['to']}")
+        words = words_of(work, f"moved this checkpoint to {step.arguments['to']}")
         writer.replace(METADATA, (words.encode("utf-8"),))
         writer.settle()
         reach("plan.old-place-closed")
@@ -172,6 +209,7 @@ class RememberPlace:
     def apply(self, step: Step, work: Work) -> Result:
         """Change the entry of the job."""
         given = step.arguments
+        work.confirm()
         move_remembered(Path(given["folder"]), given["job"], given["after"], given.get("profile"))
         reach("plan.place-remembered")
         return {}
@@ -179,19 +217,15 @@ class RememberPlace:
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Change it back."""
         given = step.arguments
+        work.confirm()
         move_remembered(Path(given["folder"]), given["job"], given["before"], given.get("profile"))
-
-
-def place_of(step: Step, work: Work) -> Elsewhere:
-    """Return the new place of a move."""
-    return work.open_elsewhere(step.arguments["to"])
 
 
 def went_on_there(work: Work, there: Elsewhere) -> str | None:
     """Return what shows that a query ran at the new place; None where nothing does."""
     copy = next(one for one in work.plan.steps if one.act == CopyCheckpoint.name)
     expected = {file.path: file for file in copied_files(copy, work)}
-    names = {path for path in _listed(there.records.checkpoint) if not is_temporary(path)}
+    names = {path for path in listed(there.records.checkpoint) if not is_temporary(path)}
     new = sorted(names - expected.keys() - set(_METADATA_FILES))
     if new:
         return f"{new[0]} was written at the new place since"
@@ -200,7 +234,8 @@ def went_on_there(work: Work, there: Elsewhere) -> str | None:
             content = there.records.checkpoint.read(path)
             if hashlib.sha256(content).hexdigest() != expected[path].sha256:
                 return f"{path} was changed at the new place since"
-    if there.records.folder.reader("lease").names():
+    lease = look_at_lease(there.records.folder.reader("lease"))
+    if lease is not None and lease.act != MOVES_HERE:
         return "a job or an operation took the lease at the new place since"
     return None
 
@@ -219,6 +254,18 @@ def copied_files(step: Step, work: Work) -> Iterator[CopiedFile]:
         yield file
 
 
+def _query_of(work: Work) -> bytes | None:
+    """Return `metadata` as it was at the old place, None where there was none."""
+    file = work.backup().checkpoint.by_path.get(METADATA)
+    return None if file is None else b"".join(work.records.store.whole_chunks(file))
+
+
+def _refuse_gone_on(there: Elsewhere, work: Work) -> None:
+    went_on = went_on_there(work, there)
+    if went_on is not None:
+        raise PlanError("HF4609", went_on, at=there.location.shown)
+
+
 def _rewrites(step: Step) -> dict[str, bytes]:
     texts: dict[str, str] = json.loads(step.arguments["rewrites"])
     return {path: base64.b64decode(text) for path, text in texts.items()}
@@ -232,44 +279,17 @@ def _verify(reader: Reader, file: CopiedFile) -> None:
 
 def _record_paths(source: Reader, work: Work) -> Iterator[str]:
     """Yield the records that move: all that are whole and are not about this very act."""
-    for path in _listed(source):
+    for path in listed(source):
         is_own = path.startswith(f"journal/{work.act_id}/")
         if not is_own and not path.startswith(LEFT_HERE) and not is_temporary(path):
             yield path
 
 
-def _listed(reader: Reader) -> list[str]:
-    try:
-        items = reader.list().whole()
-    except NotFoundError:
-        return []
-    return [item.path for item in items if item.kind is FileKind.FILE]
-
-
-def _remove_folders(reader: Reader, writer: Writer) -> None:
-    try:
-        items = reader.list().whole()
-    except NotFoundError:
-        return
-    folders = [item.path for item in items if item.kind is FileKind.FOLDER]
-    for folder in (*sorted(folders, key=lambda one: one.count("/"), reverse=True), ""):
-        writer.remove_folder(folder)
-    writer.settle()
-
-
-def _guarded(there: Elsewhere, work: Work) -> Writer:
-    return work.confirmed(there.records.writer())
-
-
 def _block_again(work: Work) -> None:
     writer = work.records.writer()
-    writer.replace(METADATA, (_words(work, "is changing this checkpoint").encode("ascii"),))
+    writer.replace(METADATA, (words_of(work, "is changing this checkpoint").encode("ascii"),))
     writer.remove(checksum_name(METADATA))
     writer.settle()
-
-
-def _words(work: Work, what: str) -> str:
-    return f"holdfast {what} ({work.act_id}); do not start a query on it\n"
 
 
 def canonical_of(work: Work) -> str:
