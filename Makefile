@@ -81,6 +81,7 @@ coverage: $(STAMP) ## Run the tests without Spark under coverage, and fail below
 audit: $(STAMP) compiled ## Run every matrix whole: all checkpoints, all promises of all sinks, real kills at every moment, simulated schedules
 	$(BIN)/pytest -q -m "not spark and not s3" --whole -n 2
 	$(BIN)/pytest -q $(STARTING_PARTS) -m "spark or s3" --whole $(SIDE_BY_SIDE)
+	$(BIN)/python -m tests.fieldcases.play
 	$(BIN)/python -m tests.crashes --seed $(AUDIT_SEED) --report build/audit.md
 	$(BIN)/python -m tests.simulation --minutes $(SIMULATION_MINUTES) --processes 2 --resume build/simulation --seed $(AUDIT_SEED)
 	$(BIN)/python -m tests.simulation.postgres --minutes $(SIMULATION_MINUTES) --processes 2 --progress build/simulation-postgres

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from docs.generating.markdown import page, sentence, table
 from holdfast.diagnosis.doctor.fieldcases import FIELD_CASES, FieldCase
+from tests.fieldcases.play.loading import remedies
+from tests.fieldcases.play.unplayed import UNPLAYED
 
-_HEAD = ("case", "symptom", "reported by", "needs", "executed")
+_HEAD = ("case", "symptom", "reported by", "needs", "executed", "remedy played")
 _MOST_NAMED = 4
 
 
@@ -19,18 +21,25 @@ def field_cases_page() -> str:
         f"{len(FIELD_CASES)} reported problems with checkpoints, state, restarts and sinks. "
         f"Holdfast reports {len(told)} of them before a start; {executed} of these were "
         f"reproduced on real Spark. {brought} need a look into the source that does not exist "
-        f"yet, and {untold} cannot be reported, for the reason given."
+        f"yet, and {untold} cannot be reported, for the reason given. The remedies of "
+        f"{len(remedies())} were played."
     )
     legend = (
         "*Needs* lists what is required besides the checkpoint, and which of these cases are not "
         "covered. *Executed* lists the recorded starts by release: those with two "
         "slashes are in `tests/restarts`, the others in `tests/diagnosis/doctor/trials` and, where "
-        "`holdfast` was run on the same situation before the start, in `tests/fieldcases`."
+        "`holdfast` was run on the same situation before the start, in `tests/fieldcases`. "
+        "*Remedy played* lists the commands that `holdfast` named, in `tests/fieldcases/play`: a "
+        "job ran on real Spark, the damage was done, these commands were typed, the job ran again, "
+        "and every row was in the output, each once."
     )
     rows = (
-        (str(case.number), sentence(case.symptom), _answer(case), _needs(case), _executed(case))
+        (
+            str(case.number), sentence(case.symptom), _answer(case), _needs(case), _executed(case),
+            _remedy(case),
+        )
         for case in FIELD_CASES
-    )
+    )  # fmt: skip
     return page("Field cases", intro, legend, table(_HEAD, rows))
 
 
@@ -63,3 +72,10 @@ def _executed(case: FieldCase) -> str:
     named = ", ".join(f"`{name}`" for name in case.executed[:_MOST_NAMED])
     more = len(case.executed) - _MOST_NAMED
     return f"{named} and {more} more" if more > 0 else named
+
+
+def _remedy(case: FieldCase) -> str:
+    played = remedies().get(case.number, ())
+    if played:
+        return ", ".join(f"`{one}`" for one in played)
+    return sentence(UNPLAYED.get(case.number, ""))

@@ -9,12 +9,18 @@ import pytest
 from holdfast.diagnosis.doctor.fieldcases import FIELD_CASES
 from tests.fieldcases.case import CASES
 from tests.fieldcases.loading import field_case_named
+from tests.fieldcases.play.playing import PLAYS, played
+from tests.fieldcases.play.record import SUBJECTS
+from tests.fieldcases.play.stage import Parts
 from tests.fieldcases.record import made
 
 pytestmark = pytest.mark.spark
 
 LIVE = ("union-swapped", "sum-to-max", "operator-removed")
 """Short ones that need Spark alone; all are recorded again by `make restarts`."""
+
+PLAYED = ("newest-commit-empty", "sum-to-max")
+"""A repair and a reset; all plays are played by `make audit`."""
 
 
 @pytest.mark.parametrize("name", LIVE)
@@ -26,3 +32,12 @@ def test_a_case_is_reported_and_comes_true(spark: Any, name: str) -> None:
     (listed,) = (one for one in FIELD_CASES if one.number == case.number)
     assert {seen["told"][code] for code in listed.codes} == {"fatal"}
     assert (seen["outcome"], seen["step"]) == (recorded["outcome"], recorded["step"])
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_a_remedy_that_is_named_brings_every_row(spark: Any, name: str) -> None:
+    """The commands that `holdfast` names are typed, and the rows are compared one by one."""
+    assert SUBJECTS
+    (one,) = (one for one in PLAYS if one.name == name)
+    seen = played(one, Parts(spark, str, str))
+    assert (seen["outcome"], seen.get("missing"), seen.get("doubled")) == ("right", 0, 0)

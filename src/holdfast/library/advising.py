@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from holdfast.remedy.facts import Facts
     from holdfast.restart.result import CheckedJob
 
-_LAST = ("or, ", "if ")
-"""How a step begins that is one of several, after what loses less."""
+_LAST = ("or, ", "if ", "to ")
+"""How a step begins that is one of several, or a choice, after what loses less."""
 
 
 def with_plans(
@@ -46,9 +46,15 @@ def with_plans(
         targets.append(replace(examined, findings=findings))
     if not plans:
         return answer
+    places = [one.location for one in answer.result.targets]
+
+    def key_of(one: Finding) -> tuple[str, str]:
+        # What is found in the sink is of the one target that has it.
+        return (places[0] if len(places) == 1 else one.place.root or "", one.code)
+
     found = tuple(
-        replace(one, next_steps=_joined(plans[one.place.root, one.code], one.next_steps))
-        if one.place.root is not None and (one.place.root, one.code) in plans
+        replace(one, next_steps=_joined(plans[key_of(one)], one.next_steps))
+        if key_of(one) in plans
         else one
         for one in answer.findings
     )
@@ -62,12 +68,21 @@ def _plans_for(
     examined: Examined, sink: str | None, project: ProjectChoice, options: StorageOptions
 ) -> Mapping[str, str]:
     """Return the plans that fit to the findings of one target; none where that is unknown."""
-    serious = [one.code for one in examined.findings if one.severity is not Severity.INFO]
-    if not examined.readable or not serious:
+    if not examined.readable or not examined.findings:
         return {}
     from holdfast.library.remedies import facts_of
-    from holdfast.remedy.fitting import REMEDIES_BY_CODE, fitting_plans, is_of_other_query
+    from holdfast.remedy.fitting import (
+        ANSWERED_NOTES,
+        REMEDIES_BY_CODE,
+        fitting_plans,
+        is_of_other_query,
+    )
 
+    serious = [
+        one.code
+        for one in examined.findings
+        if one.severity is not Severity.INFO or one.code in ANSWERED_NOTES
+    ]
     codes = [code for code in serious if code in REMEDIES_BY_CODE]
     others = [code for code in serious if is_of_other_query(code) and examined.job is not None]
     if not codes and not others:

@@ -12,32 +12,63 @@ from holdfast.remedy.remedies import PLANNERS, make_plan
 from holdfast.remedy.repairs import REPAIRS
 
 _LEFTOVERS = ("HF2211", "HF2227", "HF2315")
+_SINK_AHEAD = ("HF2342", "HF2411", "HF2441")
+_PASSING_PLACE = ("HF2301", "HF2302")
 
 
 def _by_code() -> Mapping[str, tuple[Remedy, ...]]:
-    table = {code: (Remedy.REPAIR,) for repair in REPAIRS for code in repair.codes}
-    for code in _LEFTOVERS:
-        table[code] = (*table.get(code, ()), Remedy.CLEAN)
-    return table
+    table = {code: [Remedy.REPAIR] for repair in REPAIRS for code in repair.codes}
+    also = (
+        (Remedy.CLEAN, _LEFTOVERS),
+        (Remedy.REPLAY, _SINK_AHEAD),
+        (Remedy.MOVE, _PASSING_PLACE),
+    )
+    for remedy, codes in also:
+        for code in codes:
+            table.setdefault(code, []).append(remedy)
+    return {code: tuple(remedies) for code, remedies in table.items()}
 
 
 REMEDIES_BY_CODE = _by_code()
 """The remedies that may answer a finding, the smallest act first."""
 
+ANSWERED_NOTES = frozenset({*_LEFTOVERS, *_PASSING_PLACE, "HF2322"})
+"""What a plan answers although it is only noted, and nothing has to be done."""
+
+_CHOICES = {
+    Remedy.CLEAN: "to remove what was left over: {}",
+    Remedy.MOVE: "to bring it to a lasting path: {}",
+}
+"""What may be done about a note, after what is written for it."""
+
 
 def fitting_plans(facts: Facts, codes: Iterable[str], target: str) -> Mapping[str, str]:
-    """Return for each finding that a plan answers the command that makes this plan.
+    """Return for each finding that a plan answers the next step that names this plan.
 
     Nothing is written. A planner that refuses, or cannot tell, is no advice.
     """
     found: dict[str, str] = {}
     for code in dict.fromkeys(codes):
         for remedy in REMEDIES_BY_CODE.get(code, ()):
-            request = Request(remedy, target, {"finding": code} if remedy is Remedy.REPAIR else {})
-            if remedy in PLANNERS and _succeeds(facts, request):
-                found[code] = _command(request)
+            options = _options(facts, remedy, code)
+            if options is None or remedy not in PLANNERS:
+                continue
+            request = Request(remedy, target, options)
+            # Where it is moved to is not known yet, so that its planner cannot be asked.
+            if remedy is Remedy.MOVE or _succeeds(facts, request):
+                found[code] = _CHOICES.get(remedy, "{}").format(_command(request))
                 break
     return found
+
+
+def _options(facts: Facts, remedy: Remedy, code: str) -> dict[str, str] | None:
+    """Return the options that this plan needs; None where it cannot be meant."""
+    if remedy is Remedy.REPLAY:
+        newest = facts.subject.picture.newest_offsets_id
+        return None if newest is None else {"from_batch": str(newest + 1)}
+    if remedy is Remedy.MOVE:
+        return {"to": "PATH"}
+    return {"finding": code} if remedy is Remedy.REPAIR else {}
 
 
 _START_OVER = {
@@ -49,14 +80,21 @@ _OTHER_QUERY = frozenset(
     {"HF2323", "HF2324", "HF2325", "HF2361", "HF2362", "HF2363", "HF2364", "HF2366", "HF2367",
      "HF2369", "HF2370", "HF3002", "HF3003", "HF3004", "HF3005"}
 )  # fmt: skip
+_STATE_LOST = frozenset({"HF2221", "HF2239", "HF2314", "HF2316"})
+_OUTPUT_KEPT = frozenset({"HF2401", "HF2412", "HF2443"})
+_PINNED = frozenset({"HF2322", "HF2357", "HF2358", "HF2365", "HF2374"})
+_ENDED_BY = _OTHER_QUERY | _STATE_LOST | _OUTPUT_KEPT | _PINNED
+"""Where only a new query can be what is declared, if no repair brings the former one back."""
+_TABLE_LOST = frozenset({"HF2366", "HF2367"})
+_RECORDS_LOST = frozenset({"HF2369", "HF2370"})
 _UNCOMPARED = frozenset({"HF3011", "HF3101", "HF3158", "HF3159"})
 """The code may be the same: nothing says that it is not."""
 _SINK_BEHIND = "HF3006"
 
 
 def is_of_other_query(code: str) -> bool:
-    """Return whether a code says that query or source no longer fit to the checkpoint."""
-    return code in _OTHER_QUERY or (code.startswith("HF31") and code not in _UNCOMPARED)
+    """Return whether a code says that query, source or state no longer fit to the checkpoint."""
+    return code in _ENDED_BY or (code.startswith("HF31") and code not in _UNCOMPARED)
 
 
 def step_with_plan(facts: Facts, code: str, target: str) -> str | None:
@@ -82,8 +120,11 @@ def _answers(facts: Facts, code: str, target: str) -> Iterator[tuple[str, Reques
         text = "or, to deliver the missing batches again: {}"
         yield text, Request(Remedy.REPLAY, target, batch)
     if is_of_other_query(code) or code == _SINK_BEHIND:
+        starting = {"starting_offsets": "earliest"} if code in _RECORDS_LOST else {}
         for output, text in _START_OVER.items():
-            yield text, Request(Remedy.RESET, target, {"output": output})
+            # Rows that the source no longer has are in the output alone.
+            if output != "clear" or code not in _TABLE_LOST | _RECORDS_LOST:
+                yield text, Request(Remedy.RESET, target, {"output": output, **starting})
 
 
 def _command(request: Request) -> str:

@@ -20,7 +20,7 @@ from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import BatchRange, Downstream, Draft, Effects, Step
 from holdfast.remedy.readers import effect_of_rewind
 from holdfast.remedy.remedies.replay.beginnings import first_batch
-from holdfast.remedy.remedies.replay.shortened import refuse_unstartable, removal_from
+from holdfast.remedy.remedies.replay.shortened import Removal, refuse_unstartable, removal_from
 from holdfast.remedy.remedies.replay.sinkfitness import SinkRewind, sink_rewind
 from holdfast.remedy.remedies.replay.sourcefitness import refuse_lost_source
 from holdfast.remedy.steps.sink import MARK, REWIND
@@ -49,12 +49,7 @@ def plan_replay(facts: Facts, options: Mapping[str, str]) -> Draft:
         backup_step(facts),
         block_step(facts),
         *_sink_steps(facts, rewind, through),
-        remove_step(
-            facts,
-            removal.files,
-            f"remove the offsets, the commits and the state of {shown}",
-            removal.folders,
-        ),
+        *_removing(facts, removal, shown),
         _copies_step(facts, batch),
         note_step(facts, through if batch else None),
         allow_step(facts),
@@ -70,6 +65,13 @@ def plan_replay(facts: Facts, options: Mapping[str, str]) -> Draft:
     return Draft(steps, effects, tuple(_notes(facts, rewind, batch, newest)))
 
 
+def _removing(facts: Facts, removal: Removal, shown: str) -> Iterator[Step]:
+    """Yield the step that removes files; a checkpoint that was rolled back may have none."""
+    if removal.files:
+        detail = f"remove the offsets, the commits and the state of {shown}"
+        yield remove_step(facts, removal.files, detail, removal.folders)
+
+
 def _newest(facts: Facts, batch: int) -> int:
     """Return the newest batch; raise PlanError where the checkpoint does not allow this replay."""
     picture = facts.subject.picture
@@ -78,7 +80,8 @@ def _newest(facts: Facts, batch: int) -> int:
         message = "metadata, which contains the query id, is missing or damaged"
         why = "without it the sink would treat the job as another query: repair it first"
         raise PlanError("HF4601", message, at=facts.location, why=why)
-    if newest is None or batch > newest:
+    ahead = _sink_ahead(facts, newest, batch)
+    if newest is None or (batch > newest and ahead is None):
         ends = "no batch was planned yet" if newest is None else f"batch {newest} is the newest"
         why = f"the next start plans what comes after it: there is no batch {batch} to replay"
         raise PlanError("HF4611", ends, at=facts.location, why=why)
@@ -90,7 +93,15 @@ def _newest(facts: Facts, batch: int) -> int:
     if batch and batch - 1 not in picture.layout.commits.ids:
         message = f"commits/{batch - 1} is missing: batch {batch - 1} was never committed"
         raise PlanError("HF4601", message, at=facts.location, why=_OLDEST.format(batch - 1))
-    return newest
+    return newest if ahead is None else ahead
+
+
+def _sink_ahead(facts: Facts, newest: int | None, batch: int) -> int | None:
+    """Return the sink's newest batch where the checkpoint was rolled back to before this one."""
+    held = facts.held.value
+    if newest is None or held is None or batch != newest + 1 or held < batch:
+        return None
+    return held
 
 
 _OLDEST = (
