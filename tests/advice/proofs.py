@@ -118,6 +118,10 @@ TESTS: dict[tuple[str, str], Test] = {
         "tests/remedy/test_applying_kills.py::test_killed_at_a_point_while_applying",
         "a plan that was killed at every point is finished whole, or undone byte-identical",
     ),
+    ("HF2610", "holdfast apply --finish TARGET, or holdfast undo TARGET"): Test(
+        "tests/remedy/test_applying_kills.py::test_killed_at_a_point_while_applying",
+        "a plan that was killed at every point is finished whole, or undone byte-identical",
+    ),
     ("HF4647", "then holdfast apply --finish TARGET, or holdfast undo TARGET"): Test(
         "tests/remedy/steps/test_sink.py::"
         "test_an_edited_declaration_moves_no_step_to_another_output",

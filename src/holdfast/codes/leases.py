@@ -155,7 +155,7 @@ LEASE_CODES: tuple[Code, ...] = (
         "change files, its journal entry is open and no job starts on the checkpoint",
         (
             "holdfast status shows who uses the checkpoint now",
-            "holdfast restore --finish TARGET, or holdfast restore --undo TARGET",
+            "holdfast apply --finish TARGET, or holdfast undo TARGET",
         ),
         exit_status=22,
     ),

@@ -164,8 +164,10 @@ def test_an_act_that_slept_takes_no_row_after_it_was_undone(
     plan = holdfast.plan("job", remedy, options, project=made.file).result
     files = made.tree()
     at(monkeypatch, point, time, lambda: stolen(made))
-    late = lambda: holdfast.apply(plan, project=made.file, even_if_running=True)  # noqa: E731
-    assert refused(late) == code
+    with pytest.raises(HoldfastError) as caught:
+        holdfast.apply(plan, project=made.file, even_if_running=True)
+    assert caught.value.code.number == code
+    assert "holdfast restore" not in " ".join(caught.value.next_steps)
     assert (made.rows(), made.tree()) == (Counter(range(4)), files)
     made.run(4, generation=9)
     assert made.rows() == Counter(range(5))

@@ -20,6 +20,12 @@ from holdfast.records.leases.taking import Lease, take_lease
 from holdfast.records.processes import Holder, this_holder
 from holdfast.storage.writing import Narrowable, Writer, narrowed
 
+_OF_RESTORE = (
+    "holdfast status shows who uses the checkpoint now",
+    "holdfast restore --finish TARGET, or holdfast restore --undo TARGET",
+)
+"""Other acts are those of plans."""
+
 
 @dataclass(frozen=True)
 class ConfirmingWriter:
@@ -110,7 +116,8 @@ class Acting:
             self.lease.confirm()
         except LeaseError as error:
             message = f"the {self.act} lost the lease on the checkpoint: {error.message}"
-            raise LeaseError("HF2610", message, at=error.at) from error
+            steps = _OF_RESTORE if self.act.startswith("restore") else None
+            raise LeaseError("HF2610", message, at=error.at, next_steps=steps) from error
 
     def guard(self, writer: Writer) -> Writer:
         """Return a writer that changes nothing once the lease is lost."""
