@@ -350,6 +350,11 @@ TESTS: dict[tuple[str, str], Test] = {
         "test_a_total_that_an_older_holdfast_did_not_keep",
         "an older Holdfast pruned the ledger without a total",
     ),
+    ("HF5011", "or, if these rows may go too: holdfast plan reset TARGET --output clear …"): Test(
+        "tests/remedy/steps/test_sink.py::"
+        "test_rows_of_an_older_query_that_are_gone_keep_the_checkpoint_gone",
+        "the output has batches of another query, which is named",
+    ),
     ("HF5048", "start the job with the time zone that the ledger names: set -Duser.timezone for "
      "driver and executors (spark.driver.extraJavaOptions and "
      "spark.executor.extraJavaOptions)"): Test(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,7 +59,7 @@ class Output:
         """Name no query but the one that asks."""
         return frozenset()
 
-    def clear(self, *, generation: int) -> None:
+    def clear(self, *, generation: int, queries: Collection[str] | None = None) -> None:
         """Remove everything, or refuse."""
         if self.refuses:
             raise SinkError("HF5011", "the table has rows of another writer")

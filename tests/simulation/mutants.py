@@ -100,7 +100,7 @@ def _rewind_unfenced(output: Any, query_id: str, batch_id: int, *, generation: i
     _taken_back(output, query_id, batch_id)
 
 
-def _clear_unfenced(output: Any, *, generation: int) -> None:
+def _clear_unfenced(output: Any, *, generation: int, queries: Any = None) -> None:
     _taken_back(output, None, -1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -66,6 +66,30 @@ def cannot_be_asked(shown: str | None, error: HoldfastError) -> SinkError:
     if error.code.number != _DENIED:
         return SinkError("HF5009", message, at=at)
     return SinkError("HF5009", message, at=at, why=error.why, next_steps=error.next_steps)
+
+
+def refuse_other_queries(
+    held: Collection[str], queries: Collection[str] | None, shown: str | None
+) -> None:
+    """Raise HF5011 where a sink that is to be cleared holds batches of a query that is not meant.
+
+    `queries` are meant; None: the only one that is there.
+    """
+    strange = sorted(set(held) - set(held if queries is None else queries))
+    if queries is None and len(held) > 1:
+        strange = sorted(held)
+    if not strange:
+        return
+    message = f"{shown} also has batches of {' and '.join(strange[:3])}"
+    if queries is None:
+        message = f"{shown} has batches of several queries: {', '.join(strange[:3])}"
+    why = "clearing removes every row, also those of the other query, which would never come back"
+    named = " ".join(f"--clear-query {one}" for one in strange)
+    steps = (
+        "give the job an output of its own: holdfast plan reset TARGET --output keep-new:PATH",
+        f"or, if these rows may go too: holdfast plan reset TARGET --output clear {named}",
+    )
+    raise SinkError("HF5011", message, at=shown, why=why, next_steps=steps)
 
 
 @dataclass(frozen=True)

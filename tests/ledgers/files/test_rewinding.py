@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from holdfast import crashpoints
 from holdfast.errors import SinkError
 from holdfast.ledgers.files import rewinding as takingback
 from holdfast.ledgers.files.commit import FileCommits
-from holdfast.ledgers.files.format import INTENT, Intent, encode_intent
+from holdfast.ledgers.files.format import INTENT, Intent, encode_intent, staging_name
 from holdfast.ledgers.files.manifests import read_manifest_ledger
 from holdfast.ledgers.files.outputcheck import OutputState, look_at_output
 from holdfast.ledgers.files.publishing import commit_manifest
@@ -23,10 +24,12 @@ from tests.ledgers.files.test_manifests import (
     QUERY,
     Place,
     deliver,
+    identity,
     local,
     log_of,
     place,
     published,
+    stage_into,
     staged,
 )
 from tests.ledgers.switching import KilledError, at_every_call, delivered
@@ -344,6 +347,28 @@ def test_an_older_lease_takes_nothing_back(place: Place) -> None:
     assert last(place) == 3
     FileCommits(place.output()).clear(generation=5)
     assert last(place) is None
+
+
+def test_a_clear_keeps_the_batches_of_a_query_that_is_not_meant(place: Place) -> None:
+    """Two jobs share the folder: their files would be removed, and never delivered again."""
+    filled(place)
+    other = "00000000-4a52-4f0b-9d0e-0c3b1f7f4d11"
+    output = place.output()
+    name = staging_name(0, 1)
+    theirs = replace(
+        stage_into(output, f"{output.staged_for(other)}/{name}", identity(0), "z"), query_id=other
+    )
+    commit_manifest(output, theirs)
+    published(output, theirs)
+    seen = place.seen()
+    commits = FileCommits(place.output())
+    for queries in (None, (QUERY,), (other,)):
+        with pytest.raises(SinkError) as caught:
+            commits.clear(generation=2, queries=queries)
+        assert caught.value.code.number == "HF5011"
+        assert (place.seen(), last(place)) == (seen, 2)
+    commits.clear(generation=2, queries=(QUERY, other))
+    assert (place.seen(), last(place)) == (Counter(), None)
 
 
 def test_a_late_batch_after_a_rewind_that_took_nothing(place: Place) -> None:

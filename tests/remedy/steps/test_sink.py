@@ -34,9 +34,10 @@ def _no_flushing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
-def reset(made: Played, output: str) -> Any:
+def reset(made: Played, output: str, **options: str) -> Any:
     """Plan a reset and apply it."""
-    plan = holdfast.plan("job", "reset", {"output": output}, project=made.file).result
+    given = {"output": output, **options}
+    plan = holdfast.plan("job", "reset", given, project=made.file).result
     return holdfast.apply(plan, project=made.file, even_if_running=True).result
 
 
@@ -177,9 +178,11 @@ def test_rows_of_an_older_query_that_are_gone_keep_the_checkpoint_gone(tmp_path:
     """The query of now has delivered nothing yet; the output has rows of the one before it."""
     made = Played(tmp_path / "p")
     made.plan(0)
-    Driver(made, "5a1f3f0e-0000-4000-8000-000000000002").deliver(0, 7)
+    former = "5a1f3f0e-0000-4000-8000-000000000002"
+    Driver(made, former).deliver(0, 7)
     made.record(generation=1)
-    reset(made, "clear")
+    assert refused(lambda: reset(made, "clear")) == "HF4602", "nothing says that it is our own"
+    reset(made, "clear", clear_query=former)
     assert made.rows() == Counter()
     assert refused(lambda: holdfast.undo("job", project=made.file)) == "HF4609"
     assert made.tree() == {}

@@ -146,6 +146,12 @@ def clean(target: str, **given: Any) -> int:
 )
 @click.option("--cascade", is_flag=True, help="Also reset the jobs that read the output.")
 @click.option(
+    "--clear-query",
+    multiple=True,
+    metavar="QUERY_ID",
+    help="Also clear batches of this query, which another checkpoint had; repeat it for several.",
+)
+@click.option(
     "--force-protected", is_flag=True, help="Plan it although the job has `protect: true`."
 )
 @lambda function: _options_with(function, "-o")
@@ -154,6 +160,7 @@ def reset(
     sink_output: str,
     starting_offsets: str | None,
     cascade: bool,
+    clear_query: tuple[str, ...],
     force_protected: bool,
     **given: Any,
 ) -> int:
@@ -167,6 +174,7 @@ def reset(
         given,
         starting_offsets=starting_offsets,
         cascade=cascade,
+        clear_query=",".join(clear_query) or None,
         force_protected=force_protected,
         output=sink_output,
     )

@@ -6,7 +6,7 @@ brings rows gives a function that stages them in a folder and describes what it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -106,11 +106,14 @@ class FileCommits:
         self._ready, self._watch.driver, self._delivered = False, None, None
         takingback.rewind(self.output, query_id, batch_id, generation=generation)
 
-    def clear(self, *, generation: int) -> None:
-        """Remove every file of the sink, and all that is remembered of batches."""
+    def clear(self, *, generation: int, queries: Collection[str] | None = None) -> None:
+        """Remove every file of the sink, and all that is remembered of batches of these queries.
+
+        Refused where another one has batches; None: the only one that has.
+        """
         self._ready, self._watch.driver, self._delivered = False, None, None
+        takingback.clear(self.output, generation=generation, queries=queries)
         self.known, self._had_folder = None, False
-        takingback.clear(self.output, generation=generation)
 
     def fence(self, query_id: str | None, *, generation: int) -> None:
         """Accept no commit of an older generation any more; no file is changed."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from holdfast.errors import SinkError, StorageError
 from holdfast.ledgers.files.commit import FileCommits, sink_errors
 from holdfast.ledgers.files.manifests import read_manifest_ledger
@@ -49,9 +51,9 @@ class HeldFiles:
         """Take back every batch after this one, with its files."""
         self._commits.rewind(query_id, batch_id, generation=generation)
 
-    def clear(self, *, generation: int) -> None:
+    def clear(self, *, generation: int, queries: Collection[str] | None = None) -> None:
         """Remove every file of the sink, and all that is remembered of batches."""
-        self._commits.clear(generation=generation)
+        self._commits.clear(generation=generation, queries=queries)
 
     def fence(self, query_id: str | None, *, generation: int) -> None:
         """Lock older drivers of this query out; of every query where no batch is there."""

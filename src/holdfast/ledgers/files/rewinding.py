@@ -7,7 +7,7 @@ anywhere, the next act on the sink finishes it.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from holdfast.crashpoints import reach
 from holdfast.errors import SinkError
@@ -22,6 +22,7 @@ from holdfast.ledgers.files.manifests import (
 )
 from holdfast.ledgers.files.output import FileOutput, is_hidden, query_of
 from holdfast.ledgers.files.replacing import REMOVED, replace_output, take_output_away
+from holdfast.ledgers.sinkstate import refuse_other_queries
 from holdfast.wording import counted
 
 
@@ -36,9 +37,11 @@ def rewind(output: FileOutput, query_id: str, batch_id: int, *, generation: int)
     _take_back(output, log, query_id, batch_id, generation)
 
 
-def clear(output: FileOutput, *, generation: int) -> None:
-    """Take back everything; refused where files lie in the folder that no manifest knows."""
+def clear(output: FileOutput, *, generation: int, queries: Collection[str] | None = None) -> None:
+    """Take back everything; refused where files lie in the folder that no manifest knows, and where
+    a query that is not meant has batches."""
     log = _ready(output, None, generation)
+    refuse_other_queries(log.queries(), queries, output.location.shown)
     # In this order: a file that is listed has its manifest already.
     files = output.files_in(output.name)
     known = {file.path for one in _every_manifest(log) for file in one.files}

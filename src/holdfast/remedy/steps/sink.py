@@ -59,7 +59,7 @@ class ClearSink:
         with _changed(step, work, "cleared") as sink:
             work.confirm()
             reach("plan.sink-confirmed")
-            sink.clear(generation=work.generation)
+            sink.clear(generation=work.generation, queries=_meant(step))
         reach("plan.sink-cleared")
         return {}
 
@@ -144,6 +144,12 @@ class FenceSink:
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Keep the fence: a driver from before the act must never write again."""
+
+
+def _meant(step: Step) -> tuple[str, ...] | None:
+    """Return whose batches may go; None where no query is known."""
+    named = (step.arguments.get("query_id"), *step.arguments.get("queries", "").split(","))
+    return tuple(one for one in named if one) or None
 
 
 def _held(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from pyspark import cloudpickle
@@ -115,6 +116,11 @@ class CustomSink:
         """Refuse: nothing is taken back."""
         raise cannot_rewind(self.kind, self.identity)
 
-    def clear(self, *, generation: int) -> None:  # noqa: ARG002 - of any batch
+    def clear(
+        self,
+        *,
+        generation: int,  # noqa: ARG002 - of any batch
+        queries: Collection[str] | None = None,  # noqa: ARG002 - of any query
+    ) -> None:
         """Refuse: nothing is taken back."""
         raise cannot_rewind(self.kind, self.identity)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, TextIO
 
 from holdfast.crashpoints import reach
@@ -68,7 +69,12 @@ class ConsoleSink:
         """Refuse: nothing is taken back."""
         raise cannot_rewind(self.kind, self.identity)
 
-    def clear(self, *, generation: int) -> None:  # noqa: ARG002 - of any batch
+    def clear(
+        self,
+        *,
+        generation: int,  # noqa: ARG002 - of any batch
+        queries: Collection[str] | None = None,  # noqa: ARG002 - of any query
+    ) -> None:
         """Refuse: nothing is taken back."""
         raise cannot_rewind(self.kind, self.identity)
 
@@ -133,7 +139,12 @@ class MemorySink:
         """Refuse: nothing is taken back."""
         raise cannot_rewind(self.kind, self.identity)
 
-    def clear(self, *, generation: int) -> None:  # noqa: ARG002 - of any batch
+    def clear(
+        self,
+        *,
+        generation: int,  # noqa: ARG002 - of any batch
+        queries: Collection[str] | None = None,  # noqa: ARG002 - of any query
+    ) -> None:
         """Refuse: nothing is taken back."""
         raise cannot_rewind(self.kind, self.identity)
 

@@ -7,7 +7,7 @@ the file sink. Nobody can ask any other one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
@@ -124,7 +124,12 @@ class NativeSink:
         """Refuse: nothing is taken back."""
         raise cannot_rewind(f"native {self.kind}", self.identity)
 
-    def clear(self, *, generation: int) -> None:  # noqa: ARG002 - of any batch
+    def clear(
+        self,
+        *,
+        generation: int,  # noqa: ARG002 - of any batch
+        queries: Collection[str] | None = None,  # noqa: ARG002 - of any query
+    ) -> None:
         """Refuse: nothing is taken back."""
         raise cannot_rewind(f"native {self.kind}", self.identity)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -45,10 +45,11 @@ class HeldSink(Protocol):
         one is accepted, however late it comes.
         """
 
-    def clear(self, *, generation: int) -> None:
+    def clear(self, *, generation: int, queries: Collection[str] | None = None) -> None:
         """Remove every row and the whole memory of batches, or raise HF5011 and change nothing.
 
-        Fenced by `generation` like `rewind`.
+        Refused where a query has batches that is not among `queries`; None: the only one that has
+        any may be whichever. Fenced by `generation` like `rewind`.
         """
 
 

@@ -18,6 +18,7 @@ from holdfast.records.folder import records_of
 from holdfast.running.admission import refuse_given_up
 from tests.backup.folders import tree_of
 from tests.drawing import draw
+from tests.ledgers.files.test_manifests import QUERY, deliver, local
 from tests.remedy.plans import killed_at
 from tests.remedy.resetting import Project, made
 
@@ -163,6 +164,21 @@ def test_a_sink_that_cannot_be_cleared_is_refused_at_planning(project: Project) 
     project.declare(sink={"format": "console"})
     assert refusal(project) == "HF4602"
     assert refusal(project, output="keep-new:elsewhere") == "HF4602"
+
+
+def test_batches_of_another_query_are_not_cleared_unless_it_is_named(project: Project) -> None:
+    """Two jobs share a directory: the rows of the other one would never come back."""
+    project.declare(sink={"format": "csv", "path": "./lake/raw"})
+    deliver(local(project.folder / "lake"), 0, "a")
+    (project.folder / "lake/out").rename(project.folder / "lake/raw")
+    (project.folder / "lake/.holdfast/out").rename(project.folder / "lake/.holdfast/raw")
+    with pytest.raises(PlanError, match=f"also has batches of {QUERY}") as refused:
+        project.plan()
+    assert refused.value.code.number == "HF4602"
+    assert any("--clear-query" in step for step in refused.value.next_steps)
+    plan = project.plan(clear_query=QUERY)
+    (step,) = (one for one in plan.steps if one.act == "clear-sink")
+    assert step.arguments["queries"] == QUERY
 
 
 def test_an_output_with_rows_is_not_taken_for_empty(project: Project) -> None:

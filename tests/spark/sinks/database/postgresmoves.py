@@ -125,10 +125,10 @@ class Driver:
             column = rewound_column(self.sink)
             self._take_back(connection).rewind(connection, self.query_id, batch_id, column)
 
-    def clear(self) -> None:
-        """Take everything back under this driver's generation."""
+    def clear(self, *queries: str) -> None:
+        """Take everything back under this driver's generation: of these queries, or of the one."""
         with self.connected() as connection:
-            self._take_back(connection).clear(connection)
+            self._take_back(connection).clear(connection, queries or None)
 
     def _take_back(self, connection: DatabaseConnection) -> TakeBack:
         self.ledger.create(connection)

@@ -80,6 +80,16 @@ def test_a_driver_that_opened_the_table_before_a_clear_writes_nothing(database: 
     assert values(database) == [1]
 
 
+def test_a_clear_keeps_the_rows_of_another_query(database: str) -> None:
+    """Exactly one has batches, and it is not the one that is meant."""
+    other = Driver(database, query_id="another")
+    other.write(0)
+    assert code_of(Driver(database, generation=2).clear, QUERY) == "HF5011"
+    assert (values(database), len(batches(database))) == ([1], 1)
+    Driver(database, generation=2).clear(QUERY, "another")
+    assert values(database) == []
+
+
 def test_a_clear_leaves_its_fence_where_nothing_is_there_yet(database: str) -> None:
     """The late driver had only looked; table and ledger are made afterwards."""
     late = Driver(database)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,19 @@ def test_an_older_generation_is_refused_once_its_successor_has_written(
     assert (versions(table), delta_sink(spark, table).sight(QUERY).generation) == (before, 4)
     late.rewind(QUERY, 0, generation=4)
     assert (values(spark, table), late.sight(QUERY).generation) == ([0], 4)
+
+
+def test_a_clear_keeps_the_rows_of_another_query(spark: Any, tmp_path: Path) -> None:
+    """Unless it is meant, too."""
+    table = tmp_path / "table"
+    sink = filled(spark, table, 1)
+    theirs = replace(identity(0), query_id="another")
+    delta_sink(spark, table).write(frame(spark, 7), theirs)
+    for queries in (None, (QUERY,), ("another",)):
+        assert code_of(lambda: sink.clear(generation=1, queries=queries)) == "HF5011"  # noqa: B023
+        assert values(spark, table) == [0, 7]
+    sink.clear(generation=1, queries=(QUERY, "another"))
+    assert values(spark, table) == []
 
 
 @pytest.mark.whole

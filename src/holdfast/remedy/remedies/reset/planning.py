@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from holdfast.errors import PlanError
+from holdfast.errors import PlanError, SinkError
 from holdfast.jobs.options import starting_options
 from holdfast.jobs.ready import named_output
-from holdfast.ledgers.sinkstate import SinkAnswer
+from holdfast.ledgers.delta.batches import CLOSED
+from holdfast.ledgers.sinkstate import SinkAnswer, refuse_other_queries
 from holdfast.remedy.drafting import (
     archive_step,
     block_step,
@@ -57,7 +58,7 @@ def plan_reset(facts: Facts, options: Mapping[str, str]) -> Draft:
     if starting:
         start["starting"] = json.dumps(starting, sort_keys=True)
     if choice == CLEARED and not new:
-        steps += _clearing(facts)
+        steps += _clearing(facts, options)
     elif choice == KEPT and new:
         start["output"] = _new_output(facts, options, new)
     elif choice == NONE and not new:
@@ -88,7 +89,35 @@ def _has_files(facts: Facts) -> bool:
     return bool(facts.subject.picture.layout.file_count)
 
 
-def _clearing(facts: Facts) -> list[Step]:
+def _queries_to_clear(facts: Facts, options: Mapping[str, str]) -> dict[str, str]:
+    """Return whose batches may go besides the query's, as an argument: earlier ones of this
+    checkpoint, and those that are named."""
+    recorded = facts.subject.recorded
+    known = {run.query_id for run in recorded.runs} | {one.query_id for one in recorded.rewinds}
+    known |= set(options.get("clear_query", "").split(","))
+    queries = sorted(one for one in known if one and one != facts.query_id)
+    return {"queries": ",".join(queries)} if queries else {}
+
+
+def _refuse_other_queries(facts: Facts, extra: str) -> None:
+    """Raise PlanError (HF4602) where the sink is known to have batches of other queries."""
+    sink = facts.subject.sink
+    held: set[str] = set()
+    if sink is not None and sink.own is not None:
+        held |= set(sink.own.newest)
+    if sink is not None and sink.delta is not None:
+        held |= {one for one, newest in sink.delta.transactions.items() if newest != CLOSED}
+    meant = {one for one in (facts.query_id, *extra.split(",")) if one}
+    try:
+        refuse_other_queries(held, meant or None, _shown_output(facts))
+    except SinkError as error:
+        raise PlanError(
+            "HF4602", f"the output cannot be cleared: {error.message}", at=error.at,
+            why=error.why, next_steps=error.next_steps,
+        ) from error  # fmt: skip
+
+
+def _clearing(facts: Facts, options: Mapping[str, str]) -> list[Step]:
     """Return the steps on the sink; raise PlanError (HF4602, HF4603) where it can't be cleared."""
     job = facts.require_job()
     if facts.output.not_clearable is not None:
@@ -98,6 +127,8 @@ def _clearing(facts: Facts) -> list[Step]:
             "or remove its rows yourself, then: holdfast plan reset TARGET --output none",
         )
         raise PlanError("HF4602", message, at=job.sink.at, next_steps=steps)
+    extra = _queries_to_clear(facts, options)
+    _refuse_other_queries(facts, extra.get("queries", ""))
     if facts.query_id is not None and facts.held.answer is SinkAnswer.UNKNOWN:
         message = f"what the sink holds of this query is unknown: {facts.held.basis}"
         raise PlanError("HF4603", message, at=facts.location)
@@ -108,7 +139,8 @@ def _clearing(facts: Facts) -> list[Step]:
     return [
         Step(0, MARK, shown, "note what is in the output", reversible=True, arguments=arguments),
         Step(0, CLEAR, shown, "remove every row and the memory of batches from the output",
-             reversible=_comes_back(facts), arguments=arguments),
+             reversible=_comes_back(facts),
+             arguments=arguments | extra),
     ]  # fmt: skip
 
 

@@ -7,11 +7,12 @@ transaction: whoever is older commits nothing afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.sinkstate import refuse_other_queries
 from holdfast.spark.sinks.database.dialect import DatabaseConnection
 from holdfast.spark.sinks.database.ledger import DatabaseLedger
 from holdfast.spark.sinks.database.ledgerstate import NOTHING_PRUNED, QueryState
@@ -50,11 +51,15 @@ class TakeBack:
             self.ledger.forget_after(connection, batch_id)
             self.ledger.fence(connection, query_id, state, self.generation)
 
-    def clear(self, connection: DatabaseConnection) -> None:
-        """Remove every row and the whole memory of batches; raise HF5011 where foreign rows are."""
+    def clear(self, connection: DatabaseConnection, wanted: Collection[str] | None = None) -> None:
+        """Remove every row and the whole memory of batches; raise HF5011 where foreign rows are.
+
+        So are those of a query that is not wanted; None: the only one that has batches is.
+        """
         with connection.transaction():
             self.ledger.close_to_others(connection)
             queries = self.ledger.queries(connection)
+            refuse_other_queries(queries, wanted, f"the table {self.sink.table}")
             if len(queries) > 1:
                 raise self._other_query()
             states = {one: self.ledger.state(connection, one, self.generation) for one in queries}

@@ -8,7 +8,7 @@ the database is reached, and how rows get into staging, is the dialect's affair.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -149,10 +149,10 @@ class DatabaseSink:
             take_back = self._take_back(connection, generation)
             take_back.rewind(connection, query_id, batch_id, column)
 
-    def clear(self, *, generation: int) -> None:
+    def clear(self, *, generation: int, queries: Collection[str] | None = None) -> None:
         """Remove every row and the whole memory of batches; refused where foreign rows are."""
         with self._connected() as connection:
-            self._take_back(connection, generation).clear(connection)
+            self._take_back(connection, generation).clear(connection, queries)
 
     def fence(self, query_id: str | None, *, generation: int) -> None:
         """Lock older drivers of this query out; of every query where no batch is there."""

@@ -43,6 +43,7 @@ from holdfast.ledgers.delta.rewind import (
     versions_newest_first,
 )
 from holdfast.ledgers.delta.transactions import DeltaLedger, read_delta_ledger
+from holdfast.ledgers.sinkstate import refuse_other_queries
 from holdfast.spark.sinks.delta.commits import is_conflict
 from holdfast.spark.sinks.rowchecks import quoted
 from holdfast.storage.reading import Reader
@@ -207,11 +208,16 @@ class DeltaRewind:
             raise self._refused(f"the table is permanently closed for the query {query_id}")
         return ledger, standing
 
-    def clear(self) -> None:
-        """Remove every row and the memory of every query, or raise HF5011 and change nothing."""
+    def clear(self, wanted: Collection[str] | None = None) -> None:
+        """Remove every row and the memory of every query, or raise HF5011 and change nothing.
+
+        Refused where a query has batches that is not wanted; None: the only one that has any is.
+        """
         ledger = self._ledger()
         if ledger is None:
             return
+        held = [one for one, newest in ledger.transactions.items() if newest != CLOSED]
+        refuse_other_queries(held, wanted, self._at)
         for query_id in ledger.transactions:
             self._refuse_older(ledger, query_id)
         for query_id, newest in ledger.transactions.items():

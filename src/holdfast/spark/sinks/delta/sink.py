@@ -7,7 +7,7 @@ holds now, because Delta skips silently what another driver committed in between
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -205,13 +205,13 @@ class DeltaBatchSink:
         with self._taking_back(generation) as table:
             table.rewind(query_id, batch_id)
 
-    def clear(self, *, generation: int) -> None:
+    def clear(self, *, generation: int, queries: Collection[str] | None = None) -> None:
         """Remove every row and the whole memory of batches, or raise HF5011 and change nothing.
 
         No commit of an older generation is accepted afterwards.
         """
         with self._taking_back(generation) as table:
-            table.clear()
+            table.clear(queries)
 
     def fence(self, query_id: str | None, *, generation: int) -> None:
         """Lock older drivers of this query out of the table; without a table there is no fence.
