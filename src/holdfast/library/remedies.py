@@ -135,7 +135,7 @@ def finish_plan(
     """
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
-    _refuse_part(found, None)
+    _refuse_part(found, None, chosen, storage_options)
     applying = _applying(found, True, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
     return _applied("apply", applying.finish(), found)
@@ -163,7 +163,7 @@ def undo(
     """
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
-    _refuse_part(found, act)
+    _refuse_part(found, act, chosen, storage_options)
     applying = _applying(found, True, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
     done = applying.undo(act, lambda one: _newer(found, one, applying.ask_sink))
@@ -354,11 +354,13 @@ def _with_parts(
     return replace(applying, part=part)
 
 
-def _refuse_part(found: Target, act: str | None) -> None:
+def _refuse_part(
+    found: Target, act: str | None, project: ProjectChoice, storage_options: StorageOptions
+) -> None:
     """Raise PlanError (HF4644) where the act is a part of another job's plan."""
     from holdfast.remedy.parts import refuse_part
 
-    refuse_part(_records(found), act)
+    refuse_part(_records(found), act, lambda job: _records(resolved(job, project, storage_options)))
 
 
 def _newer(found: Target, act: JournalledAct, ask_sink: AskSink | None) -> str | None:

@@ -108,7 +108,7 @@ class Applying:
     def known(self, plan: Plan) -> JournalledAct | None:
         """Return the act of a plan that is applied or open; None where there is none."""
         acts = self.records.journal.acts()
-        undone = _undone(acts)
+        undone = undone_acts(acts)
         of_plan = (one for one in acts if _is_of(one, plan.id) and one.act.id not in undone)
         return next(of_plan, None)
 
@@ -319,7 +319,7 @@ class Applying:
     def _applied(self, plan_id: str) -> JournalledAct | None:
         """Return the act that applied a plan and is not undone; None where there is none."""
         acts = self.records.journal.acts()
-        undone = _undone(acts)
+        undone = undone_acts(acts)
         done = (one for one in acts if one.outcome == APPLIED and one.act.id not in undone)
         return next((one for one in done if _is_of(one, plan_id)), None)
 
@@ -337,7 +337,7 @@ class Applying:
     def _undoable(self, records: Records, act: str | None) -> JournalledAct | None:
         """Return the chosen act, or the newest; None where the chosen one is undone already."""
         acts = records.journal.acts()
-        undone = _undone(acts)
+        undone = undone_acts(acts)
         left = [one for one in acts if one.act.kind != UNDO and one.act.id not in undone]
         changed = [one for one in left if one.outcome in CHANGED]
         chosen = next(iter(changed), None)
@@ -400,7 +400,7 @@ def _is_of(known: JournalledAct, plan_id: str) -> bool:
     return isinstance(plan, dict) and plan.get("id") == plan_id
 
 
-def _undone(acts: Iterable[JournalledAct]) -> set[str]:
+def undone_acts(acts: Iterable[JournalledAct]) -> set[str]:
     """Return the ids of the acts that were taken back."""
     ended = [one for one in acts if one.outcome == UNDONE]
     return {str(one.act.intent.get("undoes", one.act.id)) for one in ended}

@@ -13,16 +13,18 @@ from holdfast.errors import PlanError
 from holdfast.remedy.plan import Plan, Step, decode_plan
 from holdfast.remedy.steps.work import OtherJob, Result, Work
 
+RESET = "reset-downstream"
+
 
 class ResetDownstream:
     """Applies the plan of another job, and leaves its act open."""
 
-    name: ClassVar[str] = "reset-downstream"
+    name: ClassVar[str] = RESET
 
     def apply(self, step: Step, work: Work) -> Result:
         """Apply every step of the other job's plan."""
         plan = contained_plan(step)
-        _part(step, work).apply(plan)
+        _part(step, work).apply(plan, work.confirm)
         return {"plan": plan.id}
 
     def lasting(self, step: Step, result: Result | None, work: Work) -> PlanError | None:
@@ -31,7 +33,7 @@ class ResetDownstream:
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Take every step of the other job's plan back."""
-        _part(step, work).undo(contained_plan(step))
+        _part(step, work).undo(contained_plan(step), work.confirm)
 
 
 class ReleaseDownstream:
@@ -41,7 +43,7 @@ class ReleaseDownstream:
 
     def apply(self, step: Step, work: Work) -> Result:
         """Close it."""
-        _part(step, work).end(contained_plan(step))
+        _part(step, work).end(contained_plan(step), work.confirm)
         return {}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:

@@ -81,16 +81,19 @@ class Work:
 class OtherJob(Protocol):
     """The plan of another job that a plan contains: applied and undone in that job's journal."""
 
-    def apply(self, plan: Plan) -> None:
-        """Apply every step under the other job's lease, and leave the act open."""
+    def apply(self, plan: Plan, confirm: Callable[[], None]) -> None:
+        """Apply every step under the other job's lease, and leave the act open.
 
-    def end(self, plan: Plan) -> None:
+        `confirm` raises once the lease of the whole act is lost: nothing is changed then.
+        """
+
+    def end(self, plan: Plan, confirm: Callable[[], None]) -> None:
         """Close the act: from here on the other job can start."""
 
     def lasting(self, plan: Plan) -> PlanError | None:
         """Return why the act can no longer be undone; None where it can."""
 
-    def undo(self, plan: Plan) -> None:
+    def undo(self, plan: Plan, confirm: Callable[[], None]) -> None:
         """Take every step back; an act that was never begun is left alone."""
 
 

@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.backup.access import open_records
 from holdfast.errors import HoldfastError, PlanError
 from holdfast.jobs.discovery import load_project
 from holdfast.jobs.readying import ready_job
 from holdfast.records.folder import records_of
 from holdfast.running.admission import refuse_given_up
+from holdfast.storage.location import parse_location
+from holdfast.storage.options import StorageSettings
 from tests.backup.folders import tree_of
 from tests.drawing import draw
 from tests.ledgers.files.test_manifests import QUERY, deliver, local
@@ -295,3 +298,49 @@ def test_a_kafka_source_that_begins_with_new_records_is_named(project: Project) 
     assert not any("begins with new records" in note for note in plan.notes)
     (step,) = (one for one in plan.steps if one.act == "set-start")
     assert json.loads(step.arguments["starting"]) == {"source": {"startingOffsets": "earliest"}}
+
+
+def gold_is_free(project: Project) -> bool:
+    """Whether nothing keeps the reader from starting."""
+    return holdfast.journal("gold", project=project.file).findings == ()
+
+
+def test_a_cascade_that_slept_resets_no_reader_after_it_was_undone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped right before the reader's part begins, and continued after somebody undid it."""
+    gold = project.add_reader("gold")
+    files = {one: tree_of(one) for one in (project.checkpoint, gold)}
+    plan, left = project.plan(cascade=True), [3]
+
+    def stopped(point: str) -> None:
+        left[0] -= point == "plan.step-begun"
+        if point == "plan.step-begun" and not left[0]:
+            shutil.rmtree(project.checkpoint.parent / ".holdfast/ingest/lease")
+            assert project.undo().outcome == "undone"
+
+    monkeypatch.setattr("holdfast.remedy.applying.reach", stopped)
+    with pytest.raises(HoldfastError) as late:
+        project.apply(plan)
+    assert late.value.code.number == "HF2610"
+    assert {one: tree_of(one) for one in files} == files
+    assert project.others["gold"].state["rows"] == [7]
+    assert gold_is_free(project)
+
+
+@pytest.mark.parametrize("how", ["finish", "undo"])
+def test_a_part_that_its_whole_left_open_is_settled_alone(project: Project, how: str) -> None:
+    """An act that slept has left it behind: the reset of the other job was undone before."""
+    gold = project.add_reader("gold")
+    files, plan = tree_of(gold), project.plan(cascade=True)
+    assert killed_at("plan.sink-cleared:1", lambda: project.apply(plan))
+    journal = open_records(parse_location(str(project.checkpoint)), StorageSettings()).journal
+    (whole,) = journal.acts()
+    journal.end(whole.act, "undone")
+    if how == "undo":
+        assert holdfast.undo("gold", project=project.file).result.outcome == "undone"
+    else:
+        assert holdfast.finish_plan("gold", project=project.file).result.outcome == "finished"
+    assert tree_of(gold) == (files if how == "undo" else {})
+    assert project.others["gold"].state["rows"] == ([7] if how == "undo" else [])
+    assert gold_is_free(project)
