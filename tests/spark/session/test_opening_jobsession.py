@@ -24,6 +24,12 @@ pytestmark = pytest.mark.spark
             "spark.sql.shuffle.partitions?",
             "spark.sql.shuffle.partitions",
         ),
+        (
+            "spark.sql.streaming.statestore.rocksdb.blockSizeKB",
+            "Spark does not know spark.sql.streaming.statestore.rocksdb.blockSizeKB; did you mean "
+            "spark.sql.streaming.stateStore.rocksdb.blockSizeKB?",
+            "spark.sql.streaming.stateStore.rocksdb.blockSizeKB",
+        ),
         ("acme.speed", "Spark does not know acme.speed, so it cannot be set for one job", None),
         (
             "spark.sql.catalogImplementation",
@@ -43,7 +49,18 @@ def test_a_setting_that_cannot_be_one_job_s(
     if instead is not None:
         assert told.value.next_steps == (f"write {instead}",)
         own = session_for(replace(one, conf={instead: "3"}), spark, {})
-        assert own.conf.get(instead) == "3" and spark.conf.get(instead) != "3"
+        assert own.conf.get(instead) == "3" and spark.conf.get(instead, None) != "3"
     else:
         assert "under spark.conf" in told.value.next_steps[0]
         session_for(replace(one, conf={}), spark, {name: "3"})
+
+
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+
+
+def test_a_setting_of_rocksdb_state_is_one_job_s(spark: Any, tmp_path: Path) -> None:
+    """Spark does not list it, and a query takes it from its session all the same."""
+    own = session_for(replace(job(tmp_path), conf={CHANGELOG: "true"}), spark, {})
+    assert (own.conf.get(CHANGELOG), spark.conf.get(CHANGELOG, None)) == ("true", None)
+    opened = session_for(job(tmp_path), spark, {CHANGELOG: "true"})
+    assert (opened.conf.get(CHANGELOG), spark.conf.get(CHANGELOG, None)) == ("true", None)

@@ -41,6 +41,7 @@ Step = Callable[[str], None]
 """Is called with a line about what is done now."""
 
 _PYTHON = "PYSPARK_PYTHON"
+_ROCKSDB = "spark.sql.streaming.stateStore.rocksdb."
 
 
 def open_session(
@@ -180,13 +181,35 @@ def session_for(job: ReadyJob, session: SparkSession, settings: Mapping[str, str
     """
     own = session.newSession()
     for name, value in settings.items():
-        if own.conf.isModifiable(name) and own.conf.get(name, None) != value:
+        if _is_changeable(own, name) and own.conf.get(name, None) != value:
             own.conf.set(name, value)
     for name, value in job.conf.items():
-        if not own.conf.isModifiable(name):
+        if not _is_changeable(own, name):
             raise _refused(own, job, name)
         own.conf.set(name, value)
     return own
+
+
+def _is_changeable(session: SparkSession, name: str) -> bool:
+    return session.conf.isModifiable(name) or name in _rocksdb_settings(session, name)
+
+
+def _rocksdb_settings(session: SparkSession, like: str) -> frozenset[str]:
+    """Return the settings of RocksDB state, where `like` may be one of them.
+
+    A query takes them from its session, yet Spark does not list them among the settings of one.
+    """
+    if not like.lower().startswith(_ROCKSDB.lower()):
+        return frozenset()
+    jvm: Any = session._jvm
+    declared = getattr(jvm.org.apache.spark.sql.execution.streaming.state, "RocksDBConf$")
+    settings = getattr(declared, "MODULE$")
+    names = []
+    for entry in settings.getClass().getDeclaredFields():
+        if entry.getType().getSimpleName() == "SQLConfEntry":
+            entry.setAccessible(True)
+            names.append(f"{_ROCKSDB}{entry.get(settings).name()}")
+    return frozenset(names)
 
 
 def _refused(session: SparkSession, job: ReadyJob, name: str) -> ProjectError:
@@ -198,7 +221,8 @@ def _refused(session: SparkSession, job: ReadyJob, name: str) -> ProjectError:
         steps = ("write it under spark.conf, where it counts for every job",)
         return ProjectError("HF1104", message, at=job.at, next_steps=steps)
     settings = jvm.org.apache.spark.sql.api.python.PythonSQLUtils.listRuntimeSQLConfigs()
-    near = nearest(name, [settings[place]._1() for place in range(len(settings))], CLOSE)
+    known = [settings[place]._1() for place in range(len(settings))]
+    near = nearest(name, [*known, *_rocksdb_settings(session, name)], CLOSE)
     if near is not None:
         message = f"{where}: Spark does not know {name}; did you mean {near}?"
         steps = (f"write {near}",)
