@@ -132,6 +132,12 @@ TESTS: dict[tuple[str, str], Test] = {
         f"{_RESET}test_a_new_output_says_which_line_to_change",
         "the output cannot be cleared; the new query gets another one",
     ),
+    ("HF2352", "make sure that no executor of the old driver is left, then remove these files: "
+     "holdfast plan clean TARGET"): Test(
+        f"{_RUNNING}/test_late_state.py::test_state_that_came_after_the_batch_was_taken_back",
+        "state of a batch is written again after a replay or a reset removed it",
+        "every row is there once",
+    ),
     ("HF3025", "or, to start over with an empty output: holdfast plan reset JOB --output "
      "clear"): Test(
         "tests/spark/running/test_reset.py::"

@@ -83,6 +83,16 @@ RECORDED_CODES: tuple[Code, ...] = (
         "sources have then",
         ("holdfast journal TARGET shows who did it, and from which plan",),
     ),
+    Code(
+        "HF2352",
+        "state of a batch was written after a plan took the batch back",
+        "a task of a killed driver went on. A later start loads a snapshot of it in place of the "
+        "state that the new batches wrote, and results are wrong without an error",
+        (
+            "make sure that no executor of the old driver is left, then remove these files: "
+            "holdfast plan clean TARGET",
+        ),
+    ),
 )
 
 

@@ -11,7 +11,7 @@ from holdfast.remedy.plan import Remedy, Request
 from holdfast.remedy.remedies import PLANNERS, make_plan
 from holdfast.remedy.repairs import REPAIRS
 
-_LEFTOVERS = ("HF2211", "HF2227", "HF2315")
+_LEFTOVERS = ("HF2211", "HF2227", "HF2315", "HF2352")
 _SINK_AHEAD = ("HF2342", "HF2411", "HF2441")
 _PASSING_PLACE = ("HF2301", "HF2302")
 

@@ -20,8 +20,10 @@ from holdfast.diagnosis.checks.location import (
     on_own_disks,
 )
 from holdfast.diagnosis.checks.picture import picture_of
+from holdfast.diagnosis.checks.records import check_taken_back
 from holdfast.diagnosis.checks.subject import fatal_at_start
 from holdfast.diagnosis.inspection.result import inspection_of
+from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.diagnosis.inspection.sources import SourcePlaces
 from holdfast.diagnosis.inspection.subject import Subject, declared_at_start
 from holdfast.errors import (
@@ -48,6 +50,7 @@ from holdfast.records.leases.taking import refuse_held
 from holdfast.records.moments import moment_now
 from holdfast.records.processes import this_holder
 from holdfast.records.retirements import Retirements
+from holdfast.records.rewinds import Rewinds
 from holdfast.records.run import Ended, PlanFacts
 from holdfast.records.starts import Attempt, Attempts
 from holdfast.restart.acceptance import refuse_unaccepted
@@ -83,9 +86,19 @@ def fatal_before_start(
         job=declared_at_start(job, spark),
         sources=_places(read, job.folder, job.checkpoint, job.settings).look(seen, None),
     )
-    found = fatal_at_start(subject, planned=planned, passes_loss=_passes_loss(read))
+    late = _late_state(picture, records_of(job.checkpoint, job.settings))
+    found = (*late, *fatal_at_start(subject, planned=planned, passes_loss=_passes_loss(read)))
     target = job.name if job.project is not None else job.checkpoint.shown
     return tuple(named(finding, target, job.name) for finding in found)
+
+
+def _late_state(picture: Picture, records: RecordsFolder) -> Iterator[Finding]:
+    """Yield what is fatal about state that was written after its batch was taken back."""
+    rewinds = Rewinds(records).all()
+    if rewinds:
+        known = Recorded(runs=tuple(History(records).runs(newest=1)), rewinds=rewinds)
+        found = check_taken_back(picture, known)
+        yield from (one for one in found if one.severity is Severity.FATAL)
 
 
 def fatal_before_program(

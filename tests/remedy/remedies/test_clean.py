@@ -8,6 +8,9 @@ import pytest
 
 import holdfast
 from holdfast.errors import PlanError
+from holdfast.findings import Severity
+from holdfast.records.rewinds import Rewind, Rewinds
+from tests.diagnosis.doctor.recording import a_run, records_beside, write_runs
 from tests.remedy.repairing import Place, made
 
 TEMPORARY = "2f1e6f0a-0c0c-4a55-9d6e-1a2b3c4d5e6f.tmp"
@@ -66,6 +69,26 @@ def test_no_table_is_removed_while_a_snapshot_cannot_be_read(tmp_path: Path) -> 
     place.damage("state-newest-garbage")
     spare = "state/0/0/SSTs/000099-2f1e6f0a-0c0c-4a55-9d6e-1a2b3c4d5e6f.sst"
     (place.root / spare).write_bytes(b"table")
+    assert refused(place) == "HF4611"
+
+
+def test_state_that_came_after_its_batch_was_taken_back_is_removed(tmp_path: Path) -> None:
+    """Only until a query has run: then newer state is its own."""
+    place = made(tmp_path, "aggregation")
+    newest = max(int(one.name) for one in (place.root / "offsets").glob("[0-9]*"))
+    late = {f"state/0/0/{newest + 2}.delta", f"state/0/0/.{newest + 2}.delta.crc"}
+    for path in late:
+        (place.root / path).write_bytes(b"late")
+    assert refused(place) == "HF4611"
+    rewinds = Rewinds(records_beside(place.root))
+    rewinds.write(Rewind(5, "act", "replay", place.query_id, newest, "2026-01-01T00:00:00Z"))
+    found = {one.code: one for one in holdfast.doctor(place.root).findings}
+    assert found["HF2352"].severity is Severity.FATAL
+    assert any("plan clean" in step for step in found["HF2352"].next_steps)
+    assert "HF2243" not in found
+    assert cleaned(place) == late
+    write_runs(place.root, a_run(query_id=place.query_id, last_batch=newest, generation=6))
+    assert "HF2352" not in {one.code for one in holdfast.doctor(place.root).findings}
     assert refused(place) == "HF4611"
 
 

@@ -41,6 +41,19 @@ def first(source):
     return timed(source).withWatermark("at", "1 day").dropDuplicates(["k"]).select("n", "k")
 
 
+def grouped(source):
+    return source.selectExpr("n - n % 3 as n", "timestamp_seconds(n * 10) as at", "'group' as k")
+
+
+def distinct(source):
+    return grouped(source).dropDuplicates(["n"]).select("n", "k")
+
+
+def within(source):
+    marked = grouped(source).withWatermark("at", "1 day")
+    return marked.dropDuplicatesWithinWatermark(["n"]).select("n", "k")
+
+
 def pairs(source):
     left = timed(source).withWatermark("at", "30 seconds")
     right = left.selectExpr("n + 1 as follows", "at as later")
@@ -75,6 +88,15 @@ ROCKS = {
     "spark.sql.streaming.stateStore.providerClass":
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }  # fmt: skip
+CHANGELOG = ROCKS | {
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true"
+}
+UNIQUE_IDS = CHANGELOG | {"spark.sql.streaming.stateStore.checkpointFormatVersion": "2"}
+
+
+def join_format(number: int) -> dict[str, str]:
+    """Return the settings of a join whose state is in column families of one store."""
+    return CHANGELOG | {"spark.sql.streaming.join.stateFormatVersion": str(number)}
 
 
 @dataclass(frozen=True)
@@ -83,6 +105,8 @@ class Shape:
 
     name: str
     conf: dict[str, str] = field(default_factory=dict)
+    query: str = ""
+    """The function, where it has another name."""
 
 
 SHAPES = {
@@ -92,8 +116,15 @@ SHAPES = {
         Shape("windows"),
         Shape("totals"),
         Shape("first", ROCKS),
+        Shape("distinct"),
+        Shape("within", ROCKS),
         Shape("pairs"),
+        Shape("pairs-format-3", join_format(3), "pairs"),
+        Shape("pairs-format-4", join_format(4), "pairs"),
         Shape("numbered", ROCKS),
+        Shape("numbered-changelog", CHANGELOG, "numbered"),
+        Shape("within-changelog", CHANGELOG, "within"),
+        Shape("within-unique-ids", UNIQUE_IDS, "within"),
     )
 }
 TABLE = "written"
@@ -115,7 +146,7 @@ def project(folder: Path, shape: str, kind: str, url: str = "") -> Made:
             "format": "json", "path": "./in", "schema": "n long, k string",
             "options": {"maxFilesPerTrigger": 1},
         },
-        "transform": f"shapes:{shape}",
+        "transform": f"shapes:{known.query or shape}",
         "sink": sink_of(kind, url),
         "conf": dict(known.conf),
     }  # fmt: skip

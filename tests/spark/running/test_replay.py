@@ -10,12 +10,13 @@ import pytest
 import holdfast
 from tests.parts.postgres import fresh_database
 from tests.spark.running.projects import Made
-from tests.spark.running.shapes import SHAPES, project, rows
+from tests.spark.running.shapes import project, rows
 
 pytestmark = pytest.mark.spark
 
 SINKS = ("delta-append", "parquet-append", "postgres-append")
-MATRIX = [(sink, shape) for sink in SINKS for shape in SHAPES if shape != "totals"]
+EVERYWHERE = ("stateless", "windows", "first", "pairs", "numbered")
+MATRIX = [(sink, shape) for sink in SINKS for shape in EVERYWHERE]
 MATRIX.append(("delta-complete", "totals"))
 ALWAYS = {
     ("delta-append", "windows"),

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.picture import Picture
+from holdfast.diagnosis.checks.state.versions import state_ahead
 from holdfast.diagnosis.inspection.runs.recorded import Recorded
 from holdfast.findings import Finding, Place, Severity
 from holdfast.wording import counted
 
 if TYPE_CHECKING:
+    from holdfast.records.rewinds import Rewind
     from holdfast.records.run import Run
 
 RecordsCheck = Callable[[Picture, Recorded], Iterator[Finding]]
@@ -136,12 +138,32 @@ def check_retired(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
         yield Finding("HF3031", Severity.INFO, message, Place(""), evidence)
 
 
-def check_taken_back(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
-    """Report batches that a plan took back before any run has planned them again."""
+def late_state(picture: Picture, recorded: Recorded) -> list[str]:
+    """Name the state files that were written after a plan had taken their batches back.
+
+    A task of a killed driver may have gone on. Once a query has run since, its own files are among
+    them.
+    """
+    is_of_here = any(_is_newest_of(picture, recorded, one) for one in recorded.rewinds[:1])
+    return state_ahead(picture) if is_of_here else []
+
+
+def _is_newest_of(picture: Picture, recorded: Recorded, rewind: Rewind) -> bool:
+    """Whether no run has planned since a plan took batches of this query back."""
     query_id = None if picture.query is None else picture.query.id
     newest = recorded.runs[0].generation if recorded.runs else 0
+    is_meant = rewind.every_query or rewind.query_id == query_id
+    return is_meant and newest <= rewind.generation
+
+
+def check_taken_back(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+    """Report batches that a plan took back before any run planned them again, and late state."""
     for rewind in recorded.rewinds[:1]:
-        if rewind.every_query or rewind.query_id != query_id or newest > rewind.generation:
+        if files := late_state(picture, recorded):
+            message = f"{files[0]} is of a batch that {rewind.remedy} {rewind.act} took back"
+            late = {"act": rewind.act, "at": rewind.at, "files": files[:20]}
+            yield Finding("HF2352", Severity.FATAL, message, Place(files[0]), late)
+        if rewind.every_query or not _is_newest_of(picture, recorded, rewind):
             continue
         left = "every batch" if rewind.through is None else f"every batch after {rewind.through}"
         message = f"{rewind.remedy} {rewind.act} took {left} back at {rewind.at}"
@@ -173,7 +195,10 @@ def with_records(
     """Return what was found with what the records add; the marker of a retired job is no damage."""
     if recorded.retirement is not None:
         found = (one for one in found if one.place.file != "metadata")
-    return (*found, *check_records(picture, recorded))
+    told = check_records(picture, recorded)
+    if any(one.code == "HF2352" for one in told):
+        found = (one for one in found if one.code != "HF2243")
+    return (*found, *told)
 
 
 def newest_delivered(recorded: Recorded) -> int | None:

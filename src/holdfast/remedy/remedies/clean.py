@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from holdfast.backup.safety import side_files
 from holdfast.checkpoint.layout import Layout
+from holdfast.diagnosis.checks.records import late_state
 from holdfast.diagnosis.checks.state.rocksdb import all_snapshots, unneeded_tables
 from holdfast.errors import PlanError
 from holdfast.remedy.drafting import backup_step, remove_step
@@ -30,7 +32,8 @@ def plan_clean(facts: Facts, options: Mapping[str, str]) -> Draft:
 
 
 def _leftovers(facts: Facts) -> Iterator[str]:
-    """Yield what killed writers left: temporary files, checksums of state, tables of no snapshot.
+    """Yield what killed writers left: temporary files, checksums of state, tables of no snapshot,
+    and state of batches that were taken back.
 
     A checksum that was left in a log is repaired, not cleaned: without it Spark plans or runs a
     batch. A temporary file whose entry is missing is kept: it may be all that is left of it.
@@ -44,6 +47,8 @@ def _leftovers(facts: Facts) -> Iterator[str]:
     read = facts.records.checkpoint.read_many(all_snapshots(picture))
     snapshots = {path: data for path, data in read.items() if isinstance(data, bytes)}
     yield from unneeded_tables(picture, snapshots)
+    for path in late_state(picture, facts.subject.recorded):
+        yield from (one for one in (path, *side_files(path)) if layout.has_file(one))
 
 
 def _is_superseded(layout: Layout, path: str) -> bool:

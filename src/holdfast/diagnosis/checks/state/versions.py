@@ -118,6 +118,18 @@ def check_state_not_ahead(picture: Picture) -> Iterator[Finding]:
                 )
 
 
+def state_ahead(picture: Picture) -> list[str]:
+    """Name the state files of versions that no planned batch has written."""
+    planned = -1 if picture.newest_offsets_id is None else picture.newest_offsets_id
+    return [
+        path
+        for _, files in _partitions(picture)
+        for version in sorted(files.versions())
+        if version > planned + 1
+        for path in files.of_version(version)
+    ]
+
+
 def check_partition_number(picture: Picture) -> Iterator[Finding]:
     """Report partitions with current state beyond the pinned number."""
     version = unhindered_start(picture).batch_id

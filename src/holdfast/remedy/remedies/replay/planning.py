@@ -170,6 +170,17 @@ def _notes(facts: Facts, rewind: SinkRewind, batch: int, newest: int) -> Iterato
             "batches may be cut differently than before; with a watermark, rows that were dropped "
             "as late may count now, or the other way round"
         )
+        if not _has_state_ids(facts.subject.picture):
+            yield (
+                "a task of a killed driver can overwrite the state of replayed batches: make sure "
+                "that no executor of it is left (with state checkpoint format 2 it cannot)"
+            )
+
+
+def _has_state_ids(picture: Picture) -> bool:
+    """Whether commits name their state files, so that Spark loads no other ones."""
+    newest = picture.commits.get(picture.newest_commit_id or 0)
+    return newest is not None and newest.state_ids is not None
 
 
 def _has_file_source(picture: Picture) -> bool:

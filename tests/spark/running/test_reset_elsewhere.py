@@ -1,0 +1,52 @@
+"""Reset on real Spark to other offsets of a Kafka topic."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.parts.kafka import create_topic, produce
+from tests.spark.running.projects import Made, table
+from tests.spark.running.test_kafka import reading
+from tests.spark.running.test_reset import refusal, reset, run
+
+pytestmark = pytest.mark.spark
+
+
+def messages(numbers: Iterable[int]) -> list[str]:
+    """Name the messages of a topic by their offsets."""
+    return [f"m{number}" for number in numbers]
+
+
+def test_the_new_query_reads_a_topic_from_the_given_offsets(
+    spark: Any, kafka: str, tmp_path: Path
+) -> None:
+    """Only its first run: what the job declares is said again to none that has offsets."""
+    topic = f"begin-{tmp_path.name}"
+    create_topic(kafka, topic, partitions=1)
+    made = Made(tmp_path, {"messages": reading(kafka, topic)})
+    produce(kafka, topic, messages(range(6)))
+    assert run(made) == (0, [])
+    for given, first in ((json.dumps({topic: {"0": 4}}), 4), ("earliest", 0), ("latest", 6)):
+        reset(made, "messages", starting_offsets=given)
+        assert run(made) == (0, [])
+        assert written(spark, made) == Counter(messages(range(first, 6))), given
+    produce(kafka, topic, messages(range(6, 9)))
+    for _ in range(2):
+        assert run(made) == (0, [])
+    assert written(spark, made) == Counter(messages(range(6, 9)))
+    for unfit in ('{"startingVersion": 1}', "6", "[]", json.dumps({topic: {"0": "4"}})):
+        assert refusal(made, "messages", starting_offsets=unfit) == "HF4643"
+
+
+def written(spark: Any, made: Made) -> Counter[str]:
+    """Return the messages in the table, each with how often it is there."""
+    folder = made.folder / "lake/messages"
+    if not (folder / "_delta_log").is_dir():
+        return Counter()
+    return Counter({row[0]: count for row, count in table(spark, folder).items()})
