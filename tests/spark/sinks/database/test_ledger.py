@@ -80,6 +80,23 @@ def test_a_driver_that_opened_the_table_before_a_clear_writes_nothing(database: 
     assert values(database) == [1]
 
 
+def test_a_table_that_is_made_again_while_a_batch_is_staged_is_another_one(database: str) -> None:
+    """It would have this batch alone, and its ledger would say that all are there."""
+    driver = Driver(database)
+    driver.write(0)
+    late = driver.staged(1)
+    rows_in(database, "create table other (like readings); drop table readings")
+    rows_in(database, "alter table other rename to readings")
+    assert code_of(driver.commit, late) == "HF5027"
+    assert (values(database), len(batches(database))) == ([], 1)
+    whole = Driver(database, table="whole", mode="complete", batch_column=None)
+    whole.write(0)
+    move = whole.staged(1)
+    rows_in(database, "create table another (like whole); drop table whole")
+    rows_in(database, "alter table another rename to whole")
+    assert whole.commit(move) is None
+
+
 def test_a_clear_keeps_the_rows_of_another_query(database: str) -> None:
     """Exactly one has batches, and it is not the one that is meant."""
     other = Driver(database, query_id="another")

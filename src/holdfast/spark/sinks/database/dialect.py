@@ -70,6 +70,9 @@ class DatabaseConnection(Protocol):
     def find(self, table: WrittenTable) -> WrittenTable:
         """Look for the table; raise SinkError where no table can be made or written there."""
 
+    def incarnation(self, table: WrittenTable) -> str | None:
+        """Return what identifies the table that is there now; None where there is none."""
+
     def has_table(self, table: WrittenTable, name: str) -> bool:
         """Return whether there is a table of ours beside the written one."""
 

@@ -143,9 +143,24 @@ class BatchMove:
         kind = self.dialect.traits.kind
         reach(f"{kind}.claimed")
         self._insert(connection)
+        self._refuse_other_table(connection)
         reach(f"{kind}.moved")
         self.ledger.count(connection, self.identity, self.staged.rows)
         reach("sink.before-commit")
+
+    def _refuse_other_table(self, connection: DatabaseConnection) -> None:
+        """Raise HF5027 where another table took the place of this one while rows were staged.
+
+        After the first row, so that the table is locked and stays. In mode complete the batch
+        writes all of it again.
+        """
+        now = connection.incarnation(self.table)
+        if self.sink.mode != "complete" and now != self.table.incarnation:
+            message = (
+                f"{self.table.qualified} was removed while the job ran, and another table is there "
+                f"({now}, before {self.table.incarnation})"
+            )
+            raise SinkError("HF5027", message, at=self.sink.at)
 
     def _claimed(self, connection: DatabaseConnection) -> CommittedBatch | None:
         found = self.ledger.committed(connection, self.identity, lock=True)

@@ -65,6 +65,10 @@ class JdbcTables(JdbcConnection):
             columns = tuple(self._columns(place))
             return replace(place, columns=columns, incarnation=place.qualified)
 
+    def incarnation(self, table: WrittenTable) -> str | None:
+        """Return the table's whole name: nothing more tells it from one that was made later."""
+        return table.incarnation
+
     def has_table(self, table: WrittenTable, name: str) -> bool:
         """Return whether there is a table of ours beside the written one."""
         return any(self._tables_like(table, table.spelling.folded(name)))

@@ -113,6 +113,11 @@ class PostgresConnection:
         )
         return WrittenTable(SPELLING, table.schema, table.name, columns, f"oid {oid}")
 
+    def incarnation(self, table: WrittenTable) -> str | None:
+        """Return what identifies the table that is there now; None where there is none."""
+        found = self.rows(_TABLE, table.schema or "", table.name)
+        return f"oid {found[0][0]}" if found else None
+
     def has_table(self, table: WrittenTable, name: str) -> bool:
         """Return whether there is a table of ours beside the written one."""
         return bool(self.rows(_TABLE, table.schema or "", name))
