@@ -19,8 +19,8 @@ pytestmark = pytest.mark.spark
 LIVE = ("union-swapped", "sum-to-max", "operator-removed")
 """Short ones that need Spark alone; all are recorded again by `make restarts`."""
 
-PLAYED = ("newest-commit-empty", "sum-to-max")
-"""A repair and a reset; all plays are played by `make audit`."""
+PLAYED = ("newest-commit-empty", "sum-to-max", "delta-rolled-back")
+"""A repair, a reset and a replay; all plays are played by `make audit`."""
 
 
 @pytest.mark.parametrize("name", LIVE)

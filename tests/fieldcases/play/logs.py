@@ -86,16 +86,17 @@ def metadata_missing(stage: Stage) -> None:
 
 @play(20, how="the path contains an application id")
 def path_of_one_application(stage: Stage) -> None:
-    stage.play(checkpoint="./checkpoints/application_1767225600000_0001/orders")
-    _moved(stage, "HF2301")
+    _moved(stage, "./checkpoints/application_1767225600000_0001", "HF2301")
 
 
-@play(21, how="the checkpoint is in a temporary directory")
+@play(21, how="the checkpoint is in a directory of temporary files")
 def temporary_path(stage: Stage) -> None:
-    stage.play(checkpoint="./tmp/temporary-0b1f2c3d-0000-4000-8000-000000000001")
-    _moved(stage, "HF2302")
+    _moved(stage, "./temporary-0b1f2c3d-0000-4000-8000-000000000001", "HF2302")
 
 
-def _moved(stage: Stage, code: str) -> None:
-    stage.apply(named(stage.ask(), code, "holdfast plan move"), PATH="./checkpoints/lasting")
-    stage.declare(checkpoint="./checkpoints/lasting")
+def _moved(stage: Stage, former: str, code: str) -> None:
+    stage.root = former
+    stage.play()
+    stage.apply(named(stage.ask(), code, "holdfast plan move"), PATH="./lasting/orders")
+    stage.root = "./lasting"
+    stage.declare()

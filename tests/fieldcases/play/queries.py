@@ -17,11 +17,12 @@ ROCKS = {
     "spark.sql.streaming.stateStore.providerClass":
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }  # fmt: skip
+FILLED = "select sum(n) as n, coalesce(k, '') as k from source group by coalesce(k, '')"
 DISTINCT = '''"""What the job became."""
 
 
 def transform(source):
-    return source.dropDuplicates(["k"]).selectExpr("0 * n as n", "k")
+    return source.dropDuplicates({}).selectExpr("{} as n", "k")
 '''
 
 
@@ -33,9 +34,9 @@ def summed(numbers: list[int]) -> Rows:
     return Counter((total, key) for key, total in found.items())
 
 
-def totals(stage: Stage, **job: Any) -> None:
+def totals(stage: Stage, sql: str = SUMS, **job: Any) -> None:
     """Let an aggregation deliver some batches."""
-    stage.play(sql=SUMS, output_mode="update", sink=UPSERTED, **job)
+    stage.play(sql=sql, output_mode="update", sink=UPSERTED, **job)
     stage.right = summed
 
 
@@ -80,8 +81,7 @@ def union_swapped(stage: Stage) -> None:
 @play(25, how="the key of an aggregation is replaced by one of another type")
 def key_replaced(stage: Stage) -> None:
     totals(stage)
-    stage.declare(sql="select sum(n) as n, cast(n % 2 as string) as k from source "
-                  "group by n % 2")  # fmt: skip
+    stage.declare(sql=PARITIES)
     stage.right = lambda numbers: Counter(
         (sum(one for one in numbers if one % 2 == rest), str(rest)) for rest in (0, 1)
     )
@@ -101,7 +101,7 @@ def sum_to_max(stage: Stage) -> None:
 @play(27, how="an aggregation is replaced by dropDuplicates")
 def aggregation_to_deduplication(stage: Stage) -> None:
     totals(stage)
-    (stage.folder / "pipeline.py").write_text(DISTINCT, encoding="utf-8")
+    (stage.folder / "pipeline.py").write_text(DISTINCT.format(["k"], "0 * n"), encoding="utf-8")
     stage.declare(sql=None, transform="pipeline:transform", output_mode="append",
                   sink={"format": "delta", "path": "./lake/orders"})  # fmt: skip
     stage.right = lambda _: Counter((0, f"k{rest}") for rest in range(3))
@@ -122,6 +122,22 @@ def operator_added(stage: Stage) -> None:
     stage.play()
     stage.declare(sql=SUMS, output_mode="update", sink=UPSERTED)
     stage.right = summed
+    start_over(stage)
+
+
+@play(30, how="a key of the state that was never null may be null")
+def key_may_be_null(stage: Stage) -> None:
+    totals(stage, FILLED)
+    stage.declare(sql=SUMS)
+    start_over(stage)
+
+
+@play(31, how="the keys of dropDuplicates are in another order")
+def deduplication_keys_reordered(stage: Stage) -> None:
+    code = stage.folder / "pipeline.py"
+    code.write_text(DISTINCT.format(["n", "k"], "n"), encoding="utf-8")
+    stage.play(sql=None, transform="pipeline:transform")
+    code.write_text(DISTINCT.format(["k", "n"], "n"), encoding="utf-8")
     start_over(stage)
 
 

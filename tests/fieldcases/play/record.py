@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.running.settings import SessionOptions
 from holdfast.spark.session.opening import open_session, stop_session
-from tests.fieldcases.play import logs, queries, sinks, state
+from tests.fieldcases.play import logs, queries, sinks, sources, state
 from tests.fieldcases.play.loading import records
 from tests.fieldcases.play.playing import PLAYS, Play, played
 from tests.fieldcases.play.stage import Parts
@@ -22,7 +22,7 @@ from tests.parts.classarchive import VARIABLE, quick_java
 from tests.parts.kafka import running_broker
 from tests.parts.postgres import fresh_database, running_server
 
-SUBJECTS = (logs, queries, state, sinks)
+SUBJECTS = (logs, queries, state, sources, sinks)
 """Imported for the plays that they register."""
 SETTINGS = {
     "spark.driver.memory": "2g",

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shutil
 import uuid
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
 
 from tests.fieldcases.play.playing import play
-from tests.fieldcases.play.stage import Stage, named
+from tests.fieldcases.play.stage import SCHEMA, Stage, named
 from tests.parts.kafka import create_topic
 
 FILES = {"format": "parquet", "path": "./lake/orders"}
 NATIVE = {**FILES, "native": True}
 CUSTOM = {"format": "custom", "function": "pipeline:deliver"}
-DELIVER = '''"""Appends the rows of a batch to a file."""
+APPEND = '''"""Appends the rows of a batch to a file."""
 
 import json
 from pathlib import Path
@@ -20,10 +24,20 @@ from pathlib import Path
 OUTPUT = Path(__file__).with_name("delivered.json")
 
 
-def deliver(rows, identity):
+def deliver(rows, _):
     found = [json.dumps({"n": row.n, "k": row.k}) for row in rows.collect()]
     with OUTPUT.open("a") as file:
         file.writelines(line + "\\n" for line in found)
+'''
+INSERT = '''"""Appends the rows of a batch to a table."""
+
+import psycopg
+
+
+def deliver(rows, _):
+    found = [(row.n, row.k) for row in rows.collect()]
+    with psycopg.connect("URL") as connection:
+        connection.cursor().executemany("insert into orders values (%s, %s)", found)
 '''
 
 
@@ -66,53 +80,80 @@ def files_output_kept(stage: Stage) -> None:
     stage.plan_of("HF2443")
 
 
-@play(81, how="a function appended a batch, and the driver died before the commit")
+@play(81, how="a program appended a batch in foreachBatch, and died before the commit")
 def append_before_the_commit(stage: Stage) -> None:
-    (stage.folder / "pipeline.py").write_text(DELIVER, encoding="utf-8")
-    stage.play(sink=CUSTOM)
-    _pending(stage)
-    stage.refused("HF3009")
-    stage.run(pending_delivered=True)
+    _adopted(stage, APPEND)
+    _told_that_it_is_there(stage)
 
 
-@play(83, how="the Kafka sink got a batch, and the driver died before the commit")
+@play(82, how="a program appended a batch to a table of a database, and died before the commit")
+def table_append_before_the_commit(stage: Stage) -> None:
+    url = stage.parts.database()
+    with psycopg.connect(url) as connection:
+        connection.execute("create table orders (n bigint, k text)")
+    _adopted(stage, INSERT.replace("URL", url))
+    stage.instead = {"format": "postgres", "url": url, "table": "orders"}
+    _told_that_it_is_there(stage)
+
+
+@play(83, how="the Kafka sink of a program got a batch, and it died before the commit")
 def kafka_sink_before_the_commit(stage: Stage) -> None:
     topic = f"out-{uuid.uuid4().hex[:8]}"
     create_topic(stage.parts.broker(), topic, 1)
-    options = {"kafka.bootstrap.servers": stage.parts.broker()}
-    stage.play(sink={"format": "kafka", "topic": topic, "options": options},
-               sql="select to_json(struct(n, k)) as value from source")  # fmt: skip
-    _pending(stage)
-    stage.refused("HF3009")
+    options = {"kafka.bootstrap.servers": stage.parts.broker(), "topic": topic}
+    rows = "to_json(struct(n, k)) as value"
+
+    def write(read: Any) -> Any:
+        return read.selectExpr(rows).writeStream.format("kafka").options(**options)
+
+    _delivered_by_a_program(stage, write)
+    stage.declare(checkpoint="./program", sql=f"select {rows} from source",
+                  sink={"format": "kafka", "options": options})  # fmt: skip
+    _told_that_it_is_there(stage)
+
+
+def _adopted(stage: Stage, code: str) -> None:
+    """Let a program deliver with a function, and declare the job that continues with it."""
+    file = stage.folder / "pipeline.py"
+    file.write_text(code, encoding="utf-8")
+    own: dict[str, Any] = {"__file__": str(file)}
+    exec(compile(code, str(file), "exec"), own)
+    _delivered_by_a_program(stage, lambda rows: rows.writeStream.foreachBatch(own["deliver"]))
+    stage.declare(checkpoint="./program", sink=CUSTOM)
+
+
+def _delivered_by_a_program(stage: Stage, writing: Callable[[Any], Any]) -> None:
+    """Run a program without Holdfast, which dies between the last write and the commit."""
+    stage.arrive(4)
+    reader = stage.parts.spark.readStream.format("json").schema(SCHEMA)
+    rows = reader.option("maxFilesPerTrigger", 1).load(str(stage.folder / "in"))
+    writer = writing(rows).option("checkpointLocation", str(stage.folder / "program"))
+    writer.trigger(availableNow=True).start().awaitTermination()
+    for name in ("3", ".3.crc"):
+        (stage.folder / "program/commits" / name).unlink()
+
+
+def _told_that_it_is_there(stage: Stage) -> None:
+    """State that the pending batch is in the sink, as the refusal asks."""
+    named(stage.refused("HF3009"), "HF3009", "holdfast run orders --pending delivered")
     stage.run(pending_delivered=True)
 
 
-def _pending(stage: Stage) -> None:
-    """Leave what a driver leaves that died between the write and the commit."""
-    stage.remove("commits/3")
-    ledger = stage.checkpoint.parent / ".holdfast/orders/batches"
-    newest = max(ledger.rglob("*.json"), default=None)
-    if newest is not None:
-        newest.unlink()
-
-
-@play(
-    71, how="native file sink: the checkpoint was deleted, the output was kept; there is a backup"
-)
+@play(71, how="Spark's file sink: checkpoint deleted, output kept; there is a backup")
 def native_files_new_checkpoint(stage: Stage) -> None:
     stage.play(sink=NATIVE)
     stage.back_up()
     shutil.rmtree(stage.checkpoint)
     stage.checkpoint.mkdir()
-    _restored(stage, "HF2401")
+    _restored(stage)
 
 
-@play(72, how="native file sink: the checkpoint was rolled back; there is a backup")
+@play(72, how="Spark's file sink: the checkpoint was rolled back; there is a backup")
 def native_files_rolled_back(stage: Stage) -> None:
     stage.play(sink=NATIVE)
     stage.back_up()
     stage.remove("commits/3", "offsets/3", "commits/2", "offsets/2")
-    _restored(stage, "HF2402")
+    _restored(stage)
 
 
 @play(79, 89, how="the checkpoint was deleted, the Delta table was kept; there is a backup")
@@ -121,10 +162,10 @@ def delta_output_kept_with_backup(stage: Stage) -> None:
     stage.back_up()
     shutil.rmtree(stage.checkpoint)
     stage.checkpoint.mkdir()
-    _restored(stage, "HF2412")
+    _restored(stage)
 
 
-def _restored(stage: Stage, code: str) -> None:
-    """Take the newest of the backups that the finding, or the list of backups, names."""
-    stage.typed(named(stage.ask(), code, "holdfast backups"))
+def _restored(stage: Stage) -> None:
+    """Look at the backups, as the loss of batches asks, and restore the newest."""
+    stage.typed(named(stage.ask(), "HF2342", "holdfast backups"))
     stage.typed("holdfast restore orders@newest --yes")

@@ -27,7 +27,7 @@ AGE_SECONDS = 3_600
 SCHEMA = "n long, k string"
 AS_ROWS = "select n, k from source"
 PLAN = "plan.json"
-_COMMAND = re.compile(r"holdfast (?:(?!  |, or |; | \().)+")
+_COMMAND = re.compile(r"holdfast (?:(?!  |, or |; | \(|\)).)+")
 
 Rows = Counter[tuple[Any, ...]]
 Right = Callable[[list[int]], Rows]
@@ -69,6 +69,10 @@ class Stage:
     """What has arrived in the source."""
     sending: Callable[[list[int]], None] | None = None
     """Brings numbers into a source that is not a directory."""
+    instead: dict[str, Any] | None = None
+    """Where the rows of a function are, as a declared sink would be."""
+    root: str = "./checkpoints"
+    """The directory of the checkpoints, as the project declares it."""
     also: list[Callable[[], Rows]] = field(default_factory=list)
     """Outputs of before, whose rows count too."""
     _moment: int = field(default_factory=time.time_ns)
@@ -78,7 +82,9 @@ class Stage:
         before = self.job if self.file.exists() else self._plain()
         declared = {key: value for key, value in {**before, **job}.items() if value is not None}
         spark = {"master": "local[2]", "conf": {"spark.sql.shuffle.partitions": 2}}
-        document = {"project": "shop", "spark": spark, "jobs": {JOB: declared}}
+        document = {
+            "project": "shop", "checkpoints": self.root, "spark": spark, "jobs": {JOB: declared},
+        }  # fmt: skip
         self.file.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
 
     def _plain(self) -> dict[str, Any]:
@@ -106,7 +112,7 @@ class Stage:
     @property
     def checkpoint(self) -> Path:
         """Where the job's checkpoint is."""
-        return self.folder / str(self.job.get("checkpoint", f"checkpoints/{JOB}"))
+        return self.folder / str(self.job.get("checkpoint", f"{self.root}/{JOB}"))
 
     def path(self, inside: str) -> Path:
         """Return a file of the checkpoint."""
@@ -240,7 +246,7 @@ class Stage:
 
     def rows(self) -> Rows:
         """Return the rows that a plain reader sees in the output."""
-        seen = rows_of(self.parts.spark, self.folder, self.job["sink"])
+        seen = rows_of(self.parts.spark, self.folder, self.instead or self.job["sink"])
         for former in self.also:
             seen += former()
         return seen

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import time
 from typing import Any
 
 from tests.fieldcases.play.logs import ATTEMPT
 from tests.fieldcases.play.playing import play
 from tests.fieldcases.play.queries import ROCKS, totals
 from tests.fieldcases.play.stage import Stage
+
+PATIENCE_SECONDS = 120
 
 
 def backed_up(stage: Stage, **job: Any) -> None:
@@ -53,6 +56,20 @@ def oldest_delta_empty(stage: Stage) -> None:
     backed_up(stage)
     stage.overwrite("state/0/0/2.delta", b"")
     stage.plan_of("HF2221")
+
+
+@play(42, how="the newest snapshot is damaged, and every delta is there")
+def snapshot_damaged(stage: Stage) -> None:
+    conf = {"spark.sql.streaming.stateStore.minDeltasForSnapshot": "2"}
+    totals(stage, conf=conf)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not list(stage.path("state/0/0").glob("*.snapshot")):
+        assert time.monotonic() < deadline
+        stage.arrive()
+        stage.run_before()
+    snapshot = stage.newest("state/0/0/*.snapshot")
+    stage.overwrite(snapshot, stage.path(snapshot).read_bytes()[:-9])
+    stage.plan_of("HF2316")
 
 
 @play(44, how="RocksDB: a table has another size than its snapshot says; a backup has it")

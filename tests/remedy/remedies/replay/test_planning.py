@@ -338,3 +338,30 @@ def test_a_plan_is_made_in_less_than_a_second(tmp_path: Path) -> None:
     began = time.perf_counter()
     plan(made, from_batch=2)
     assert time.perf_counter() - began < 10, "far more than it takes, for a busy machine"
+
+
+def test_a_checkpoint_that_was_rolled_back_continues_after_the_sink_gave_back(
+    tmp_path: Path,
+) -> None:
+    """The sink has batches 2 and 3, the checkpoint ends at 1: 2 is what can be replayed."""
+    made = played(tmp_path / "p")
+    for batch in (2, 3):
+        for name in (f"offsets/{batch}", f"commits/{batch}"):
+            (made.checkpoint / name).unlink()
+            (made.checkpoint / name).with_name(f".{batch}.crc").unlink(missing_ok=True)
+    assert refused(made, from_batch=3)[0] == "HF4611"
+    (named,) = {
+        step
+        for one in holdfast.doctor("job", project=made.file).findings
+        for step in one.next_steps
+        if "plan replay" in step
+    }
+    assert named.startswith("holdfast plan replay ") and named.endswith("job --from-batch 2")
+    given = plan(made, from_batch=2)
+    assert (given.effects.batches.first, given.effects.batches.last) == (2, 3)
+    assert given.effects.sink.startswith("loses batches 2 to 3")
+    holdfast.apply(given, project=made.file, even_if_running=True)
+    assert made.rows() == Counter([0, 1])
+    made.run(2, 3, first=100, generation=1)
+    assert made.rows() == Counter([0, 1, 102, 103])
+    healthy(made)
