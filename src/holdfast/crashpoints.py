@@ -63,6 +63,8 @@ POINTS: dict[str, str] = {
     "plan.old-place-closed": "move: the old place says where the checkpoint is; none can start yet",
     "plan.place-remembered": "move: the project knows the new place; no query can start there yet",
     "plan.new-place-opened": "move: a query can start at the new place; the act is still open",
+    "plan.backfill-prepared": "backfill: its checkpoint is written; no batch is run yet",
+    "plan.backfill-batch-committed": "backfill: one more batch is committed; others may be left",
     "plan.step-undoing": "the journal says that a step is being undone; nothing of it is yet",
     "plan.step-undone": "a step is undone; the journal does not say so yet",
     "plan.undone": "every step is undone; the act is still open in the journal",

@@ -43,6 +43,10 @@ _KILLED = Test(
     f"{_RUNNING}/test_files.py::test_a_kill_at_a_point_loses_and_doubles_nothing",
     "a driver was killed at this moment, and the job is started again",
 )
+_BACKFILL = Test(
+    f"{_RUNNING}/test_backfill.py::test_a_killed_backfill_is_finished",
+    "a backfill was killed after a batch, and is applied again while the job runs on",
+)
 _GONE = Test(
     f"{_RUNNING}/test_output_gone.py::test_a_deleted_delta_table_is_refused",
     "the table was deleted, misspelled, put back, accepted as empty",
@@ -127,6 +131,14 @@ TESTS: dict[tuple[str, str], Test] = {
         "test_an_edited_declaration_moves_no_step_to_another_output",
         "a plan was killed, and its job declares another path; declared as before, it is undone",
     ),
+    ("HF4645", "holdfast journal TARGET shows how far it is"): _BACKFILL,
+    ("HF4645", "if it does not run any more: holdfast apply --finish TARGET, or holdfast undo "
+     "TARGET if nothing of it is in the sink"): Test(
+        f"{_RUNNING}/test_backfill.py::test_undo_before_a_row_is_in_the_sink",
+        "a backfill was killed before its first commit, and is undone; others are finished",
+    ),
+    ("HF4646", "holdfast apply --finish TARGET runs the batch again; the sink skips what it "
+     "has"): _BACKFILL,
     ("HF4602", "give the job a new output: holdfast plan reset TARGET --output "
      "keep-new:PATH"): Test(
         f"{_RESET}test_a_new_output_says_which_line_to_change",

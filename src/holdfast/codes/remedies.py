@@ -178,6 +178,26 @@ REMEDY_CODES: tuple[Code, ...] = (
         exit_status=40,
     ),
     Code(
+        "HF4645",
+        "a backfill is running, or was interrupted",
+        "it may still write rows of its range to the sink; a remedy that removes rows from there "
+        "has to wait. The job itself may run",
+        (
+            "holdfast journal TARGET shows how far it is",
+            "if it does not run any more: holdfast apply --finish TARGET, or holdfast undo TARGET "
+            "if nothing of it is in the sink",
+        ),
+        exit_status=40,
+    ),
+    Code(
+        "HF4646",
+        "Spark did not run the batch that the backfill wrote down",
+        "a backfill runs batches with offsets that are in its plan; nothing that Spark planned "
+        "itself was written to the sink",
+        ("holdfast apply --finish TARGET runs the batch again; the sink skips what it has",),
+        exit_status=53,
+    ),
+    Code(
         "HF4647",
         "the job declares another output than the one that the plan is about",
         "its steps would remove rows that the plan never looked at, or look for rows where they "

@@ -65,6 +65,8 @@ class ReadySink:
     partition_by: tuple[str, ...] = ()
     native: bool = False
     """Spark's own sink of this format writes, not Holdfast's."""
+    keeps_newer: bool = False
+    """An upsert leaves a row alone whose `order_by` is greater than that of the row it brings."""
     options: Mapping[str, str] = field(default_factory=dict)
 
 

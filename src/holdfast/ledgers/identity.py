@@ -15,6 +15,29 @@ _ENTRY_KIND = re.compile(r"[0-9a-f]{64}")
 """The kind of a digest over the batch's own entry alone."""
 
 
+_BACKFILL = re.compile(r"(.+)\+backfill-[0-9a-f]{16}")
+
+
+def backfill_name(query_id: str, plan_id: str) -> str:
+    """Return the name under which a backfill of a query writes its batches to the sink.
+
+    It is another name than the query's, so that neither takes the other's batches for its own, and
+    it says whose batches these are.
+    """
+    return f"{query_id}+{plan_id}"
+
+
+def is_backfill(name: str) -> bool:
+    """Return whether a name in a ledger is a backfill's."""
+    return _BACKFILL.fullmatch(name) is not None
+
+
+def query_of(name: str) -> str:
+    """Return the query whose rows a name in a ledger stands for: its own, or one's backfill's."""
+    found = _BACKFILL.fullmatch(name)
+    return name if found is None else found[1]
+
+
 @dataclass(frozen=True)
 class BatchIdentity:
     """One batch of one query, with the offsets that it was planned with."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from holdfast.errors import HoldfastError, SinkError
+from holdfast.ledgers.identity import query_of
 
 _DENIED = "HF7002"
 
@@ -75,6 +76,8 @@ def refuse_other_queries(
 
     `queries` are meant; None: the only one that is there.
     """
+    # What a backfill wrote is its query's.
+    held = {query_of(one) for one in held}
     strange = sorted(set(held) - set(held if queries is None else queries))
     if queries is None and len(held) > 1:
         strange = sorted(held)

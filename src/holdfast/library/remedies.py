@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,6 +15,15 @@ from holdfast.errors import PlanError, UsageError
 from holdfast.findings import Finding
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import names_target, repeats_project
+from holdfast.library.backfills import (
+    BACKFILL,
+    backfill_to_undo,
+    backfills_of,
+    backfills_seen,
+    beside_the_stream,
+    open_backfills,
+)
+from holdfast.library.planfiles import read_plan_file, write_plan_file
 from holdfast.library.reaching import names_in, opened_sink
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.opening import resolved
@@ -49,9 +57,9 @@ def plan(
 ) -> Answer[Plan]:
     """Return the plan of a remedy for a checkpoint; nothing is changed.
 
-    `remedy` is resume, replay, reset, move, repair, retire or clean; `options` are its own.
-    `output` is a file to write the plan to. The same facts give the same plan. Raises PlanError
-    where the remedy is refused.
+    `remedy` is resume, replay, backfill, reset, move, repair, retire or clean; `options` are its
+    own. `output` is a file to write the plan to. The same facts give the same plan. Raises
+    PlanError where the remedy is refused.
 
     >>> import holdfast
     >>> holdfast.plan("demo/orders", "resume").result.effects.next_start
@@ -71,7 +79,7 @@ def plan(
     made, findings = _planned(request, chosen, storage_options)
     steps: tuple[str, ...] = ()
     if output is not None:
-        _write(Path(output), made)
+        write_plan_file(Path(output), made)
         steps = (f"holdfast apply {output}",)
     elif made.steps:
         steps = ("save the plan with -o PLAN.json, then: holdfast apply PLAN.json",)
@@ -105,11 +113,13 @@ def apply(
     """
     from holdfast.remedy.plan import Plan as PlanType
 
-    given = plan if isinstance(plan, PlanType) else _read(Path(plan))
+    given = plan if isinstance(plan, PlanType) else read_plan_file(Path(plan))
     chosen = ProjectChoice.of(project, profile)
     target = resolved(given.request.target, chosen, storage_options)
     applying = _applying(target, even_if_running, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
+    if given.remedy.value == BACKFILL:
+        applying = beside_the_stream(applying, target, given.id)
     if confirm is not None and not confirm(given):
         raise PlanError("HF4608", "not confirmed", at=given.target)
     done = applying.apply(given, lambda: _planned(given.request, chosen, storage_options)[0])
@@ -138,7 +148,11 @@ def finish_plan(
     _refuse_part(found, None, chosen, storage_options)
     applying = _applying(found, True, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
-    return _applied("apply", applying.finish(), found)
+    done = applying.finish()
+    left = open_backfills(found) if done.outcome == "nothing" else ()
+    for plan_id in left:
+        done = beside_the_stream(applying, found, plan_id).finish()
+    return _applied("apply", done, found)
 
 
 @names_target
@@ -166,7 +180,12 @@ def undo(
     _refuse_part(found, act, chosen, storage_options)
     applying = _applying(found, True, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
-    done = applying.undo(act, lambda one: _newer(found, one, applying.ask_sink))
+    plan_id = backfill_to_undo(found, act)
+    if plan_id is None:
+        done = applying.undo(act, lambda one: _newer(found, one, applying.ask_sink))
+    else:
+        # Its own step knows whether rows are in the sink; runs of the job say nothing about it.
+        done = beside_the_stream(applying, found, plan_id).undo(act, lambda _: None)
     return _applied("undo", done, found)
 
 
@@ -195,9 +214,10 @@ def journal(
     findings: list[Finding] = []
     for name in names:
         found = resolved(name, chosen, storage_options)
-        place, of_place = journal_of(_records(found), found.job)
-        places.append(place)
-        findings += of_place
+        for records in (_records(found), *backfills_of(found).values()):
+            place, of_place = journal_of(records, found.job)
+            places.append(place)
+            findings += of_place
     location = places[0].location if len(places) == 1 else ""
     return Answer("journal", location, JournalReport(tuple(places)), tuple(findings))
 
@@ -287,6 +307,7 @@ def facts_of(
         _ready(found),
         found.location,
         names_in=partial(names_in, found, storage_options),
+        backfills=backfills_seen(found),
     )
 
 
@@ -408,27 +429,3 @@ def _applied(command: str, done: Applied, found: Target) -> Answer[Applied]:
         named = shlex.quote(found.job or done.location)
         steps = (f"holdfast inspect {named}", *((f"holdfast run {named}",) if found.job else ()))
     return Answer(command, done.location, done, (), steps)
-
-
-def _read(file: Path) -> Plan:
-    from holdfast.remedy.plan import read_plan
-
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        message = f"the plan cannot be read: {error.strerror or error}"
-        raise PlanError("HF4607", message, at=str(file)) from error
-    return read_plan(content, str(file))
-
-
-def _write(file: Path, made: Plan) -> None:
-    from holdfast.remedy.plan import encode_plan
-
-    text = json.dumps(encode_plan(made), indent=2, sort_keys=True) + "\n"
-    try:
-        temporary = file.with_name(f".{file.name}.tmp")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(file)
-    except OSError as error:
-        message = f"the plan cannot be written: {error.strerror or error}"
-        raise PlanError("HF4617", message, at=str(file)) from error

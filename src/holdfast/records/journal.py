@@ -300,15 +300,19 @@ def _generations_of_acts(journal: Reader, act_ids: Iterable[str]) -> Iterator[in
 
 RESTORE = "restore"
 """The kind of an act that `holdfast restore` finishes or undoes; all others are of plans."""
+BACKFILL = "backfill"
+"""The kind of an act that keeps no job from running."""
+_CODES = {RESTORE: "HF4506", BACKFILL: "HF4645"}
 
 
 def interrupted(act: Act, location: str) -> Finding:
     """Report an operation that was killed and is neither finished nor undone."""
-    code, relation = ("HF4506", "to") if act.kind == RESTORE else ("HF4606", "of")
+    code, relation = _CODES.get(act.kind, "HF4606"), "to" if act.kind == RESTORE else "of"
+    severity = Severity.WARNING if act.kind == BACKFILL else Severity.FATAL
     message = f"the {act.kind} {act.id} {relation} {location} was interrupted"
     named = shlex.quote(location)
     steps = tuple(step.replace("TARGET", named) for step in code_of(code).next_steps)
-    return Finding(code, Severity.FATAL, message, Place(""), {"act": act.id}, "", steps)
+    return Finding(code, severity, message, Place(""), {"act": act.id}, "", steps)
 
 
 def _read(journal: Reader, act_id: str) -> Act | None:

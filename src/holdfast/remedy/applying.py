@@ -34,8 +34,10 @@ from holdfast.remedy.steps.work import (
     OpenSink,
     OtherJob,
     Result,
+    RunBounded,
     Work,
     no_other_place,
+    nothing_beside,
 )
 
 APPLIED, UNDONE = "applied", "undone"
@@ -65,6 +67,8 @@ class Applying:
     """Opens another job of the project, for plans that contain a plan of it."""
     open_elsewhere: OpenElsewhere = no_other_place
     """Opens the place that a checkpoint is moved to."""
+    run_bounded: RunBounded = nothing_beside
+    """Lets Spark run the batches of a backfill."""
 
     def apply(
         self, plan: Plan, plan_again: Callable[[], Plan], *, as_part: bool = False
@@ -265,6 +269,7 @@ class Applying:
             part=self.part,
             open_elsewhere=self.open_elsewhere,
             confirm=acting.confirm,
+            run_bounded=self.run_bounded,
         )
 
     def _note(

@@ -30,6 +30,15 @@ def unlisted(_folder: str) -> None:
 
 
 @dataclass(frozen=True)
+class BackfillSeen:
+    """A backfill of the query that was begun."""
+
+    plan_id: str
+    is_open: bool
+    """It is under way, or was interrupted."""
+
+
+@dataclass(frozen=True)
 class Facts:
     """One checkpoint with everything around it, as the doctor sees it, and what was declared."""
 
@@ -50,6 +59,8 @@ class Facts:
     """Where it is to be moved to; None for every other remedy."""
     names_in: NamesIn = unlisted
     """Lists folders of sources, which are next to no checkpoint."""
+    backfills: tuple[BackfillSeen, ...] = ()
+    """Every backfill that was begun, the oldest plan's name first."""
 
     @property
     def location(self) -> str:

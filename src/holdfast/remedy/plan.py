@@ -25,6 +25,8 @@ class Remedy(str, Enum):
     """Continue from where the checkpoint is."""
     REPLAY = "replay"
     """Process batches again, from one on."""
+    BACKFILL = "backfill"
+    """Compute a bounded range again, next to the running stream."""
     RESET = "reset"
     """Start over: output cleared or new, checkpoint archived."""
     MOVE = "move"
@@ -113,6 +115,8 @@ class Draft:
     effects: Effects
     notes: tuple[str, ...] = ()
     """What is worth knowing before it is applied, such as what cannot be undone."""
+    looked_at: Mapping[str, str] | None = None
+    """What it depends on, where that is not all that there is to see."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -33,6 +33,7 @@ from holdfast.errors import CheckpointError, RefusedError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
 from holdfast.jobs.registry import remember_checkpoint
+from holdfast.ledgers.identity import query_of
 from holdfast.ledgers.sinkstate import LastCommitted, SinkAnswer, SinkState
 from holdfast.records.folder import RecordsFolder
 from holdfast.records.history import History
@@ -116,7 +117,7 @@ def start_facts(
     unread = tuple(f"{error.message} ({error.at})" for error in history.damages)
     others: frozenset[str] = frozenset()
     if sight.held.answer is not SinkAnswer.BATCH:
-        others = sink.queries() - {known or ""}
+        others = frozenset(one for one in sink.queries() if query_of(one) != known)
     settings = {**context.options.settings, **job.conf}
     last = history.newest_delivering(known)
     start = StartFacts(

@@ -123,6 +123,41 @@ def replay(
     )
 
 
+@command.command("backfill")
+@click.option(
+    "--from",
+    "first",
+    metavar="FROM",
+    required=True,
+    help="Where the range begins: a file's name or modification time, a version of a Delta table, "
+    'or Kafka offsets such as \'{"topic": {"0": 1200}}\'.',
+)
+@click.option(
+    "--to",
+    "last",
+    metavar="TO",
+    required=True,
+    help="Where it ends: this file, time or version is included; of Kafka the offsets after it.",
+)
+@click.option("--batches", type=int, metavar="N", help="Cut the range into N batches (default: 1).")
+@click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace rows in the sink whatever its order_by says, also newer ones.",
+)
+@_plan_options
+def backfill(
+    target: str, first: str, last: str, batches: int | None, overwrite: bool, **given: Any
+) -> int:
+    """Compute a bounded range again, into the same sink, next to the running stream.
+
+    TARGET is the name of a job that upserts into Delta or PostgreSQL. Its checkpoint and its lease
+    are not touched; the job may run meanwhile.
+    """
+    options = {"from": first, "to": last, "batches": batches, "overwrite": overwrite}
+    return _answer("backfill", target, given, **options)
+
+
 @command.command("clean")
 @_plan_options
 def clean(target: str, **given: Any) -> int:

@@ -4,7 +4,8 @@ Delta never forgets an identifier, not even by RESTORE: what was rewound cannot 
 under the same application id. So the old one is closed and the next one opened. The names are the
 query id, then `<query id>#1`, `#2` and so on; `<query id>#<n>:from` opens the n-th, and its version
 is the first batch that is written under it. `<query id>#<n>:until` is written before that, with the
-generation that ended the n-th name: under the next one no older generation writes.
+generation that ended the n-th name: under the next one no older generation writes. A backfill of
+the query writes under `<query id>+<id of its plan>`, which is taken back like any other name.
 
 The batch is identified by the `txn` action of the version: a name of the query and the batch id.
 The commit's own `userMetadata` holds what Holdfast adds, as JSON; Spark's native sink writes none.
@@ -26,7 +27,7 @@ CLOSED = 2**63 - 1
 """The version of an identifier that is closed for ever: whatever is written under it is skipped."""
 
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-_NEXT = re.compile(rf"({_UUID})#(0|[1-9][0-9]*)(:from|:until)?")
+_NEXT = re.compile(rf"({_UUID}(?:\+backfill-[0-9a-f]{{16}})?)#(0|[1-9][0-9]*)(:from|:until)?")
 
 
 @dataclass(frozen=True)

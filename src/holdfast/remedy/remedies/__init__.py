@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from holdfast.errors import PlanError
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Plan, Remedy, Request, plan_of
+from holdfast.remedy.remedies.backfill.planning import plan_backfill
 from holdfast.remedy.remedies.clean import plan_clean
 from holdfast.remedy.remedies.move import plan_move
 from holdfast.remedy.remedies.repair import plan_repair
@@ -26,7 +27,11 @@ PLANNERS: Mapping[Remedy, Planner] = {
     Remedy.RETIRE: plan_retire,
     Remedy.REPLAY: plan_replay,
     Remedy.CLEAN: plan_clean,
+    Remedy.BACKFILL: plan_backfill,
 }
+
+_BESIDE = frozenset({Remedy.RESUME, Remedy.REPAIR, Remedy.CLEAN, Remedy.BACKFILL})
+"""What may be done while a backfill writes to the sink, or waits to be finished."""
 
 
 def make_plan(facts: Facts, request: Request) -> Plan:
@@ -36,6 +41,17 @@ def make_plan(facts: Facts, request: Request) -> Plan:
         message = f"the job was retired at {retired.at} by {retired.by}"
         steps = ("if it is to run again where it ended: holdfast undo TARGET",)
         raise PlanError("HF4611", message, at=facts.location, next_steps=steps)
+    if request.remedy not in _BESIDE:
+        _refuse_open_backfill(facts)
     draft = PLANNERS[request.remedy](facts, request.options)
     job = None if facts.job is None else facts.job.name
-    return plan_of(draft, request, facts.location, job, facts.looked_at())
+    looked_at = facts.looked_at() if draft.looked_at is None else draft.looked_at
+    return plan_of(draft, request, facts.location, job, looked_at)
+
+
+def _refuse_open_backfill(facts: Facts) -> None:
+    """Raise PlanError (HF4645) where a backfill could still write what is taken back now."""
+    unfinished = next((one for one in facts.backfills if one.is_open), None)
+    if unfinished is not None:
+        message = f"{unfinished.plan_id} is running, or was interrupted"
+        raise PlanError("HF4645", message, at=facts.location)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.remedy.steps.archive import EmptyCheckpoint, NoteRetirement, SetStart
+from holdfast.remedy.steps.backfill import PrepareBackfill, RunBackfill
 from holdfast.remedy.steps.checkpoint import AllowStart, BackupCheckpoint, BlockStart, ChangeFiles
 from holdfast.remedy.steps.downstream import ReleaseDownstream, ResetDownstream
 from holdfast.remedy.steps.moving import (
@@ -43,5 +44,7 @@ STEP_KINDS: Mapping[str, StepKind] = {
         CloseOldPlace(),
         RememberPlace(),
         OpenNewPlace(),
+        PrepareBackfill(),
+        RunBackfill(),
     )
 }

@@ -14,6 +14,7 @@ from holdfast.errors import NotFoundError, PlanError
 from holdfast.records.leases.acting import ConfirmingWriter
 from holdfast.remedy.elsewhere import Elsewhere, OpenElsewhere
 from holdfast.remedy.plan import Plan, Step
+from holdfast.running.bounded import BoundedBatches
 from holdfast.storage.writing import Writer
 
 if TYPE_CHECKING:
@@ -36,6 +37,15 @@ def no_other_place(_text: str) -> Elsewhere:
     raise PlanError("HF4607", "the plan moves a checkpoint, and no other place can be opened")
 
 
+RunBounded = Callable[[BoundedBatches], int]
+"""Lets Spark run batches next to the running stream, and returns how many rows were written."""
+
+
+def nothing_beside(_batches: BoundedBatches) -> int:
+    """Run no batch, where nothing is computed again."""
+    raise PlanError("HF4607", "the plan runs batches, and no Spark can be opened for them")
+
+
 @dataclass(frozen=True)
 class Work:
     """What a step may use. Every writer changes nothing once the lease is lost."""
@@ -55,6 +65,8 @@ class Work:
     """Opens the place that a checkpoint is moved to."""
     confirm: Callable[[], None] = lambda: None
     """Raises once the lease is lost."""
+    run_bounded: RunBounded = nothing_beside
+    """Lets Spark run the batches of a backfill."""
 
     def result_of(self, act: str) -> Result | None:
         """Return what the newest done step of a kind left; None where none is done."""

@@ -17,7 +17,6 @@ from holdfast.crashpoints import reach
 from holdfast.errors import NotFoundError, RefusedError, RunError, SinkError, StorageError
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import BatchIdentity, OffsetRange
-from holdfast.records.leases.taking import Lease
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.statements import Statement
 from holdfast.running.stopping import Stopping
@@ -204,6 +203,17 @@ class StoppedBeforeSinkError(Exception):
     """Raised into Spark so that a planned batch is left pending: somebody asked to stop."""
 
 
+class HeldLease(Protocol):
+    """What keeps other drivers away while batches are delivered."""
+
+    @property
+    def generation(self) -> int:
+        """Which holder this is."""
+
+    def confirm(self) -> None:
+        """Raise LeaseError once it is lost."""
+
+
 class Gate:
     """Spark calls it for every batch of one query."""
 
@@ -211,7 +221,7 @@ class Gate:
         self,
         sink: BatchSink,
         *,
-        lease: Lease,
+        lease: HeldLease,
         stopping: Stopping,
         checkpoint: Reader,
         copies: OffsetCopies,

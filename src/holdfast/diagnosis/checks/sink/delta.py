@@ -12,6 +12,7 @@ from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.delta.batches import CLOSED, current_application
 from holdfast.ledgers.delta.transactions import DeltaLedger
+from holdfast.ledgers.identity import is_backfill
 from holdfast.records.run import SHARED_SINK
 from holdfast.wording import counted, id_ranges
 
@@ -94,7 +95,7 @@ def check_fixed_application(subject: Subject) -> Iterator[Finding]:
         return
     following = 0 if planned is None else planned + 1
     for name, version in ledger.transactions.items():
-        if not is_query(name) and version >= following:
+        if not is_query(name) and not is_backfill(name) and version >= following:
             yield Finding(
                 "HF2413",
                 Severity.FATAL,

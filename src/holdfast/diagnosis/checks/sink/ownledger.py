@@ -12,6 +12,7 @@ from holdfast.findings import Finding, Place, Severity
 from holdfast.ledgers.files.format import EPOCHS, INTENT
 from holdfast.ledgers.files.manifests import manifest_path
 from holdfast.ledgers.files.outputcheck import ListedOutput
+from holdfast.ledgers.identity import is_backfill
 from holdfast.ledgers.sinkstate import OwnLedger
 from holdfast.wording import counted, id_ranges
 
@@ -82,10 +83,11 @@ def check_ledger_knows_query(subject: Subject) -> Iterator[Finding]:
     ledger = _ledger(subject)
     if ledger is None or subject.query_id in ledger.newest:
         return
-    if ledger.newest or subject.picture.newest_commit_id is not None:
-        known = ", ".join(sorted(ledger.newest)[:_MOST_QUERIES]) or "no query at all"
+    newest = {name: batch for name, batch in ledger.newest.items() if not is_backfill(name)}
+    if newest or subject.picture.newest_commit_id is not None:
+        known = ", ".join(sorted(newest)[:_MOST_QUERIES]) or "no query at all"
         # A new checkpoint reads everything again, and nothing of it is known under its new id.
-        is_new = bool(ledger.newest) and subject.picture.newest_offsets_id is None
+        is_new = bool(newest) and subject.picture.newest_offsets_id is None
         own = subject.query_id
         unknown = f"not this checkpoint's {own}" if own else "this checkpoint has no query id"
         yield Finding(
@@ -93,8 +95,8 @@ def check_ledger_knows_query(subject: Subject) -> Iterator[Finding]:
             Severity.FATAL if is_new else Severity.WARNING,
             f"the sink knows {known}, but {unknown}",
             _place(ledger),
-            {"query_id": subject.query_id, "known": dict(ledger.newest)},
-            next_steps=steps_for_former_id(subject, ledger.newest),
+            {"query_id": subject.query_id, "known": newest},
+            next_steps=steps_for_former_id(subject, newest),
         )
 
 

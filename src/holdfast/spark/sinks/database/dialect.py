@@ -184,8 +184,13 @@ class Dialect(Protocol):
     def moved(self, value: str, column: WrittenColumn, table: WrittenTable) -> str:
         """Spell what a column of the table is set to; `value` is the one of staging."""
 
-    def on_conflict(self, key: Sequence[str], others: Sequence[str]) -> str | None:
-        """Spell what makes an INSERT an upsert; None where rows of the same key are deleted."""
+    def on_conflict(
+        self, key: Sequence[str], others: Sequence[str], newer: str | None = None
+    ) -> str | None:
+        """Spell what makes an INSERT an upsert; None where rows of the same key are deleted.
+
+        A row of the table, which is named `held`, stays where its column `newer` is greater.
+        """
 
     def load(
         self, rows: DataFrame, table: WrittenTable, staging: str, columns: Sequence[WrittenColumn]

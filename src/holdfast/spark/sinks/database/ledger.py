@@ -233,10 +233,13 @@ class DatabaseLedger:
         return frozenset(str(row[0]) for row in self._rows(connection, statement, self._table))
 
     def rows_by_batch(self, connection: DatabaseConnection) -> dict[int, int]:
-        """Return how many rows each remembered batch brought; for a table of one query."""
+        """Return how many rows each remembered batch brought; for a table of one query.
+
+        A batch of one of its backfills counts for the query's batch of that number.
+        """
         statement = (
-            "select {batch_id}, {rows} from {ledger} "
-            "where {table_name} = {value} and {batch_id} >= 0"
+            "select {batch_id}, sum({rows}) from {ledger} "
+            "where {table_name} = {value} and {batch_id} >= 0 group by {batch_id}"
         )
         found = self._rows(connection, statement, self._table)
         return {int(batch): int(rows) for batch, rows in found}

@@ -7,11 +7,12 @@ transaction: whoever is older commits nothing afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.identity import query_of
 from holdfast.ledgers.sinkstate import refuse_other_queries
 from holdfast.spark.sinks.database.dialect import DatabaseConnection
 from holdfast.spark.sinks.database.ledger import DatabaseLedger
@@ -60,12 +61,12 @@ class TakeBack:
             self.ledger.close_to_others(connection)
             queries = self.ledger.queries(connection)
             refuse_other_queries(queries, wanted, f"the table {self.sink.table}")
-            if len(queries) > 1:
+            if len({query_of(one) for one in queries}) > 1:
                 raise self._other_query()
             states = {one: self.ledger.state(connection, one, self.generation) for one in queries}
             table = self.find()
             if table.columns is not None:
-                self._remove_all(connection, table, next(iter(states.values()), QueryState()))
+                self._remove_all(connection, table, list(states.values()))
             self.ledger.forget_after(connection, -1)
             for query_id, state in states.items():
                 self.ledger.fence(connection, query_id, QueryState(state.fence), self.generation)
@@ -99,10 +100,18 @@ class TakeBack:
             raise SinkError("HF5011", message, at=self.sink.at)
 
     def _remove_all(
-        self, connection: DatabaseConnection, table: WrittenTable, state: QueryState
+        self, connection: DatabaseConnection, table: WrittenTable, states: Sequence[QueryState]
     ) -> None:
+        """Remove the rows of a query, and of its backfills, which prune like it."""
         if self.lock_table:
             connection.execute(self.lock_table.format(table.spelled))
+        state = max(states, key=lambda one: one.pruned_through, default=QueryState())
+        if len(states) > 1:
+            state = replace(
+                state,
+                pruned_rows=sum(one.pruned_rows for one in states),
+                rows_known=all(one.rows_known for one in states),
+            )
         most = _most_rows(self.ledger.rows_by_batch(connection), state, self.sink)
         if most.besides_pruned and self.sink.batch_column is not None:
             column = table.column(self.sink.batch_column)

@@ -198,8 +198,9 @@ class BatchMove:
         if self.sink.batch_column is not None:
             given.append(table.column(self.sink.batch_column))
             values.append(str(int(self.identity.batch_id)))
+        named = " as held" if self.sink.keeps_newer else ""
         return connection.execute(
-            f"insert into {table.spelled} ({', '.join(given)}) "
+            f"insert into {table.spelled}{named} ({', '.join(given)}) "
             f"select {', '.join(values)} from {staging} where {winners}{upsert}"
         )
 
@@ -207,9 +208,14 @@ class BatchMove:
         """Return how the INSERT ends; where nothing makes it an upsert, delete the old rows."""
         table, key = self.table, self.sink.key
         others = [table.column(one.name) for one in self.columns if one.name not in key]
-        ending = self.dialect.on_conflict([table.column(one) for one in key], others)
+        newer = self.sink.order_by if self.sink.keeps_newer else None
+        compared = None if newer is None else table.column(newer)
+        ending = self.dialect.on_conflict([table.column(one) for one in key], others, compared)
         if ending is not None:
             return ending
+        if compared is not None:
+            message = "this database cannot leave newer rows alone in an upsert"
+            raise SinkError("HF5002", message, at=self.sink.at)
         same = " and ".join(self._same_key())
         found = f"select 1 from {table.beside(self.staging)} where {same} and {winners}"
         connection.execute(f"delete from {table.spelled} where exists ({found})")

@@ -106,7 +106,14 @@ def _merge(rows: DataFrame, options: Mapping[str, str], sink: ReadySink) -> None
         merge = table.alias("held").merge(rows.alias("given")._jdf, condition)
         if grows(sink):
             merge = merge.withSchemaEvolution()
-        merge.whenMatched().updateAll().whenNotMatched().insertAll().execute()
+        matched = merge.whenMatched(_not_newer(sink)) if sink.keeps_newer else merge.whenMatched()
+        matched.updateAll().whenNotMatched().insertAll().execute()
+
+
+def _not_newer(sink: ReadySink) -> str:
+    """Spell that the row of the table is not newer; null is the oldest, and equal is not newer."""
+    order = quoted(sink.order_by or "")
+    return f"held.{order} is null or given.{order} >= held.{order}"
 
 
 @contextmanager

@@ -193,7 +193,12 @@ class JdbcDialect:
         """Spell what a column of the table is set to."""
         return value
 
-    def on_conflict(self, key: Sequence[str], others: Sequence[str]) -> None:  # noqa: ARG002
+    def on_conflict(
+        self,
+        key: Sequence[str],  # noqa: ARG002
+        others: Sequence[str],  # noqa: ARG002
+        newer: str | None = None,  # noqa: ARG002
+    ) -> None:
         """Return None: plain SQL has no upsert."""
         return
 

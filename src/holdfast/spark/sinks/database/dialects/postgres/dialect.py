@@ -151,11 +151,17 @@ class PostgresDialect:
         there = table.find_column(column.name)
         return f"{value}::{there.type}" if there is not None and there.type in _CAST else value
 
-    def on_conflict(self, key: Sequence[str], others: Sequence[str]) -> str:
+    def on_conflict(
+        self, key: Sequence[str], others: Sequence[str], newer: str | None = None
+    ) -> str:
         """Spell what makes an INSERT an upsert."""
         # A key alone is set to itself: every row then counts as moved.
         changes = [f"{name} = excluded.{name}" for name in others or key]
-        return f" on conflict ({', '.join(key)}) do update set {', '.join(changes)}"
+        upsert = f" on conflict ({', '.join(key)}) do update set {', '.join(changes)}"
+        if newer is None:
+            return upsert
+        # The row is locked by then, and compared as the other transaction left it.
+        return f"{upsert} where held.{newer} is null or excluded.{newer} >= held.{newer}"
 
     def load(
         self, rows: DataFrame, table: WrittenTable, staging: str, columns: Sequence[WrittenColumn]

@@ -1,0 +1,105 @@
+"""Finds the backfills of a checkpoint, and opens one to apply, finish or undo its plan.
+
+Each has a place of its own in the records of the job, with its own checkpoint, lease and journal:
+`<records>/backfills/<id of the plan>`. The running stream has nothing to do with any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from holdfast.backup.access import Records
+    from holdfast.jobs.target import Target
+    from holdfast.remedy.applying import Applying
+    from holdfast.remedy.facts import BackfillSeen
+    from holdfast.running.bounded import BoundedBatches
+    from holdfast.storage.location import Location
+
+BACKFILL = "backfill"
+_PART = "backfills"
+
+
+def backfills_of(found: Target) -> Mapping[str, Records]:
+    """Return the records of every backfill that was begun, by the ids of the plans."""
+    from holdfast.backup.access import open_records
+    from holdfast.records.folder import records_of
+    from holdfast.storage.beside import FOLDER
+
+    part = records_of(found.location, found.settings).reader(_PART)
+    try:
+        names = part.names(FOLDER)
+    except NotFoundError:
+        names = frozenset()
+    begun = sorted(one for one in names if one.startswith(BACKFILL))
+    return {one: open_records(place_of(found, one), found.settings) for one in begun}
+
+
+def backfills_seen(found: Target) -> tuple[BackfillSeen, ...]:
+    """Return every backfill that was begun, and whether it is open."""
+    from holdfast.records.journal import act_ids
+    from holdfast.remedy.facts import BackfillSeen
+
+    return tuple(
+        BackfillSeen(plan_id, records.journal.unfinished() is not None)
+        for plan_id, records in backfills_of(found).items()
+        if act_ids(records.journal.reader)
+    )
+
+
+def open_backfills(found: Target) -> tuple[str, ...]:
+    """Return the plans of the backfills that are open."""
+    return tuple(one.plan_id for one in backfills_seen(found) if one.is_open)
+
+
+def backfill_to_undo(found: Target, act: str | None) -> str | None:
+    """Return the plan of the backfill that an act is of; without an act, of one that is open."""
+    if act is None:
+        return next(iter(open_backfills(found)), None)
+    of_act = (
+        plan_id
+        for plan_id, records in backfills_of(found).items()
+        if any(one.act.id == act for one in records.journal.acts())
+    )
+    return next(of_act, None)
+
+
+def place_of(found: Target, plan_id: str) -> Location:
+    """Return where the checkpoint of a backfill is."""
+    from holdfast.records.folder import part_of_records, records_beside
+
+    return part_of_records(part_of_records(records_beside(found.location), _PART), plan_id)
+
+
+def beside_the_stream(applying: Applying, found: Target, plan_id: str) -> Applying:
+    """Return what applies the plan of a backfill at its own place, under a lease of its own."""
+    from holdfast.backup.access import open_records
+
+    place = place_of(found, plan_id)
+    return replace(
+        applying,
+        records=open_records(place, found.settings),
+        # Spark's id of the backfill is not the name under which the sink has its batches.
+        ask_sink=None,
+        run_bounded=lambda batches: _run_bounded(found, place, batches),
+    )
+
+
+def _run_bounded(found: Target, place: Location, batches: BoundedBatches) -> int:
+    from holdfast.jobs.projectfile.model import Project
+    from holdfast.running.options import jobs_of_project, session_of_project
+    from holdfast.spark.session.installation import installed_spark
+
+    project, name = found.project, found.job
+    assert isinstance(project, Project)
+    assert name is not None
+    installed_spark()
+    from holdfast.spark.bounded import run_bounded
+
+    (job,) = jobs_of_project(project, [name])
+    session = session_of_project(project, (job,), offline=False, ui=False, verbose=False)
+    return run_bounded(job, place, batches, session)

@@ -1,0 +1,1 @@
+"""Backfill: compute a bounded range again into the same sink, next to the running stream."""

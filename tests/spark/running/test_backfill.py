@@ -1,0 +1,296 @@
+"""Backfill on real Spark: a range is computed again, beside a stream that goes on writing."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import holdfast
+from holdfast.crashpoints import VARIABLE
+from tests.parts.kafka import create_topic, produce
+from tests.parts.postgres import rows_in
+from tests.spark.running.processes import call, started, wait_for
+from tests.spark.running.projects import Made
+
+pytestmark = pytest.mark.spark
+
+WRONG = "select n, at, concat('wrong ', value) as value from source"
+RIGHT = "select n, at, upper(value) as value from source"
+FILES = {
+    "format": "json", "path": "./in", "schema": "n long, at long, value string",
+    "options": {"maxFilesPerTrigger": 1},
+}  # fmt: skip
+UPSERT = {"mode": "upsert", "key": ["n"], "order_by": "at"}
+Rows = list[tuple[int, int, str]]
+
+
+class Stream:
+    """A job that upserts by `n` what has the greatest `at`, and whose transform was wrong once."""
+
+    def __init__(
+        self,
+        folder: Path,
+        sink: str,
+        url: str = "",
+        source: dict[str, Any] = FILES,
+        sql: str = WRONG,
+    ) -> None:
+        self.url = url if sink == "postgres" else ""
+        place = {"url": url, "table": "written"} if self.url else {"path": "./lake"}
+        declared = {"format": sink, **UPSERT, **place}
+        self.made = Made(folder, {"job": {"source": source, "sql": sql, "sink": declared}})
+        self.folder, self.file = folder, self.made.file
+
+    def correct(self, sql: str = RIGHT) -> None:
+        """Declare the right transform."""
+        document = yaml.safe_load(self.file.read_text(encoding="utf-8"))
+        document["jobs"]["job"]["sql"] = sql
+        self.file.write_text(yaml.safe_dump(document), encoding="utf-8")
+
+    def arrive(self, name: str, *rows: tuple[int, int, str]) -> None:
+        """Let a file with these rows arrive."""
+        folder = self.folder / "in"
+        folder.mkdir(exist_ok=True)
+        lines = [json.dumps({"n": n, "at": at, "value": value}) for n, at, value in rows]
+        arriving = folder / f".{name}"
+        arriving.write_text("\n".join(lines), encoding="utf-8")
+        arriving.rename(folder / name)
+
+    def run(self) -> Any:
+        """Run the job to the end of its data, and demand that nothing is found."""
+        answer = holdfast.run(project=self.file)
+        assert [one.code for one in answer.findings if one.severity.value != "info"] == []
+        return answer.result.jobs[0]
+
+    def plan(self, first: str, last: str, **options: Any) -> Any:
+        """Plan a backfill."""
+        asked = {"from": first, "to": last, **options}
+        return holdfast.plan("job", "backfill", asked, project=self.file).result
+
+    def apply(self, plan: Any) -> str:
+        """Apply a plan, and return how it ended."""
+        return str(holdfast.apply(plan, project=self.file).result.outcome)
+
+    def healthy(self) -> None:
+        """Demand that the doctor finds nothing."""
+        found = holdfast.doctor("job", project=self.file).findings
+        assert [(one.code, one.message) for one in found if one.severity.value != "info"] == []
+
+    def live_files(self) -> dict[str, bytes]:
+        """Return every file of the live checkpoint and of its lease."""
+        lease = self.folder / "checkpoints/.holdfast/job/lease"
+        found = [*self.made.checkpoint("job").rglob("*"), *lease.rglob("*")]
+        return {str(one): one.read_bytes() for one in sorted(found) if one.is_file()}
+
+    def rows(self, spark: Any) -> Rows:
+        """Return the rows of the sink."""
+        if self.url:
+            return sorted(rows_in(self.url, "select n, at, value from written"))
+        table = spark.read.format("delta").load(str(self.folder / "lake"))
+        return sorted((one.n, one.at, one.value) for one in table.collect())
+
+    def refusal(self, act: Any) -> str:
+        """Return the code of what refuses an act."""
+        with pytest.raises(holdfast.HoldfastError) as caught:
+            act()
+        return str(caught.value.code.number)
+
+
+SINKS = ["delta", "postgres"]
+
+
+@pytest.fixture(params=SINKS)
+def stream(request: pytest.FixtureRequest, tmp_path: Path, database: str) -> Stream:
+    """Return a stream that wrote three files with the wrong transform, and one with the right."""
+    made = Stream(tmp_path / "p", request.param, database)
+    made.arrive("a.json", (1, 10, "one"), (2, 10, "two"))
+    made.arrive("b.json", (3, 20, "three"), (4, 20, "four"))
+    made.arrive("c.json", (5, 30, "five"))
+    made.run()
+    made.correct()
+    made.arrive("d.json", (2, 40, "newer"))
+    made.run()
+    return made
+
+
+NEWER = (2, 40, "NEWER")
+WITHOUT_C: Rows = [
+    (1, 10, "ONE"), NEWER, (3, 20, "THREE"), (4, 20, "FOUR"), (5, 30, "wrong five"),
+]  # fmt: skip
+CORRECT: Rows = [*WITHOUT_C[:4], (5, 30, "FIVE")]
+
+
+def test_a_range_of_files_is_computed_again(spark: Any, stream: Stream) -> None:
+    """Checkpoint and lease of the stream stay byte-identical; newer rows stay; it runs on."""
+    before = stream.live_files()
+    plan = stream.plan("a.json", "b.json", batches=2)
+    assert stream.plan("a.json", "b.json", batches=2) == plan
+    assert stream.apply(plan) == "applied"
+    assert stream.rows(spark) == WITHOUT_C
+    assert stream.live_files() == before
+    stream.healthy()
+    assert stream.apply(plan) == "already-applied"
+
+    stream.arrive("e.json", (6, 50, "six"))
+    assert stream.run().batches == 1
+    stream.healthy()
+    again = stream.plan("c.json", "c.json")
+    assert stream.apply(again) == "applied"
+    assert stream.rows(spark) == [*CORRECT, (6, 50, "SIX")]
+    _, first, second = holdfast.journal("job", project=stream.file).result.places
+    assert {one.kind for place in (first, second) for one in place.acts} == {"backfill"}
+    act = first.acts[0].id
+    assert stream.refusal(lambda: holdfast.undo("job", act, project=stream.file)) == "HF4609"
+
+    # The same range once more is another plan: it overwrites rows that are newer only if asked to.
+    forced = stream.plan("a.json", "b.json", overwrite=True)
+    assert stream.apply(forced) == "applied"
+    assert stream.rows(spark)[1] == (2, 10, "TWO")
+
+    # A reset of the job takes the rows of its backfills along.
+    reset = holdfast.plan("job", "reset", {"output": "clear"}, project=stream.file).result
+    holdfast.apply(reset, project=stream.file, even_if_running=True)
+    assert stream.rows(spark) == []
+    stream.run()
+    assert stream.rows(spark) == [*CORRECT, (6, 50, "SIX")]
+    stream.healthy()
+    later = stream.plan("a.json", "c.json", batches=3)
+    assert stream.apply(later) == "applied"
+    assert stream.rows(spark) == [*CORRECT, (6, 50, "SIX")]
+    stream.healthy()
+
+
+def test_a_stream_writes_the_same_keys_at_the_same_time(spark: Any, stream: Stream) -> None:
+    """Row by row what each key's greatest `at` gives, whoever came first."""
+    keys = range(10, 40)
+    stream.arrive("f.json", *((key, 10, "old") for key in keys))
+    stream.run()
+    for number in range(10):
+        written = (number + 10, 100 + number, "live"), (number + 100, 100, "new")
+        stream.arrive(f"g{number}.json", *written)
+    commits = stream.made.checkpoint("job") / "commits"
+    ran = len(list(commits.glob("[0-9]*")))
+    with started(stream.folder, "run", "--json") as live:
+        wait_for(lambda: len(list(commits.glob("[0-9]*"))) > ran, "a batch of the stream")
+        assert stream.apply(stream.plan("a.json", "f.json", batches=5)) == "applied"
+        output, errors = live.communicate(timeout=300)
+    assert live.returncode == 0, errors[-500:]
+    assert json.loads(output)["result"]["jobs"][0]["batches"] == 10
+    expected = [
+        *CORRECT,
+        *((key, 90 + key, "LIVE") if key < 20 else (key, 10, "OLD") for key in keys),
+        *((key, 100, "NEW") for key in range(100, 110)),
+    ]
+    assert stream.rows(spark) == expected
+    stream.healthy()
+
+
+POINTS = [
+    "sink.after-commit",
+    *(
+        pytest.param(point, marks=pytest.mark.whole)
+        for point in (
+            "plan.begun", "plan.backfill-prepared", "batch.offsets-kept", "sink.before-commit",
+            "batch.left", "sink.after-commit:2", "plan.backfill-batch-committed", "plan.applied",
+        )
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_killed_backfill_is_finished(spark: Any, stream: Stream, point: str) -> None:
+    """The stream runs meanwhile; what takes rows back from the sink has to wait."""
+    plan = stream.plan("a.json", "c.json", batches=3)
+    file = stream.folder / "plan.json"
+    holdfast.plan(
+        "job", "backfill", {"from": "a.json", "to": "c.json", "batches": 3},
+        output=file, project=stream.file,
+    )  # fmt: skip
+    killed = call(stream.folder, "apply", "plan.json", "--yes", **{VARIABLE: point})
+    assert killed.returncode == -signal.SIGKILL, killed.stderr[-800:]
+    reset = {"output": "clear"}
+    asked = stream.refusal(lambda: holdfast.plan("job", "reset", reset, project=stream.file))
+    assert asked == "HF4645"
+    stream.arrive("e.json", (6, 50, "six"))
+    stream.run()
+    stream.healthy()
+    found = holdfast.journal("job", project=stream.file).findings
+    assert [one.code for one in found] == ["HF4645"]
+    assert stream.apply(plan) == "applied"
+    assert stream.rows(spark) == [*CORRECT, (6, 50, "SIX")]
+    stream.healthy()
+    assert holdfast.finish_plan("job", project=stream.file).result.outcome == "nothing"
+
+
+def test_undo_before_a_row_is_in_the_sink(spark: Any, stream: Stream) -> None:
+    """The range is planned once more, and applied as if nothing had been."""
+    before = stream.rows(spark)
+    holdfast.plan(
+        "job", "backfill", {"from": "a.json", "to": "c.json"},
+        output=stream.folder / "plan.json", project=stream.file,
+    )  # fmt: skip
+    at = {VARIABLE: "sink.before-commit"}
+    assert call(stream.folder, "apply", "plan.json", "--yes", **at).returncode == -signal.SIGKILL
+    assert holdfast.undo("job", project=stream.file).result.outcome == "undone"
+    assert stream.rows(spark) == before
+    stream.healthy()
+    assert stream.apply(stream.plan("a.json", "c.json")) == "applied"
+    assert stream.rows(spark) == CORRECT
+
+
+def test_versions_of_a_delta_table(spark: Any, tmp_path: Path) -> None:
+    """Each batch reads what its versions added, also after the table got more."""
+    place = str(tmp_path / "p/raw")
+
+    def add(*rows: tuple[int, int, str]) -> None:
+        frame = spark.createDataFrame(list(rows), "n long, at long, value string")
+        frame.write.format("delta").mode("append").save(place)
+
+    add((1, 10, "one"))
+    stream = Stream(tmp_path / "p", "delta", source={"format": "delta", "path": "./raw"})
+    stream.run()
+    for number in range(2, 6):
+        add((number, 10, f"v{number}"), (1, 10 * number, f"one {number}"))
+    stream.run()
+    stream.correct()
+    add((6, 90, "six"))
+    stream.run()
+    assert stream.apply(stream.plan("1", "3", batches=2)) == "applied"
+    assert stream.rows(spark) == [
+        (1, 50, "wrong one 5"), (2, 10, "V2"), (3, 10, "V3"), (4, 10, "V4"),
+        (5, 10, "wrong v5"), (6, 90, "SIX"),
+    ]  # fmt: skip
+    assert stream.apply(stream.plan("0", "5")) == "applied"
+    assert stream.rows(spark)[0] == (1, 50, "ONE 5")
+    assert stream.rows(spark)[4] == (5, 10, "V5")
+    stream.healthy()
+    assert stream.refusal(lambda: stream.plan("4", "6")) == "HF4612"
+
+
+def test_offsets_of_kafka(spark: Any, kafka: str, tmp_path: Path) -> None:
+    """The records of the range, those before `--to`; no other partition is read."""
+    create_topic(kafka, "backfilled", partitions=1)
+    options = {
+        "kafka.bootstrap.servers": kafka, "subscribe": "backfilled", "startingOffsets": "earliest",
+    }  # fmt: skip
+    read = "cast(cast(value as string) as long) as n, offset as at"
+    wrong = f"select {read}, 'wrong' as value from source"
+    source = {"format": "kafka", "options": options}
+    stream = Stream(tmp_path / "p", "delta", source=source, sql=wrong)
+    produce(kafka, "backfilled", [str(number) for number in range(10)])
+    stream.run()
+    stream.correct(wrong.replace("wrong", "right"))
+    plan = stream.plan('{"backfilled": {"0": 3}}', '{"backfilled": {"0": 8}}', batches=2)
+    assert stream.apply(plan) == "applied"
+    assert [one[2] for one in stream.rows(spark)] == ["wrong"] * 3 + ["right"] * 5 + ["wrong"] * 2
+    stream.healthy()
+    produce(kafka, "backfilled", ["10"])
+    stream.run()
+    assert stream.rows(spark)[10] == (10, 10, "right")
+    late = '{"backfilled": {"0": 12}}'
+    assert stream.refusal(lambda: stream.plan('{"backfilled": {"0": 3}}', late)) == "HF4612"
