@@ -165,10 +165,10 @@ NAME_OPTIONS = {
     "diagnosis/evidence/missing.py",
     "diagnosis/inspection/keptoffsets.py", "diagnosis/inspection/sink/gone.py",
     "jobs/discovery.py", "jobs/projectfile/profiles.py",
-    "jobs/target.py", "library/advising.py", "library/checking.py",
+    "jobs/target.py", "ledgers/sinkstate.py", "library/advising.py", "library/checking.py",
     "remedy/remedies/replay/beginnings.py",
     "remedy/remedies/reset/planning.py", "remedy/repairs/repair.py", "remedy/steps/sink.py",
-    "records/leases/taking.py", "spark/sinks/files.py",
+    "records/leases/acting.py", "records/leases/taking.py", "spark/sinks/files.py",
     "storage/filesystem.py",
     "storage/location.py", "storage/options.py", "restart/bundles.py", "targets/opening.py",
 }  # fmt: skip

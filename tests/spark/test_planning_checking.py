@@ -39,7 +39,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         "_inspected": lambda *_: (None, None, START.inspection),
         "_planned": lambda *_: (None, START.plan),
         "checked_sink": open_sink,
-        "start_facts": lambda *_: START,
+        "start_facts": lambda **_: START,
         "_refused_later": lambda *_: iter([REFUSED]),
         "fatal_before_start": lambda *_: (),
     }.items():
