@@ -244,7 +244,7 @@ class Caller:
             elsewhere = canonical(place.location) != canonical(home.location)
             _refuse_inside(place, home)
             target = self._opened(place) if elsewhere else source
-        wish = RestoreOptions(
+        options = RestoreOptions(
             snapshot=snapshot,
             source=source.store,
             target=target,
@@ -253,7 +253,7 @@ class Caller:
             even_if_running=even_if_running,
             ask_sink=self._sink_of(home),
         )
-        return restore_backup(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
+        return restore_backup(options, now_ms=_now_ms(), confirm=confirm, progress=progress)
 
     def write_sink_log(
         self,
@@ -271,8 +271,8 @@ class Caller:
         _refuse_inside(place, home)
         target = self._opened(place)
         writing = tuple(self._opened(job) for job in self._jobs_writing_to(place))
-        wish = SinkLogOptions(snapshot, source.store, target, tuple(files), writing)
-        return write_sink_log(wish, now_ms=_now_ms(), confirm=confirm, progress=progress)
+        options = SinkLogOptions(snapshot, source.store, target, tuple(files), writing)
+        return write_sink_log(options, now_ms=_now_ms(), confirm=confirm, progress=progress)
 
     def settle(
         self, target: str, *, finish: bool, progress: Progress | None

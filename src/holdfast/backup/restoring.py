@@ -86,7 +86,7 @@ class RestoreOptions:
 
 
 def restore_backup(
-    wish: RestoreOptions,
+    options: RestoreOptions,
     *,
     now_ms: int,
     confirm: Callable[[str], bool] | None,
@@ -98,16 +98,16 @@ def restore_backup(
     """
     asked = None
     if confirm is not None:
-        refuse_held(wish.target.folder, KIND)
-        asked = _plan(wish, now_ms)
-        if not asked.changes.empty and not confirm(_sentence(wish, asked.changes)):
-            raise UsageError("HF4508", "not confirmed", at=wish.target.location)
+        refuse_held(options.target.folder, KIND)
+        asked = _plan(options, now_ms)
+        if not asked.changes.empty and not confirm(_sentence(options, asked.changes)):
+            raise UsageError("HF4508", "not confirmed", at=options.target.location)
     with ExitStack() as held:
-        act = held.enter_context(wish.target.acting(KIND))
-        if wish.elsewhere:
-            held.enter_context(alone(wish.source, KIND))
-        held.enter_context(alone(wish.target.store, KIND, act.generation))
-        return _restore(replace(wish, target=wish.target.under(act)), asked, now_ms, progress)
+        act = held.enter_context(options.target.acting(KIND))
+        if options.elsewhere:
+            held.enter_context(alone(options.source, KIND))
+        held.enter_context(alone(options.target.store, KIND, act.generation))
+        return _restore(replace(options, target=options.target.under(act)), asked, now_ms, progress)
 
 
 @dataclass(frozen=True)
@@ -123,53 +123,53 @@ class _Plan:
         return (self.changes, one.names, one.files) == (other.changes, two.names, two.files)
 
 
-def _plan(wish: RestoreOptions, now_ms: int) -> _Plan:
+def _plan(options: RestoreOptions, now_ms: int) -> _Plan:
     """Look and judge; raise where the restore must not be done. Writes nothing."""
-    wish.target.journal.refuse_unfinished()
-    any_folder = wish.elsewhere and bool(wish.files)
-    present = look(wish.target.checkpoint, _wanted(wish), any_folder=any_folder)
-    _judge(wish, present, now_ms)
-    return _Plan(present, _planned(wish, present))
+    options.target.journal.refuse_unfinished()
+    any_folder = options.elsewhere and bool(options.files)
+    present = look(options.target.checkpoint, _wanted(options), any_folder=any_folder)
+    _judge(options, present, now_ms)
+    return _Plan(present, _planned(options, present))
 
 
 def _restore(
-    wish: RestoreOptions, asked: _Plan | None, now_ms: int, progress: Progress | None
+    options: RestoreOptions, asked: _Plan | None, now_ms: int, progress: Progress | None
 ) -> Answer[Restoration]:
-    target, plan = wish.target, _plan(wish, now_ms)
+    target, plan = options.target, _plan(options, now_ms)
     present, changes = plan.present, plan.changes
     if asked is not None and not plan.is_about_the_same(asked):
         message = "files changed between the question and the answer"
         raise CheckpointError("HF4505", message, at=target.location)
     findings = tuple(
         restore_findings(
-            wish.snapshot,
+            options.snapshot,
             present,
-            elsewhere=wish.elsewhere,
-            whole=not wish.files,
-            recorded=_recorded(wish),
-            held=_held(wish),
+            elsewhere=options.elsewhere,
+            whole=not options.files,
+            recorded=_recorded(options),
+            held=_held(options),
         )
     )
-    mismatched = _mismatched(wish)
+    mismatched = _mismatched(options)
     if mismatched:
-        findings = (mismatch_finding(wish.snapshot, mismatched), *findings)
+        findings = (mismatch_finding(options.snapshot, mismatched), *findings)
     if changes.empty:
-        return _answer(wish, RestoreAct.UNCHANGED, changes, None, 0, findings)
+        return _answer(options, RestoreAct.UNCHANGED, changes, None, 0, findings)
     for file in changes.writes:
-        for _ in wish.source.whole_chunks(file):
+        for _ in options.source.whole_chunks(file):
             pass
-    safety = _safety_backup(wish, present, now_ms, progress)
-    act = _begun(wish, changes, safety, existed=present.exists, now_ms=now_ms)
-    with closed_where_untouched(target, act, lambda: _is_untouched(wish, plan)):
-        apply_changes(changes, wish.source, target.writer(), wish.root.modes, progress)
-    verified = verify_applied(target.checkpoint, changes, None if wish.files else wish.root)
+    safety = _safety_backup(options, present, now_ms, progress)
+    act = _begun(options, changes, safety, existed=present.exists, now_ms=now_ms)
+    with closed_where_untouched(target, act, lambda: _is_untouched(options, plan)):
+        apply_changes(changes, options.source, target.writer(), options.root.modes, progress)
+    verified = verify_applied(target.checkpoint, changes, None if options.files else options.root)
     target.journal.end(act, RestoreAct.RESTORED.value)
-    return _answer(wish, RestoreAct.RESTORED, changes, safety, verified, findings)
+    return _answer(options, RestoreAct.RESTORED, changes, safety, verified, findings)
 
 
-def _is_untouched(wish: RestoreOptions, plan: _Plan) -> bool:
-    present = look(wish.target.checkpoint, _wanted(wish), any_folder=plan.present.any_folder)
-    return _Plan(present, _planned(wish, present)).is_about_the_same(plan)
+def _is_untouched(options: RestoreOptions, plan: _Plan) -> bool:
+    present = look(options.target.checkpoint, _wanted(options), any_folder=plan.present.any_folder)
+    return _Plan(present, _planned(options, present)).is_about_the_same(plan)
 
 
 @contextmanager
@@ -197,59 +197,59 @@ def _holds(question: Callable[[], bool]) -> bool:
         return False
 
 
-def _mismatched(wish: RestoreOptions) -> tuple[str, ...]:
+def _mismatched(options: RestoreOptions) -> tuple[str, ...]:
     """Return which copies to restore do not match their checksums.
 
     Single files are compared now: an older backup has no mark. For a whole backup the mark counts.
     """
-    if not wish.files:
-        return wish.snapshot.mismatched
-    return mismatched_copies(wish.source, wish.root.by_path, wish.files)
+    if not options.files:
+        return options.snapshot.mismatched
+    return mismatched_copies(options.source, options.root.by_path, options.files)
 
 
-def _wanted(wish: RestoreOptions) -> Callable[[str], bool]:
+def _wanted(options: RestoreOptions) -> Callable[[str], bool]:
     """Say which files of the place have to be read: all, or the chosen ones and the logs."""
-    if not wish.files:
+    if not options.files:
         return lambda _: True
-    chosen = {side for path in wish.files for side in (path, *side_files(path))}
+    chosen = {side for path in options.files for side in (path, *side_files(path))}
     return lambda path: path in chosen or log_id(path) is not None
 
 
-def _judge(wish: RestoreOptions, present: Present, now_ms: int) -> None:
-    for path in wish.files:
-        if path not in wish.root.by_path:
-            message = f"backup {wish.snapshot.id} has no {path}"
-            raise UsageError("HF4516", message, at=wish.snapshot.location)
+def _judge(options: RestoreOptions, present: Present, now_ms: int) -> None:
+    for path in options.files:
+        if path not in options.root.by_path:
+            message = f"backup {options.snapshot.id} has no {path}"
+            raise UsageError("HF4516", message, at=options.snapshot.location)
     if present.is_plain_folder:
-        refuse_overwriting(wish.root, present, wish.files)
+        refuse_overwriting(options.root, present, options.files)
         return
-    if not wish.even_if_running:
-        refuse_running(wish.target, present, now_ms)
-    refuse_other_query(wish.snapshot, present)
-    if not wish.files:
-        rewinds = () if wish.elsewhere else Rewinds(wish.target.folder).all()
-        known = () if wish.elsewhere else read_catalogue(wish.target.store).snapshots
+    if not options.even_if_running:
+        refuse_running(options.target, present, now_ms)
+    refuse_other_query(options.snapshot, present)
+    if not options.files:
+        rewinds = () if options.elsewhere else Rewinds(options.target.folder).all()
+        known = () if options.elsewhere else read_catalogue(options.target.store).snapshots
         known = tuple(one for one in known if not any(has_taken_back(one, two) for two in rewinds))
-        recorded = None if wish.elsewhere else _recorded(wish)
-        refuse_taken_back(wish.snapshot, rewinds, present)
-        refuse_older(wish.snapshot, present, known, recorded, _held(wish))
-    refuse_forked(wish.root, present)
-    if wish.files:
-        refuse_whole_files(wish.root, present, wish.files)
+        recorded = None if options.elsewhere else _recorded(options)
+        refuse_taken_back(options.snapshot, rewinds, present)
+        refuse_older(options.snapshot, present, known, recorded, _held(options))
+    refuse_forked(options.root, present)
+    if options.files:
+        refuse_whole_files(options.root, present, options.files)
 
 
-def _recorded(wish: RestoreOptions) -> int | None:
+def _recorded(options: RestoreOptions) -> int | None:
     """Return the newest batch of the backup's query that a recorded run delivered."""
-    return History(wish.target.folder).newest_batch(wish.snapshot.query_id)
+    return History(options.target.folder).newest_batch(options.snapshot.query_id)
 
 
-def _held(wish: RestoreOptions) -> LastCommitted | None:
+def _held(options: RestoreOptions) -> LastCommitted | None:
     """Ask the declared sink for the newest batch of the backup's query; None where it is another's
     place, or none is declared."""
-    query_id = wish.snapshot.query_id
-    if wish.ask_sink is None or query_id is None or wish.elsewhere or wish.files:
+    query_id = options.snapshot.query_id
+    if options.ask_sink is None or query_id is None or options.elsewhere or options.files:
         return None
-    return wish.ask_sink(query_id)
+    return options.ask_sink(query_id)
 
 
 def refuse_running(target: Records, present: Present, now_ms: int) -> None:
@@ -303,23 +303,23 @@ def _is_done(picture: Picture) -> bool:
     return picture.pending is None and max(known, default=-1) <= (-1 if newest is None else newest)
 
 
-def _planned(wish: RestoreOptions, present: Present) -> FileChanges:
-    if wish.files:
-        return plan_files(wish.root, present, wish.files)
-    return plan_whole(wish.root, present)
+def _planned(options: RestoreOptions, present: Present) -> FileChanges:
+    if options.files:
+        return plan_files(options.root, present, options.files)
+    return plan_whole(options.root, present)
 
 
-def _sentence(wish: RestoreOptions, changes: FileChanges) -> str:
+def _sentence(options: RestoreOptions, changes: FileChanges) -> str:
     size = sum(file.size for file in changes.writes)
     return (
-        f"Restore {wish.snapshot.id} to {wish.target.location}: write "
+        f"Restore {options.snapshot.id} to {options.target.location}: write "
         f"{counted(len(changes.writes), 'file')} ({size:,} bytes), remove {len(changes.removes)}; "
         "the current files are backed up first"
     )
 
 
 def _safety_backup(
-    wish: RestoreOptions, present: Present, now_ms: int, progress: Progress | None
+    options: RestoreOptions, present: Present, now_ms: int, progress: Progress | None
 ) -> str | None:
     """Back up what is there; the plan must still be about the same files afterwards.
 
@@ -327,7 +327,7 @@ def _safety_backup(
     """
     if present.empty or present.is_plain_folder:
         return None
-    target = wish.target
+    target = options.target
     made = make_backup(
         target.checkpoint,
         target.store,
@@ -346,18 +346,18 @@ def _safety_backup(
 
 
 def _begun(
-    wish: RestoreOptions, changes: FileChanges, safety: str | None, *, existed: bool, now_ms: int
+    options: RestoreOptions, changes: FileChanges, safety: str | None, *, existed: bool, now_ms: int
 ) -> Act:
     intent = {
-        "backup": wish.snapshot.id,
-        "store": wish.source.url,
-        "whole": not wish.files,
+        "backup": options.snapshot.id,
+        "store": options.source.url,
+        "whole": not options.files,
         "safety_backup": safety,
         "existed": existed,
         "changes": encode_changes(changes),
     }
-    act = Act(act_id(wish.target, now_ms), KIND, intent)
-    wish.target.journal.begin(act)
+    act = Act(act_id(options.target, now_ms), KIND, intent)
+    options.target.journal.begin(act)
     return act
 
 
@@ -370,7 +370,7 @@ def act_id(target: Records, now_ms: int) -> str:
 
 
 def _answer(
-    wish: RestoreOptions,
+    options: RestoreOptions,
     act: RestoreAct,
     changes: FileChanges,
     safety: str | None,
@@ -379,20 +379,20 @@ def _answer(
 ) -> Answer[Restoration]:
     return Answer(
         "restore",
-        wish.target.location,
+        options.target.location,
         restoration(
-            wish.target.location,
+            options.target.location,
             act,
             changes,
-            wish.snapshot if not wish.files else None,
-            backup=wish.snapshot.id,
+            options.snapshot if not options.files else None,
+            backup=options.snapshot.id,
             part=CHECKPOINT,
-            whole=not wish.files,
+            whole=not options.files,
             safety=safety,
             verified=verified,
         ),
         tuple(findings),
-        next_steps=(f"holdfast inspect {wish.target.location}",),
+        next_steps=(f"holdfast inspect {options.target.location}",),
     )
 
 

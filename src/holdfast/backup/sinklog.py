@@ -74,7 +74,7 @@ def sink_log_of(snapshot: Snapshot) -> Root:
 
 
 def write_sink_log(
-    wish: SinkLogOptions,
+    options: SinkLogOptions,
     *,
     now_ms: int,
     confirm: Callable[[str], bool] | None,
@@ -84,64 +84,66 @@ def write_sink_log(
 
     None asks nobody. Who is asked is asked before any lease is taken.
     """
-    root = sink_log_of(wish.snapshot)
-    refuse_live(root, wish.snapshot, wish.target)
-    for path in wish.files:
+    root = sink_log_of(options.snapshot)
+    refuse_live(root, options.snapshot, options.target)
+    for path in options.files:
         if path not in root.by_path:
-            message = f"the sink's log in backup {wish.snapshot.id} has no {path}"
+            message = f"the sink's log in backup {options.snapshot.id} has no {path}"
             raise UsageError("HF4516", message, at=root.location)
     asked = None
     if confirm is not None:
-        for one in (*wish.writing, wish.target):
+        for one in (*options.writing, options.target):
             refuse_held(one.folder, KIND)
-        asked, _ = _plan(wish, root)
-        if not asked.empty and not confirm(_sentence(wish, root, asked)):
-            raise UsageError("HF4508", "not confirmed", at=wish.target.location)
+        asked, _ = _plan(options, root)
+        if not asked.empty and not confirm(_sentence(options, root, asked)):
+            raise UsageError("HF4508", "not confirmed", at=options.target.location)
     with ExitStack() as held:
         # Before anything is written to the place, the records of this act included.
-        jobs = [held.enter_context(one.acting(f"{KIND} --sink-log-to")) for one in wish.writing]
-        act = held.enter_context(wish.target.acting(KIND))
-        held.enter_context(alone(wish.source, KIND))
-        held.enter_context(alone(wish.target.store, KIND, act.generation))
-        target = reduce(Records.under, (act, *jobs), wish.target)
-        return _write(replace(wish, target=target), root, asked, now_ms, progress)
+        jobs = [held.enter_context(one.acting(f"{KIND} --sink-log-to")) for one in options.writing]
+        act = held.enter_context(options.target.acting(KIND))
+        held.enter_context(alone(options.source, KIND))
+        held.enter_context(alone(options.target.store, KIND, act.generation))
+        target = reduce(Records.under, (act, *jobs), options.target)
+        return _write(replace(options, target=target), root, asked, now_ms, progress)
 
 
-def _plan(wish: SinkLogOptions, root: Root) -> tuple[FileChanges, Occupation]:
+def _plan(options: SinkLogOptions, root: Root) -> tuple[FileChanges, Occupation]:
     """Look what has to be written; raise where it must not be. Writes nothing."""
-    wish.target.journal.refuse_unfinished()
-    occupation = occupied_by(root, wish.target.checkpoint)
-    return _planned(root, occupation, wish.files), occupation
+    options.target.journal.refuse_unfinished()
+    occupation = occupied_by(root, options.target.checkpoint)
+    return _planned(root, occupation, options.files), occupation
 
 
 def _write(
-    wish: SinkLogOptions,
+    options: SinkLogOptions,
     root: Root,
     asked: FileChanges | None,
     now_ms: int,
     progress: Progress | None,
 ) -> Answer[Restoration]:
-    target = wish.target
-    changes, occupation = _plan(wish, root)
+    target = options.target
+    changes, occupation = _plan(options, root)
     if asked is not None and asked != changes:
         message = "files changed between the question and the answer"
         raise CheckpointError("HF4505", message, at=target.location)
     if changes.empty:
-        return sink_log_answer(target, RestoreAct.UNCHANGED, changes, wish.snapshot, wish.files, 0)
+        return sink_log_answer(
+            target, RestoreAct.UNCHANGED, changes, options.snapshot, options.files, 0
+        )
     for file in changes.writes:
-        for _ in wish.source.whole_chunks(file):
+        for _ in options.source.whole_chunks(file):
             pass
-    act = _begun(wish, changes, existed=occupation.exists, now_ms=now_ms)
+    act = _begun(options, changes, existed=occupation.exists, now_ms=now_ms)
 
     def is_untouched() -> bool:
         return occupied_by(root, target.checkpoint) == occupation
 
     with closed_where_untouched(target, act, is_untouched):
-        apply_changes(changes, wish.source, target.writer(), root.modes, progress)
-    verified = verify_applied(target.checkpoint, changes, None if wish.files else root)
+        apply_changes(changes, options.source, target.writer(), root.modes, progress)
+    verified = verify_applied(target.checkpoint, changes, None if options.files else root)
     target.journal.end(act, RestoreAct.RESTORED.value)
     return sink_log_answer(
-        target, RestoreAct.RESTORED, changes, wish.snapshot, wish.files, verified
+        target, RestoreAct.RESTORED, changes, options.snapshot, options.files, verified
     )
 
 
@@ -191,26 +193,26 @@ def _planned(root: Root, occupation: Occupation, chosen: tuple[str, ...]) -> Fil
     )
 
 
-def _sentence(wish: SinkLogOptions, root: Root, changes: FileChanges) -> str:
+def _sentence(options: SinkLogOptions, root: Root, changes: FileChanges) -> str:
     size = sum(file.size for file in changes.writes)
     return (
         f"Write {counted(len(changes.writes), 'file')} ({size:,} bytes) of the log of "
-        f"{root.location} from backup {wish.snapshot.id} to {wish.target.location}"
+        f"{root.location} from backup {options.snapshot.id} to {options.target.location}"
     )
 
 
-def _begun(wish: SinkLogOptions, changes: FileChanges, *, existed: bool, now_ms: int) -> Act:
+def _begun(options: SinkLogOptions, changes: FileChanges, *, existed: bool, now_ms: int) -> Act:
     intent = {
-        "backup": wish.snapshot.id,
-        "store": wish.source.url,
+        "backup": options.snapshot.id,
+        "store": options.source.url,
         "root": SINK_LOG,
-        "whole": not wish.files,
+        "whole": not options.files,
         "safety_backup": None,
         "existed": existed,
         "changes": encode_changes(changes),
     }
-    act = Act(act_id(wish.target, now_ms), KIND, intent)
-    wish.target.journal.begin(act)
+    act = Act(act_id(options.target, now_ms), KIND, intent)
+    options.target.journal.begin(act)
     return act
 
 

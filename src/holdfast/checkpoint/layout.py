@@ -146,7 +146,7 @@ class _Sorter:
     )
 
     def take(self, items: Mapping[str, Listed]) -> None:
-        """Sort the listed names; nearly all of a long history are taken at a glance."""
+        """Sort the listed names; nearly all of a long history are taken at once."""
         logs, parts, checksums = self.logs, self.parts, self.checksums
         for path, item in items.items():
             head, _, name = path.partition("/")

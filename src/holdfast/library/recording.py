@@ -56,13 +56,13 @@ def record(
         except HoldfastError as error:
             if strict:
                 raise
-            told = str(error)
+            reason = str(error)
         except Exception as error:
             if strict:
                 raise
-            told = f"{type(error).__name__}: {redact(str(error))}"
+            reason = f"{type(error).__name__}: {redact(str(error))}"
     place = "" if checkpoint is None else f" on {redact(str(checkpoint))}"
-    message = f"the query{place} was not recorded: {told}"
+    message = f"the query{place} was not recorded: {reason}"
     warnings.warn(message, NotRecordedWarning, stacklevel=3)
     return None
 

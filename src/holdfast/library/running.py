@@ -86,12 +86,12 @@ def run(
     )
     from holdfast.metrics.exposition import reporting_metrics
 
-    told = watch or (lambda _event: None)
+    heard = watch or (lambda _event: None)
     asked = stopping or Stopping()
     only_job = ready[0].name if len(ready) == 1 else None
     with (
         naming(only_job, only_job),
-        reporting_metrics(ready, metrics_host, metrics_port, asked, told) as (watched, url),
+        reporting_metrics(ready, metrics_host, metrics_port, asked, heard) as (watched, url),
     ):
         answer, error = run_jobs(
             ready, session, options, stopping=asked, watch=watched, progress=progress

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.spark.start import RunningQuery
 
 
-Told = TypeVar("Told")
+Answered = TypeVar("Answered")
 
 _ENDING_SECONDS = 60.0
 """How long the end of a query is recorded at most, after Spark said that it is over."""
@@ -186,7 +186,7 @@ class HeldQuery:
             if raised is None:
                 raise
 
-    def _asked(self, ask: Callable[[StreamingQuery], Told]) -> Told:
+    def _asked(self, ask: Callable[[StreamingQuery], Answered]) -> Answered:
         """Ask Spark; raise JvmDiedError where its JVM is gone."""
         # Notebooks describe this class also where pyspark is not installed.
         from holdfast.spark.failures import jvm_deaths_raised

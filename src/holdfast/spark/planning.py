@@ -346,8 +346,8 @@ def _sink_facts(frame: DataFrame, job: ReadyJob, inspection: Inspection) -> Sink
 
 
 @contextmanager
-def opened_sink(job: ReadyJob, wish: SessionOptions) -> Iterator[JobSink]:
+def opened_sink(job: ReadyJob, session_options: SessionOptions) -> Iterator[JobSink]:
     """Open the sink of a job, to take batches back from it; the session is left as it was found."""
-    with planning(wish) as context:
+    with planning(session_options) as context:
         session = session_for(job, context.session, context.options.settings)
         yield NativeSink(session, job) if job.sink.native else open_sink(session, job)

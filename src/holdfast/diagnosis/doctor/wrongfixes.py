@@ -11,11 +11,11 @@ WRONG_FIXES = "wrong_fixes"
 """The key under which a finding's evidence holds them."""
 
 ONE_OFFSETS_FILE = (
-    "deleting one offsets file: Spark plans that id anew with other data, which the sink, knowing "
+    "deleting one offsets file: Spark plans that id again with other data, which the sink, knowing "
     "the id, skips (file sink, Delta) or takes twice (foreachBatch)"
 )
 THE_COMMIT = (
-    "deleting the commit that is left over: Spark plans the id anew; measured, the file sink lost "
+    "deleting the commit that is left over: Spark plans the id again; measured, the file sink lost "
     "2 of 8 rows, and foreachBatch wrote 2 of 8 rows twice"
 )
 CHECKPOINT = (

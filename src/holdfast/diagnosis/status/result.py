@@ -1,4 +1,4 @@
-"""The result of `status`: all jobs of a project at a glance."""
+"""The result of `status`: all jobs of a project side by side."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def _encode(version: int, items: list[dict[str, object]], final_newline: bool) -
 
 
 def _usual_source_files(text: str, start: int) -> tuple[SourceFile, ...]:
-    """Return the files of the lines that have the usual form, all at a glance.
+    """Return the files of the lines that have the usual form, all at once.
 
     A compacted log has a line for every file that was ever read.
     """

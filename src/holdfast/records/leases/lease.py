@@ -107,8 +107,8 @@ class Lease:
         """Raise HF2602 unless this is still the newest generation and others see that it lives."""
         silent = self._silent_seconds()
         if self._loss is None and silent > EXPIRY_SECONDS - MARGIN_SECONDS:
-            told = "" if self.failure is None else f": {self.failure.message}"
-            self._loss = f"no heartbeat could be written for {silent:.0f} s{told}"
+            reason = "" if self.failure is None else f": {self.failure.message}"
+            self._loss = f"no heartbeat could be written for {silent:.0f} s{reason}"
         if self._loss is None:
             self._look()
         if self._loss is not None:

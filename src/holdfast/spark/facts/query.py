@@ -90,7 +90,7 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
     unknown = reading.unknown
     plan = reading.analysed
 
-    def told(what: str, ask: Callable[[], Part], otherwise: Part) -> Part:
+    def known(what: str, ask: Callable[[], Part], otherwise: Part) -> Part:
         """Return what is asked for; a start must not fail because facts can't be had."""
         try:
             return ask()
@@ -101,8 +101,8 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
     sources = sources_of(reading.machine, plan, unknown)
     no_statics: Mapping[int, StaticFacts] = {}
     no_functions: list[PlannedFunction] = []
-    statics = told("static tables", lambda: statics_of(plan, unknown), no_statics)
-    physical = told("the stateful operators", lambda: _physical(reading), None)
+    statics = known("static tables", lambda: statics_of(plan, unknown), no_statics)
+    physical = known("the stateful operators", lambda: _physical(reading), None)
     streams = [node.number for node in plan.root.walk() if node.name in RELATIONS]
     leaves = {number: static.name for number, static in statics.items()}
     leaves |= {
@@ -110,12 +110,12 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
         for place, (number, source) in enumerate(zip(streams, sources, strict=True))
     }
     kinds = None if physical is None else kinds_of(physical)
-    normal = told("the steps", lambda: normal_form(plan.root, leaves, kinds), None)
-    called = told("Python functions", lambda: [*python_functions(plan, unknown)], no_functions)
-    read = told("Python sources", lambda: [*python_sources(plan, unknown)], no_functions)
+    normal = known("the steps", lambda: normal_form(plan.root, leaves, kinds), None)
+    called = known("Python functions", lambda: [*python_functions(plan, unknown)], no_functions)
+    read = known("Python sources", lambda: [*python_sources(plan, unknown)], no_functions)
     operators = None
     if physical is not None and normal is not None:
-        operators = told(
+        operators = known(
             "what the stateful operators keep",
             lambda: _operators(reading, physical, normal, called),
             None,
@@ -128,12 +128,12 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
         output_mode=output_mode,
         sources=sources,
         operators=operators,
-        watermarks=told("watermarks", lambda: _watermarks(reading, normal), ()),
+        watermarks=known("watermarks", lambda: _watermarks(reading, normal), ()),
         functions=_functions(functions, [*called, *read], unknown),
         statics=tuple(dict.fromkeys(statics[number] for number in sorted(statics))),
         steps=() if normal is None else _steps(normal),
-        output=told("the columns of the output", lambda: schema_columns(plan.java.schema()), ()),
-        settings=told("settings", lambda: settings_of(reading.machine, reading.session), {}),
+        output=known("the columns of the output", lambda: schema_columns(plan.java.schema()), ()),
+        settings=known("settings", lambda: settings_of(reading.machine, reading.session), {}),
         unknown=tuple(sorted({*unknown, *(() if normal is None else normal.hidden)})),
     )
 

@@ -61,11 +61,11 @@ def _load(session: SparkSession, source: ReadySource) -> DataFrame:
         try:
             reader = reader.schema(source.schema)
         except PySparkException as error:
-            raise _told(error, "HF5102", source) from error
+            raise _described(error, "HF5102", source) from error
     try:
         return reader.load(source.path) if source.path is not None else reader.load()
     except (PySparkException, Py4JError) as error:
-        raise _told(error, _code(spark_message(error), str(error)), source) from error
+        raise _described(error, _code(spark_message(error), str(error)), source) from error
 
 
 def _code(words: SparkMessage, text: str) -> str:
@@ -75,7 +75,7 @@ def _code(words: SparkMessage, text: str) -> str:
     return _CODES.get((words.condition or "").partition(".")[0]) or next(phrases, _REFUSED)
 
 
-def _told(error: Exception, code: str, source: ReadySource) -> SourceError:
+def _described(error: Exception, code: str, source: ReadySource) -> SourceError:
     words = spark_message(error)
     path = source.path or source.options.get("path")
     causes = {

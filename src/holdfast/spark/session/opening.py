@@ -47,7 +47,7 @@ _ROCKSDB = "spark.sql.streaming.stateStore.rocksdb."
 def open_session(
     options: SessionOptions, progress: Progress | None = None, step: Step | None = None
 ) -> SparkSession:
-    """Start Spark as wished and return its session; one that runs already is used if it serves.
+    """Start Spark as asked for and return its session; one that runs already is used if it serves.
 
     `progress` is called with the bytes of libraries that are fetched, `step` with what takes long.
     Interrupted, it leaves no JVM behind.

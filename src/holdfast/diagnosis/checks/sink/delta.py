@@ -116,7 +116,7 @@ def check_table_memory(subject: Subject) -> Iterator[Finding]:
     if ledger.truncated or not ledger.complete:
         evidence = {"newest_version": str(ledger.newest_version), "unread": list(ledger.unread)}
         severity = Severity.FATAL if ledger.truncated else Severity.INFO
-        yield Finding("HF2416", severity, _untold(ledger), place_in(ledger), evidence)
+        yield Finding("HF2416", severity, _what_is_unknown(ledger), place_in(ledger), evidence)
 
 
 def _forgetful(subject: Subject, ledger: DeltaLedger, retention: str) -> Finding:
@@ -145,7 +145,7 @@ def _delivered_by_holdfast(subject: Subject) -> bool:
     return run is not None and run.sink is not None and run.sink.kind == "delta"
 
 
-def _untold(ledger: DeltaLedger) -> str:
+def _what_is_unknown(ledger: DeltaLedger) -> str:
     if ledger.truncated:
         return "versions of the Delta log are missing, and no checkpoint of the log replaces them"
     if ledger.unread:

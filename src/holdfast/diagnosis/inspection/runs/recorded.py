@@ -155,8 +155,8 @@ def recall(
         names = folder.names()
     except HoldfastError as error:
         unseen = error if isinstance(error, StorageError) else None
-        told = f"{error.at or where}: {error.message}"
-        return Recorded(where, checkpoint, failures=(told,), unseen=unseen)
+        failure = f"{error.at or where}: {error.message}"
+        return Recorded(where, checkpoint, failures=(failure,), unseen=unseen)
     if not names:
         return Recorded(where, checkpoint)
     # Most checkpoints that are looked at have no records, and their readers take longer to load

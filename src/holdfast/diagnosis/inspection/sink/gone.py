@@ -255,9 +255,11 @@ class SinkCompared:
         if self.others:
             evidence["query_ids"] = sorted(self.others)[:_MOST_QUERIES]
         if self.is_complete and code == "HF3013":
-            message = f"{self._told(newest)}; the next batch writes all of it again (mode complete)"
+            message = (
+                f"{self._message(newest)}; the next batch writes all of it again (mode complete)"
+            )
             return Finding("HF3019", Severity.WARNING, message, _HERE, evidence)
-        message = self._told(newest)
+        message = self._message(newest)
         if self.passed is not None:
             message += f"; this start would begin with batch {self.passed + 1}"
         if self.sight.is_own:
@@ -284,7 +286,7 @@ class SinkCompared:
         )
         return Finding("HF3014", Severity.ERROR, message, _HERE, evidence, _OWN_ROWS, steps)
 
-    def _told(self, newest: int) -> str:
+    def _message(self, newest: int) -> str:
         now, place = _NOW[self.sight.contents], self.sight.place or ""
         if self.sight.is_own:
             now = "has files of this query, but no manifest of them"

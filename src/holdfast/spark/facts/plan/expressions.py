@@ -259,8 +259,8 @@ class Speller:
         is_whole = len(node.children) % 2 == 0
         branches = node.children if is_whole else node.children[:-1]
         pairs = zip(branches[::2], branches[1::2], strict=True)
-        told = " ".join(f"WHEN {self.text(when)} THEN {spell(then)}" for when, then in pairs)
-        return f"CASE {told}{'' if is_whole else f' ELSE {spell(node.children[-1])}'} END"
+        cases = " ".join(f"WHEN {self.text(when)} THEN {spell(then)}" for when, then in pairs)
+        return f"CASE {cases}{'' if is_whole else f' ELSE {spell(node.children[-1])}'} END"
 
     def _field(self, node: Node) -> str:
         name = node.fields.get("name")

@@ -67,8 +67,8 @@ _MICROS = dict(_UNITS[1:])
 def _spelled(months: int, days: int, micros: int) -> str:
     unit, size = next((one for one in _UNITS[1:] if micros % one[1] == 0), _UNITS[-1])
     several = ((months, "month"), (days, "day"), (micros // size, unit))
-    told = [f"{count} {name}{'' if count == 1 else 's'}" for count, name in several if count]
-    return " ".join(told) or "0 seconds"
+    parts = [f"{count} {name}{'' if count == 1 else 's'}" for count, name in several if count]
+    return " ".join(parts) or "0 seconds"
 
 
 def time_window(structs: Sequence[Node]) -> Found | None:
