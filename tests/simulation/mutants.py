@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from holdfast.backup import access as backup_records
+from holdfast.backup.store import BackupStore
 from holdfast.ledgers.files import commit as filecommit
 from holdfast.ledgers.files import publishing
 from holdfast.ledgers.files import rewinding as takingback
@@ -216,7 +217,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "host-name-alone",
         "marks and temporary files are told apart by host name and process number",
         ("backups",),
-        lambda: tuple((one, "this_machine", _host_name) for one in (busy, machine)),
+        lambda: (
+            *((one, "this_machine", _host_name) for one in (busy, machine)),
+            # What was added later finds the same bug when it has struck.
+            (BackupStore, "refuse_lost", _nothing),
+            (BackupStore, "_refuse_missing", _nothing),
+        ),
     ),
     Mutant(
         "generations-start-again",
