@@ -70,7 +70,7 @@ def _plans_for(
     """Return the plans that fit to the findings of one target; none where that is unknown."""
     if not examined.readable or not examined.findings:
         return {}
-    from holdfast.library.remedies import facts_of
+    from holdfast.library.planning import facts_of
     from holdfast.remedy.fitting import (
         ANSWERED_NOTES,
         REMEDIES_BY_CODE,
@@ -107,7 +107,7 @@ def with_plans_of_changes(
     findings: Sequence[Finding], job: CheckedJob, project: ProjectChoice, options: StorageOptions
 ) -> list[Finding]:
     """Return what keeps a job from starting, each with the plan that answers it, where one does."""
-    from holdfast.library.remedies import facts_of
+    from holdfast.library.planning import facts_of
 
     if not findings:
         return []
@@ -135,7 +135,7 @@ def _steps(
     options: StorageOptions,
 ) -> dict[str, str]:
     """Return for each code that a plan answers the step that names it."""
-    from holdfast.library.remedies import with_output
+    from holdfast.library.planning import with_output
     from holdfast.remedy.fitting import step_with_plan
     from holdfast.remedy.plan import Remedy, Request
 

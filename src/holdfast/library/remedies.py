@@ -19,26 +19,23 @@ from holdfast.library.backfills import (
     BACKFILL,
     backfill_to_undo,
     backfills_of,
-    backfills_seen,
     beside_the_stream,
     open_backfills,
 )
 from holdfast.library.planfiles import read_plan_file, write_plan_file
-from holdfast.library.reaching import names_in, opened_sink
+from holdfast.library.planning import elsewhere_of, planned, records_at
+from holdfast.library.reaching import opened_sink
 from holdfast.storage.options import StorageOptions
 from holdfast.targets.opening import resolved
 
 if TYPE_CHECKING:
     from holdfast.backup.access import Records
     from holdfast.backup.store import BackupStore
-    from holdfast.jobs.ready import ReadyJob
     from holdfast.jobs.target import Target
     from holdfast.records.journal import JournalledAct
     from holdfast.remedy.applying import Applying
-    from holdfast.remedy.elsewhere import Elsewhere
     from holdfast.remedy.evidence import AskSink
-    from holdfast.remedy.facts import Facts
-    from holdfast.remedy.plan import Plan, Request
+    from holdfast.remedy.plan import Plan
     from holdfast.remedy.results import Applied, JournalPlace, JournalReport, StepDone
 
 Options = Mapping[str, str | int | bool | None]
@@ -76,7 +73,7 @@ def plan(
     # A relative path would mean another place where the plan is applied from another directory.
     named = found.job or (found.location.url if found.location.is_local else str(target))
     request = Request(Remedy(remedy), named, _as_text(options or {}))
-    made, findings = _planned(request, chosen, storage_options)
+    made = planned(request, chosen, storage_options)
     steps: tuple[str, ...] = ()
     if output is not None:
         write_plan_file(Path(output), made)
@@ -85,7 +82,7 @@ def plan(
         steps = ("save the plan with -o PLAN.json, then: holdfast apply PLAN.json",)
     else:
         steps = ("holdfast run JOB",) if made.job is not None else ()
-    return Answer("plan", made.target, made, findings, steps)
+    return Answer("plan", made.target, made, (), steps)
 
 
 @repeats_project
@@ -116,13 +113,13 @@ def apply(
     given = plan if isinstance(plan, PlanType) else read_plan_file(Path(plan))
     chosen = ProjectChoice.of(project, profile)
     target = resolved(given.request.target, chosen, storage_options)
-    applying = _applying(target, even_if_running, watch, progress, waiting, storage_options)
+    applying = applying_at(target, even_if_running, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
     if given.remedy.value == BACKFILL:
         applying = beside_the_stream(applying, target, given.id)
     if confirm is not None and not confirm(given):
         raise PlanError("HF4608", "not confirmed", at=given.target)
-    done = applying.apply(given, lambda: _planned(given.request, chosen, storage_options)[0])
+    done = applying.apply(given, lambda: planned(given.request, chosen, storage_options))
     return _applied("apply", done, target)
 
 
@@ -146,7 +143,7 @@ def finish_plan(
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
     _refuse_part(found, None, chosen, storage_options)
-    applying = _applying(found, True, watch, progress, waiting, storage_options)
+    applying = applying_at(found, True, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
     done = applying.finish()
     left = open_backfills(found) if done.outcome == "nothing" else ()
@@ -178,7 +175,7 @@ def undo(
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
     _refuse_part(found, act, chosen, storage_options)
-    applying = _applying(found, True, watch, progress, waiting, storage_options)
+    applying = applying_at(found, True, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
     plan_id = backfill_to_undo(found, act)
     if plan_id is None:
@@ -214,7 +211,7 @@ def journal(
     findings: list[Finding] = []
     for name in names:
         found = resolved(name, chosen, storage_options)
-        for records in (_records(found), *backfills_of(found).values()):
+        for records in (records_at(found), *backfills_of(found).values()):
             place, of_place = journal_of(records, found.job)
             places.append(place)
             findings += of_place
@@ -231,102 +228,7 @@ def _as_text(options: Options) -> dict[str, str]:
     return {name: "true" if value is True else str(value) for name, value in given.items()}
 
 
-def _planned(
-    request: Request, project: ProjectChoice, storage_options: StorageOptions
-) -> tuple[Plan, tuple[Finding, ...]]:
-    from holdfast.remedy.plan import Remedy
-    from holdfast.remedy.remedies import make_plan
-
-    facts = facts_of(request.target, project, storage_options, request.options.get("sink"))
-    to = request.options.get("to") if request.remedy is Remedy.MOVE else None
-    if to is not None:
-        found = resolved(request.target, project, storage_options)
-        facts = replace(facts, elsewhere=_elsewhere(found, to, storage_options))
-    return make_plan(with_output(facts, request, project, storage_options), request), ()
-
-
-def with_output(
-    facts: Facts, request: Request, project: ProjectChoice, storage_options: StorageOptions
-) -> Facts:
-    """Return the facts with the output and its readers, where the remedy is about them."""
-    from holdfast.remedy.outputs import look_at_job_output
-    from holdfast.remedy.plan import Remedy
-
-    if request.remedy is not Remedy.RESET or facts.job is None:
-        return facts
-    readers: tuple[Facts, ...] = ()
-    if request.options.get("cascade"):
-        names = [one.job for one in facts.job.downstream()]
-        plain = replace(request, options={})
-        readers = tuple(
-            with_output(facts_of(name, project, storage_options), plain, project, storage_options)
-            for name in names
-        )
-    output = look_at_job_output(facts.job, facts.subject.sight)
-    return replace(facts, output=output, readers=readers)
-
-
-def _elsewhere(found: Target, text: str, storage_options: StorageOptions) -> Elsewhere:
-    """Open another place, with the settings that count for its storage."""
-    from holdfast.backup.access import open_records
-    from holdfast.jobs.target import resolve_place
-    from holdfast.remedy.elsewhere import Elsewhere
-    from holdfast.targets.opening import working_folder
-
-    location, settings = resolve_place(
-        text, found, storage_options=storage_options, relative_to=working_folder()
-    )
-    return Elsewhere(location, open_records(location, settings))
-
-
-def facts_of(
-    text: str, project: ProjectChoice, storage_options: StorageOptions, sink: str | None = None
-) -> Facts:
-    """Return everything that a planner may look at; nothing is written."""
-    from holdfast.checkpoint.reading import SHOWN_BATCHES
-    from holdfast.diagnosis.doctor.doctor import examined_subject
-    from holdfast.diagnosis.inspection.result import inspection_of
-    from holdfast.remedy.facts import Facts
-    from holdfast.targets.jobs import examinee_of
-
-    found = resolved(text, project, storage_options)
-    subject, findings = examined_subject(examinee_of(found, text, storage_options, sink))
-    inspection = inspection_of(
-        subject.picture,
-        formats=found.source_formats,
-        shown=SHOWN_BATCHES,
-        spark=None,
-        verified=False,
-        run=subject.recorded.run_of(subject.picture),
-    )
-    return Facts(
-        subject,
-        inspection,
-        findings,
-        _records(found),
-        _ready(found),
-        found.location,
-        names_in=partial(names_in, found, storage_options),
-        backfills=backfills_seen(found),
-    )
-
-
-def _ready(found: Target) -> ReadyJob | None:
-    if found.project is None or found.job is None:
-        return None
-    from holdfast.jobs.readying import ready_job
-
-    return ready_job(found.project, found.job)
-
-
-def _records(found: Target, waiting: Callable[[str], None] | None = None) -> Records:
-    from holdfast.backup.access import open_records
-
-    heard = None if waiting is None else lambda state: waiting(state.words)
-    return open_records(found.location, found.settings, waiting=heard)
-
-
-def _applying(
+def applying_at(
     found: Target,
     even_if_running: bool,
     watch: Callable[[StepDone], None] | None,
@@ -334,18 +236,19 @@ def _applying(
     waiting: Callable[[str], None] | None,
     storage_options: StorageOptions,
 ) -> Applying:
+    """Return what applies plans to a target."""
     from holdfast.remedy.applying import Applying
     from holdfast.targets.opening import asking_sink
 
     return Applying(
-        records=_records(found, waiting),
+        records=records_at(found, waiting),
         open_sink=partial(opened_sink, found),
         watch=watch or (lambda _: None),
         progress=progress,
         even_if_running=even_if_running,
         ask_sink=asking_sink(found, storage_options),
         open_store=_store_opener(found),
-        open_elsewhere=lambda text: _elsewhere(found, text, storage_options),
+        open_elsewhere=lambda text: elsewhere_of(found, text, storage_options),
     )
 
 
@@ -361,14 +264,14 @@ def _with_parts(
         asking = asking_sink(found, storage_options)
         of_job = replace(
             applying,
-            records=_records(found),
+            records=records_at(found),
             open_sink=partial(opened_sink, found),
             ask_sink=asking,
             part=None,
         )
         return JobPart(
             of_job,
-            lambda request: _planned(request, project, storage_options)[0],
+            lambda request: planned(request, project, storage_options),
             lambda act: _newer(found, act, asking),
         )
 
@@ -381,7 +284,9 @@ def _refuse_part(
     """Raise PlanError (HF4644) where the act is a part of another job's plan."""
     from holdfast.remedy.parts import refuse_part
 
-    refuse_part(_records(found), act, lambda job: _records(resolved(job, project, storage_options)))
+    refuse_part(
+        records_at(found), act, lambda job: _records(resolved(job, project, storage_options))
+    )
 
 
 def _newer(found: Target, act: JournalledAct, ask_sink: AskSink | None) -> str | None:
@@ -391,7 +296,7 @@ def _newer(found: Target, act: JournalledAct, ask_sink: AskSink | None) -> str |
     from holdfast.records.journal import RESTORE
     from holdfast.remedy.evidence import what_came_after
 
-    records = _records(found)
+    records = records_at(found)
     since, newest = act.act.generation or 0, History(records.folder).newest_generation()
     if newest > since:
         return f"the job ran again since (run of generation {newest})"
@@ -407,12 +312,12 @@ def _delivered_since(records: Records, act: JournalledAct, ask_sink: AskSink | N
     names = [act.act.intent["backup"], act.act.intent["safety_backup"]]
     own = set(records.store.snapshot_ids())
     snapshots = [records.store.snapshot(str(name)) for name in names if name in own]
-    planned = [one.last_planned for one in snapshots if one.last_planned is not None]
+    newest = [one.last_planned for one in snapshots if one.last_planned is not None]
     query = next((one.query_id for one in snapshots if one.query_id is not None), None)
     if ask_sink is None or query is None:
         return None
     held = ask_sink(query).value
-    if held is not None and held > max(planned, default=-1):
+    if held is not None and held > max(newest, default=-1):
         return f"the sink has batch {held} since"
     return None
 
