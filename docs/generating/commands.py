@@ -30,6 +30,7 @@ def commands_page() -> str:
         "next to it. "
         "`run` lets Spark write to checkpoints and sinks and keeps its records next to each "
         "checkpoint; "
+        "`rehearse` writes to copies alone; "
         "`backup` writes next to the checkpoint; `restore`, `apply` and `undo` write to it, and to "
         "the sink where the plan says so; `init` and `demo` create "
         "new directories."

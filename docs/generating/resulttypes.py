@@ -21,6 +21,7 @@ from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.diagnosis.status.result import Status
 from holdfast.jobs.scaffold import NewProject
 from holdfast.remedy.plan import Plan
+from holdfast.remedy.rehearsal.results import Rehearsal
 from holdfast.remedy.results import Applied, JournalReport
 from holdfast.restart.recorded import RecordReport
 from holdfast.restart.result import Check
@@ -39,6 +40,7 @@ RESULTS: dict[str, type] = {
     "state": StateRows,
     "diff": Comparison,
     "plan": Plan,
+    "rehearse": Rehearsal,
     "apply": Applied,
     "undo": Applied,
     "journal": JournalReport,

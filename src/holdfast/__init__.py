@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from holdfast.library.recording import record as record
     from holdfast.library.recording import record_event_log as record_event_log
     from holdfast.library.recording import record_jobs as record_jobs
+    from holdfast.library.rehearsing import rehearse as rehearse
     from holdfast.library.remedies import apply as apply
     from holdfast.library.remedies import finish_plan as finish_plan
     from holdfast.library.remedies import journal as journal
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from holdfast.records.run import Ended as Ended
     from holdfast.remedy.plan import Plan as Plan
     from holdfast.remedy.plan import Remedy as Remedy
+    from holdfast.remedy.rehearsal.results import Rehearsal as Rehearsal
     from holdfast.remedy.results import Applied as Applied
     from holdfast.remedy.results import JournalReport as JournalReport
     from holdfast.restart.recorded import RecordReport as RecordReport
@@ -153,11 +155,13 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "record_event_log",
         "record_jobs",
     ),
+    "holdfast.library.rehearsing": ("rehearse",),
     "holdfast.library.remedies": ("apply", "finish_plan", "journal", "plan", "undo"),
     "holdfast.library.running": ("run",),
     "holdfast.library.state": ("open_checkpoint", "read_state"),
     "holdfast.records.run": ("Ended",),
     "holdfast.remedy.plan": ("Plan", "Remedy"),
+    "holdfast.remedy.rehearsal.results": ("Rehearsal",),
     "holdfast.remedy.results": ("Applied", "JournalReport"),
     "holdfast.restart.recorded": ("RecordReport",),
     "holdfast.restart.result": ("Check",),

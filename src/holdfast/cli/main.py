@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "state": "Show, filter, summarize or export the rows of the state at any kept batch; no JVM",
     "diff": "Compare two batches or two checkpoints",
     "plan": "Plan a remedy (resume, replay, reset, repair, move …); change nothing",
+    "rehearse": "Try a plan on copies: apply it there, run real Spark on them, report",
     "apply": "Apply a plan, or finish one that was interrupted",
     "undo": "Undo a plan that was applied",
     "journal": "Show what was done to a checkpoint: plans, restores, and what was undone",

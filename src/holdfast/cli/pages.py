@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.diagnosis.status.result import Status
     from holdfast.jobs.scaffold import NewProject
     from holdfast.remedy.plan import Plan
+    from holdfast.remedy.rehearsal.results import Rehearsal
     from holdfast.remedy.results import Applied, JournalReport
     from holdfast.restart.recorded import RecordReport
     from holdfast.restart.result import Check
@@ -133,6 +134,12 @@ def applied(answer: Answer[Applied], console: Console) -> None:
     draw_applied(answer, console)
 
 
+def rehearsal(answer: Answer[Rehearsal], console: Console) -> None:
+    from holdfast.cli.drawing.rehearsal import draw_rehearsal
+
+    draw_rehearsal(answer, console)
+
+
 def journal_markdown(answer: Answer[JournalReport], console: Console) -> None:
     from holdfast.cli.drawing.incident import draw_incident
 
@@ -172,6 +179,7 @@ _PAGES: Mapping[str, Callable[[Answer[Any], Console], None]] = {
     "state": state,
     "diff": comparison,
     "plan": plan,
+    "rehearse": rehearsal,
     "apply": applied,
     "undo": applied,
     "journal": journal,

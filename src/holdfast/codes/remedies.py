@@ -225,4 +225,30 @@ REMEDY_CODES: tuple[Code, ...] = (
         "batches",
         ("holdfast backup JOB makes one now, and shows what is in its way",),
     ),
+    Code(
+        "HF4660",
+        "the plan cannot be rehearsed",
+        "a rehearsal changes copies alone; what would reach beyond them is not tried",
+        ("read the plan: holdfast plan …, and apply it without a rehearsal if it is clear",),
+        exit_status=40,
+    ),
+    Code(
+        "HF4662",
+        "an original changed while the plan was rehearsed",
+        "another process wrote there: a rehearsal changes copies alone. The plan may be stale now",
+        ("find out which process writes there, then make the plan again",),
+    ),
+    Code(
+        "HF4663",
+        "a rehearsal cannot use this place",
+        "copies are written there and removed at the end; nothing was changed",
+        ("pass a directory that does not exist yet, or that is empty",),
+        exit_status=2,
+    ),
+    Code(
+        "HF4664",
+        "a rehearsal that was killed left its copies",
+        "they use space, and nothing reads them",
+        ("remove the directory that the message names",),
+    ),
 )

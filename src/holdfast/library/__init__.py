@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.library.recording import record as record
     from holdfast.library.recording import record_event_log as record_event_log
     from holdfast.library.recording import record_jobs as record_jobs
+    from holdfast.library.rehearsing import rehearse as rehearse
     from holdfast.library.remedies import apply as apply
     from holdfast.library.remedies import finish_plan as finish_plan
     from holdfast.library.remedies import journal as journal

@@ -285,7 +285,7 @@ def _refuse_part(
     from holdfast.remedy.parts import refuse_part
 
     refuse_part(
-        records_at(found), act, lambda job: _records(resolved(job, project, storage_options))
+        records_at(found), act, lambda job: records_at(resolved(job, project, storage_options))
     )
 
 

@@ -92,8 +92,8 @@ class Applying:
                 records.journal.refuse_unfinished()
             if known is None:
                 if not self.even_if_running:
-                    self._refuse_running()
-                self._refuse_stale(plan, plan_again)
+                    refuse_query(self.records)
+                refuse_stale(plan, plan_again())
                 began = Act(
                     act_id(records, _now_ms()), plan.remedy.value, {"plan": encode_plan(plan)}
                 )
@@ -290,37 +290,6 @@ class Applying:
         entry = evidence_entry(event, records.checkpoint, self.ask_sink)
         records.journal.append(known.act.id, entry)
 
-    def _refuse_running(self) -> None:
-        """Raise HF4505 where a query seems to run that holds no lease.
-
-        What was written last by an act of ours, which ended since, was not written by a query.
-        """
-        present = look(self.records.checkpoint, lambda _: False)
-        if present.empty:
-            return
-        now_ms = _now_ms()
-        freshness = present.freshness(now_ms, by_trigger=False)
-        newest = next(iter(self.records.journal.acts()), None)
-        ended = None if newest is None or newest.ended_at is None else newest.ended_at
-        seconds = None if ended is None else epoch_seconds(ended)
-        if freshness is not None and seconds is not None:
-            written_ms = now_ms - freshness.age_ms
-            if written_ms <= seconds * 1000:
-                return
-        refuse_running(self.records, present, now_ms)
-
-    def _refuse_stale(self, plan: Plan, plan_again: Callable[[], Plan]) -> None:
-        now = plan_again()
-        if now.id == plan.id:
-            return
-        if now.target != plan.target:
-            message = f"the plan is for {plan.target}; here {plan.request.target} is {now.target}"
-            raise PlanError("HF4605", message, at=plan.target)
-        names = {*plan.looked_at, *now.looked_at}
-        changed = sorted(one for one in names if plan.looked_at.get(one) != now.looked_at.get(one))
-        shown = ", ".join(changed) or "the steps that follow from it"
-        raise PlanError("HF4605", f"changed since it was made: {shown}", at=plan.target)
-
     def _applied(self, plan_id: str) -> JournalledAct | None:
         """Return the act that applied a plan and is not undone; None where there is none."""
         acts = self.records.journal.acts()
@@ -389,6 +358,39 @@ class Applying:
             ),
             backup=str(backups[0]) if backups else None,
         )
+
+
+def refuse_query(records: Records) -> None:
+    """Raise HF4505 where a query seems to run that holds no lease.
+
+    What was written last by an act of ours, which ended since, was not written by a query.
+    """
+    present = look(records.checkpoint, lambda _: False)
+    if present.empty:
+        return
+    now_ms = _now_ms()
+    freshness = present.freshness(now_ms, by_trigger=False)
+    newest = next(iter(records.journal.acts()), None)
+    ended = None if newest is None or newest.ended_at is None else newest.ended_at
+    seconds = None if ended is None else epoch_seconds(ended)
+    if freshness is not None and seconds is not None:
+        written_ms = now_ms - freshness.age_ms
+        if written_ms <= seconds * 1000:
+            return
+    refuse_running(records, present, now_ms)
+
+
+def refuse_stale(plan: Plan, now: Plan) -> None:
+    """Raise HF4605 where planning again, `now`, gives another plan than the one that was read."""
+    if now.id == plan.id:
+        return
+    if now.target != plan.target:
+        message = f"the plan is for {plan.target}; here {plan.request.target} is {now.target}"
+        raise PlanError("HF4605", message, at=plan.target)
+    names = {*plan.looked_at, *now.looked_at}
+    changed = sorted(one for one in names if plan.looked_at.get(one) != now.looked_at.get(one))
+    shown = ", ".join(changed) or "the steps that follow from it"
+    raise PlanError("HF4605", f"changed since it was made: {shown}", at=plan.target)
 
 
 def plan_of_act(known: JournalledAct) -> Plan:

@@ -51,6 +51,9 @@ class RunOptions:
     fail_fast: bool = False
     """Stop all jobs when one has failed for good."""
 
+    most_batches: int | None = None
+    """How many batches may be delivered; the one after them is left pending, and the job stops."""
+
     again: bool = False
     """This start is a restart within the run."""
 

@@ -226,6 +226,7 @@ def _sink_writer(
         checkpoint=checkpoint,
         copies=OffsetCopies(records),
         statement=statement,
+        most_batches=context.options.most_batches,
     )
 
 

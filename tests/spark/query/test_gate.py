@@ -74,7 +74,8 @@ class Keeping:
 class Around:
     """A gate with everything that is around it, on a real checkpoint."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most_batches: int | None = None) -> None:
+        self.most_batches = most_batches
         self.checkpoint = folder / "orders"
         for path, content in sample("pending", "4.2.1").files().items():
             (self.checkpoint / path).parent.mkdir(parents=True, exist_ok=True)
@@ -97,6 +98,7 @@ class Around:
             checkpoint=LocalReader(str(self.checkpoint)),
             copies=self.copies,
             statement=statement,
+            most_batches=self.most_batches,
         )
         if is_open:
             self.gate.open_for(QUERY)
@@ -152,6 +154,16 @@ def test_asked_to_stop_no_sink_call_begins(around: Around) -> None:
         around.gate(None, around.batch_id)  # type: ignore[arg-type]
     assert around.sink.given == []
     assert isinstance(around.gate.raised, StoppedBeforeSinkError)
+
+
+def test_one_batch_more_than_was_asked_for_stays_pending(tmp_path: Path) -> None:
+    """A rehearsal runs as many as it was told to."""
+    around = Around(tmp_path, most_batches=1)
+    around.gate.open_for(QUERY)
+    around.gate(None, around.batch_id)  # type: ignore[arg-type]
+    with pytest.raises(StoppedBeforeSinkError, match="exceeds"):
+        around.gate(None, around.batch_id)  # type: ignore[arg-type]
+    assert len(around.sink.given) == 1
 
 
 def test_a_lost_lease_stops_before_the_sink(around: Around) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import Field, PrivateAttr, ValidationError
@@ -122,6 +122,19 @@ class Project(Declaration):
         return checked_project(
             {"project": self.project, "jobs": {name: filled}}, self._root, self._shown
         ).jobs[name]
+
+    def with_values(self, values: Mapping[tuple[str, ...], tree.Plain]) -> Project:
+        """Return the project with other values at these paths of keys; None removes a key.
+
+        Relative paths, modules and secrets count from the same file.
+        """
+        root = self._root
+        for path, value in values.items():
+            root = tree.with_value(root, path, value)
+        other = checked_project(tree.plain(root), root, self._shown)
+        other._file, other._shown, other._root = self._file, self._shown, root
+        other._profile = self._profile
+        return other
 
     def _checkpoint(self, job: str) -> str:
         return self.jobs[job].checkpoint or f"{self.checkpoints.rstrip('/')}/{job}"

@@ -117,6 +117,26 @@ def node_at(root: Node, path: Sequence[str | int]) -> Node | None:
     return node
 
 
+def with_value(root: Node, path: Sequence[str], value: Plain) -> Node:
+    """Return the tree with another value at a path of keys; None removes the key.
+
+    What is new bears the mark of what it replaces, or of the mapping that it is added to.
+    """
+    key, *rest = path
+    assert isinstance(root, Entries)
+    known = root.get(key)
+    kept = tuple(entry for entry in root.entries if entry.key != key)
+    if not rest and value is None:
+        return Entries(root.mark, kept)
+    mark = root.mark if known is None else known.key_mark
+    below = Entries(mark, ()) if known is None else known.node
+    node = with_value(below, rest, value) if rest else node_of(value, mark)
+    changed = Entry(key, mark, node)
+    if known is None:
+        return Entries(root.mark, (*kept, changed))
+    return Entries(root.mark, tuple(changed if entry is known else entry for entry in root.entries))
+
+
 def leaves(node: Node, path: Path = ()) -> Iterator[tuple[Path, Leaf]]:
     """Go through every value without parts, in the order of the file."""
     if isinstance(node, Leaf):

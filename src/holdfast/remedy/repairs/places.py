@@ -9,7 +9,7 @@ from holdfast.checkpoint.picture import Picture
 from holdfast.errors import DecodeError, PlanError
 from holdfast.format.state.operators import decode_operator
 from holdfast.remedy.repairs.repair import Damaged, Fix
-from holdfast.storage.location import Location
+from holdfast.storage.location import Location, canonical
 from holdfast.storage.reading import Reader
 
 ELSEWHERE = frozenset(("HF2225",))
@@ -32,28 +32,45 @@ def recorded_paths(damaged: Damaged) -> Iterator[Fix]:
         yield Fix("write the paths of state schemas as they are here", writes)
 
 
-def relocated(reader: Reader, picture: Picture, place: Location) -> dict[str, bytes]:
-    """Return the files that name absolute paths in the checkpoint, as they are at a place."""
+def relocated(
+    reader: Reader, picture: Picture, place: Location, before: Location | None = None
+) -> dict[str, bytes]:
+    """Return the files that name absolute paths in the checkpoint, as they are at a place.
+
+    With `before` only paths in that place are changed: what is recorded wrongly stays so.
+    """
     root = _as_spark_writes(place)
     changed: dict[str, bytes] = {}
     for operator in picture.layout.state.operators.values():
         for path in operator.metadata_by_batch.values():
             content = reader.read(path)
-            moved = _rewritten(content, root)
+            moved = _rewritten(content, root, before)
             if moved != content:
                 changed[path] = moved
     return changed
 
 
-def _rewritten(content: bytes, root: str) -> bytes:
+def _rewritten(content: bytes, root: str, only: Location | None) -> bytes:
     """Replace the roots of recorded paths; every other byte stays."""
     for path in _paths(content):
         inside = _below(path)
-        if inside is not None:
+        if inside is not None and (only is None or _lies_in(path, only)):
             before, after = (json.dumps(one, ensure_ascii=False) for one in
                              (path, f"{root}/{inside}"))  # fmt: skip
             content = content.replace(before.encode(), after.encode())
     return content
+
+
+def _lies_in(path: str, place: Location) -> bool:
+    """Whether a recorded path is in a place, however its scheme and its slashes are spelled."""
+    own = {_bare(place.url), _bare(canonical(place))}
+    root = _bare(path[: path.rfind("/state/")])
+    return root in own
+
+
+def _bare(path: str) -> str:
+    scheme, colon, rest = path.partition(":")
+    return (rest if colon and "/" not in scheme else path).strip("/")
 
 
 def _paths(content: bytes) -> tuple[str, ...]:

@@ -226,8 +226,10 @@ class Gate:
         checkpoint: Reader,
         copies: OffsetCopies,
         statement: Statement | None = None,
+        most_batches: int | None = None,
     ) -> None:
         self._sink = sink
+        self._left = most_batches
         self._lease = lease
         self._stopping = stopping
         self._checkpoint = checkpoint
@@ -304,6 +306,8 @@ class Gate:
             else:
                 delivery = self._sink.write(batch, identity)
             self.delivered = batch_id
+            if self._left is not None:
+                self._left -= 1
         finally:
             self._in_sink = None
         return delivery
@@ -312,6 +316,11 @@ class Gate:
         with self._lock:
             if self._stopping.asked:
                 message = f"stopped before batch {batch_id} reached the sink"
+                raise StoppedBeforeSinkError(message)
+            if self._left == 0:
+                message = (
+                    f"batch {batch_id} exceeds the requested number of batches and stays pending"
+                )
                 raise StoppedBeforeSinkError(message)
             self._in_sink = batch_id
 

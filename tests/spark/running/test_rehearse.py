@@ -1,0 +1,79 @@
+"""Rehearsals on real Spark: what a plan would do is seen on copies, and the originals stay."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from tests.spark.running.projects import Made
+from tests.spark.running.shapes import project, rows
+
+pytestmark = pytest.mark.spark
+
+
+def everything(folder: Path) -> dict[str, str]:
+    """Give the digest of every file of a project, hidden ones too."""
+    return {
+        str(one.relative_to(folder)): hashlib.sha256(one.read_bytes()).hexdigest()
+        for one in sorted(folder.rglob("*"))
+        if one.is_file() and "__pycache__" not in one.parts
+    }
+
+
+def workspaces() -> set[Path]:
+    """Give the workspaces that are there."""
+    return set(Path(tempfile.gettempdir()).glob("holdfast-rehearsal-*"))
+
+
+def filled(folder: Path, shape: str, sink: str, url: str = "", batches: int = 4) -> Made:
+    """Make a project whose job has run some batches."""
+    made = project(folder, shape, sink, url)
+    for _ in range(batches):
+        made.arrive(4)
+        holdfast.run(project=made.file)
+    return made
+
+
+def rehearsed(made: Made, plan: Any, **options: Any) -> Any:
+    """Rehearse a plan; nothing of the project changes, and no workspace is left."""
+    before, left = everything(made.folder), workspaces()
+    answer = holdfast.rehearse(plan, project=made.file, **options)
+    assert everything(made.folder) == before
+    assert workspaces() == left
+    assert all(one.unchanged for one in answer.result.originals)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("sink", "shape"),
+    [("delta-append", "windows"), ("parquet-append", "numbered")],
+)
+def test_a_replay_is_seen_before_it_is_applied(
+    spark: Any, tmp_path: Path, sink: str, shape: str
+) -> None:
+    """What the rehearsal says of batches and rows is what the replay then does."""
+    made = filled(tmp_path / "made", shape, sink)
+    newest, seen = made.ids("job", "offsets")[-1], rows(spark, made, sink)
+    plan = holdfast.plan("job", "replay", {"from_batch": 1}, project=made.file).result
+    answer = rehearsed(made, plan, batches=9)
+    result = answer.result
+    assert answer.findings == ()
+    assert [one.act for one in result.steps] == [one.act for one in plan.steps]
+    assert (result.verdict, result.start.starts, result.start.ended) == ("safe", True, "finished")
+    assert result.start.first_batch == 1
+    assert (result.sink.before, result.sink.planned) == (newest, 0)
+    assert result.sink.rows_after == seen.total()
+    assert result.batches.pending is None
+    assert bool(result.state) == (shape != "stateless")
+    holdfast.apply(plan, project=made.file)
+    holdfast.run(project=made.file)
+    assert rows(spark, made, sink) == seen
+    told = holdfast.inspect("job", project=made.file).result.batches
+    assert (told.last_planned, told.last_committed) == (
+        result.batches.last_planned, result.batches.last_committed,
+    )  # fmt: skip
