@@ -134,10 +134,12 @@ def key_may_be_null(stage: Stage) -> None:
 
 @play(31, how="the keys of dropDuplicates are in another order")
 def deduplication_keys_reordered(stage: Stage) -> None:
-    code = stage.folder / "pipeline.py"
-    code.write_text(DISTINCT.format(["n", "k"], "n"), encoding="utf-8")
+    # A module of another name: this process has imported the first.
+    for module, keys in (("pipeline", ["n", "k"]), ("changed", ["k", "n"])):
+        code = DISTINCT.format(keys, "n")
+        (stage.folder / f"{module}.py").write_text(code, encoding="utf-8")
     stage.play(sql=None, transform="pipeline:transform")
-    code.write_text(DISTINCT.format(["k", "n"], "n"), encoding="utf-8")
+    stage.declare(transform="changed:transform")
     start_over(stage)
 
 

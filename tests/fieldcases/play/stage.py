@@ -176,7 +176,8 @@ class Stage:
             self.reported[one.code] = one.severity.value
         steps = {one.code: one.next_steps for one in answer.findings}
         if code not in steps:
-            raise UnplayableError(f"{code} was not found, but {answer.exit_status}, {list(steps)}")
+            found = [one.message for one in answer.findings]
+            raise UnplayableError(f"{code} was not found, but {answer.exit_status}: {found}")
         return steps
 
     def typed(self, text: str, *more: str) -> Printed:

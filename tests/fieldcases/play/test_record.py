@@ -13,9 +13,10 @@ from tests.cli.running import holdfast
 from tests.fieldcases.play.loading import records, remedies
 from tests.fieldcases.play.playing import PLAYS
 from tests.fieldcases.play.record import SUBJECTS
+from tests.fieldcases.play.unplayed import UNPLAYED
 
 RECORDS = records()
-LEAST = 25
+LEAST = 38
 
 
 @pytest.mark.parametrize("one", RECORDS, ids=lambda one: one["play"])
@@ -34,6 +35,10 @@ def test_what_is_recorded_is_what_is_played() -> None:
 def test_the_remedies_of_many_cases_were_played() -> None:
     assert len(remedies()) >= LEAST
     assert set(remedies()) <= {one.number for one in FIELD_CASES}
+
+
+def test_what_was_played_needs_no_reason() -> None:
+    assert set(remedies()) & set(UNPLAYED) == set()
 
 
 @pytest.mark.parametrize("command", sorted({step for one in RECORDS for step in one["steps"]}))
