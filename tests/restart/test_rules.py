@@ -11,6 +11,7 @@ import pytest
 from holdfast.checkpoint.recovery.outcome import Action
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.facts import (
+    UNLOCATED,
     ColumnFacts,
     OperatorFacts,
     QueryFacts,
@@ -124,6 +125,9 @@ KEYS = "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"
 VALUES = "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"
 CONFIG = "STATE_STORE_INVALID_CONFIG_AFTER_RESTART"
 LOST = "KAFKA_DATA_LOSS.PARTITIONS_DELETED"
+IN_A_JAR = replace(STATEFUL, code={"jar up.jar": "sha256:one"},
+                   unknown=("the code of the Scala function up",))  # fmt: skip
+UNFOUND = replace(IN_A_JAR, code={"Java function up": UNLOCATED})
 NAMES = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
 ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 TWICE = replace(TWO, sources=(SOURCE, replace(SOURCE, same_reader=0)))
@@ -259,6 +263,11 @@ CASES = (
     Case("HF3156", SAFE, STATEFUL, changed(steps=("filter: sum > 5",))),
     Case("HF3157", UNKNOWN, STATEFUL, changed(unknown=("the type of a source",))),
     Case("HF3157", UNKNOWN, STATEFUL, changed(operators=None)),
+    Case(
+        "HF3157", UNKNOWN, IN_A_JAR,
+        replace(IN_A_JAR, code={"jar up.jar": "sha256:another"}),
+    ),
+    Case("HF3157", UNKNOWN, UNFOUND, UNFOUND),
 )  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from holdfast.records.documents import document_of, encode_document
 
 FACTS_VERSION = 3
 """Raised when the normal form changes: facts of different versions are not compared."""
+UNLOCATED = "unlocated"
+"""Stands for the digest of code that was found in no file: nothing shows whether it changed."""
 CONSTANT = "constant:"
 """How the digest of a global constant begins whose value is in the digest of the code that uses it:
 its name decides nothing."""

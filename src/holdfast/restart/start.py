@@ -15,7 +15,7 @@ from holdfast.diagnosis.inspection.runs.lastquery import ComparedRun, compared_r
 from holdfast.diagnosis.inspection.sink.gone import SinkBefore
 from holdfast.findings import Finding
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
-from holdfast.records.facts import OperatorFacts, QueryFacts, fingerprint
+from holdfast.records.facts import UNLOCATED, OperatorFacts, QueryFacts, fingerprint
 from holdfast.records.folder import RecordsFolder
 from holdfast.records.recordings import QueryPart
 from holdfast.records.run import PlanFacts, SinkFacts
@@ -168,12 +168,13 @@ class StartFacts:
 
     @cached_property
     def pair(self) -> QueryPair | None:
-        """Both queries where they can be compared and differ; None for a first start."""
+        """Both queries where they can be compared and differ, or may; None for a first start."""
         if self.is_fresh or self.stored is None or self.current is None or not self.has_history:
             return None
         stored = completed(self.stored, self.current, self.missing)
         is_same = fingerprint(stored) == fingerprint(self.current)
-        if is_same and stored.code == self.current.code:
+        is_located = UNLOCATED not in self.current.code.values()
+        if is_same and is_located and stored.code == self.current.code:
             return None
         return QueryPair(with_new_names(stored, self.current), self.current)
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 from holdfast.records.documents import encode_document
 from holdfast.records.facts import (
     REACH,
+    UNLOCATED,
     FunctionFacts,
     OperatorFacts,
     QueryFacts,
@@ -147,6 +148,8 @@ def undetermined(pair: QueryPair) -> Iterator[Change]:
     if pair.now.operators is None and pair.before.operators is not None and not new:
         now = new = ("the stateful operators: Spark would not plan the query",)
     if not new and _is_other_code(pair):
+        now = new = _hidden(pair)
+    if not new and UNLOCATED in pair.now.code.values():
         now = new = _hidden(pair)
     if new and pair.has_state:
         yield Change(

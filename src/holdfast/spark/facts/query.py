@@ -23,6 +23,7 @@ from holdfast.records.facts import (
 )
 from holdfast.records.run import PlanFacts
 from holdfast.redaction import redact
+from holdfast.spark.facts.javacode import java_code
 from holdfast.spark.facts.operators import PhysicalOperator, kinds_of, operator_facts
 from holdfast.spark.facts.plan.normal import PROCESSOR, RELATIONS, Normal, normal_form
 from holdfast.spark.facts.plan.planning import java_class
@@ -71,7 +72,7 @@ def plan_facts(
         operators=names,
         text=_text(reading.analysed.java),
         code=code,
-        query=replace(query, code=dict(code)),
+        query=replace(query, code={**code, **query.code}),
     )
 
 
@@ -133,6 +134,7 @@ def _query(frame: DataFrame, reading: Reading, output_mode: str, functions: Call
         statics=tuple(dict.fromkeys(statics[number] for number in sorted(statics))),
         steps=() if normal is None else _steps(normal),
         output=known("the columns of the output", lambda: schema_columns(plan.java.schema()), ()),
+        code=known("the jars of functions", lambda: java_code(reading.machine, plan), {}),
         settings=known("settings", lambda: settings_of(reading.machine, reading.session), {}),
         unknown=tuple(sorted({*unknown, *(() if normal is None else normal.hidden)})),
     )
