@@ -17,6 +17,7 @@ pytestmark = pytest.mark.spark
 SINKS = ("delta-append", "parquet-append", "postgres-append")
 EVERYWHERE = ("stateless", "windows", "first", "pairs", "numbered")
 MATRIX = [(sink, shape) for sink in SINKS for shape in EVERYWHERE]
+MATRIX.append(("delta-append", "within-changelog"))
 MATRIX.append(("delta-complete", "totals"))
 ALWAYS = {
     ("delta-append", "windows"),

@@ -1,4 +1,4 @@
-"""Reset on real Spark to other offsets of a Kafka topic."""
+"""Reset on real Spark to a new output, and to other offsets of a Kafka topic."""
 
 from __future__ import annotations
 
@@ -11,11 +11,46 @@ from typing import Any
 import pytest
 
 from tests.parts.kafka import create_topic, produce
+from tests.parts.postgres import fresh_database
+from tests.spark.running import shapes
 from tests.spark.running.projects import Made, table
 from tests.spark.running.test_kafka import reading
-from tests.spark.running.test_reset import refusal, reset, run
+from tests.spark.running.test_reset import declare, refusal, reset, run, shaped
 
 pytestmark = pytest.mark.spark
+
+SINKS = ("delta-complete", "postgres-upsert")
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("sink", SINKS)
+def test_a_new_output_gets_every_row_and_the_old_one_keeps_its_own(
+    spark: Any, tmp_path: Path, postgres: str, sink: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = fresh_database(postgres) if "postgres" in sink else ""
+    made = shaped(tmp_path / "made", "totals", sink, url)
+    for _ in range(2):
+        made.arrive(4)
+        assert run(made) == (0, [])
+    before = shapes.rows(spark, made, sink, url)
+    place = "second" if "postgres" in sink else "./lake/second"
+    reset(made, "job", f"keep-new:{place}")
+    assert run(made) == (30, ["HF3032"])
+    declare(made, "job", **({"table": place} if "postgres" in sink else {"path": place}))
+    made.arrive(5)
+    for _ in range(2):
+        assert run(made) == (0, [])
+    assert shapes.rows(spark, made, sink, url) == before
+    monkeypatch.setattr(shapes, "TABLE", "second")
+    after = shapes.rows(spark, made, sink, url)
+    twin_url = fresh_database(postgres) if "postgres" in sink else ""
+    monkeypatch.setattr(shapes, "TABLE", "written")
+    twin = shaped(tmp_path / "twin", "totals", sink, twin_url)
+    for one in sorted((made.folder / "in").iterdir()):
+        (twin.folder / "in").mkdir(exist_ok=True)
+        (twin.folder / "in" / one.name).write_bytes(one.read_bytes())
+    assert run(twin) == (0, [])
+    assert after == shapes.rows(spark, twin, sink, twin_url) != before
 
 
 def messages(numbers: Iterable[int]) -> list[str]:
