@@ -33,6 +33,8 @@ def test_a_batch_that_spark_planned_is_not_delivered(spark: Any, tmp_path: Path)
         generation=1,
         confirm=lambda: None,
         keeps_newer=False,
+        fits=lambda _: None,
+        fits_table=lambda _: None,
         offered=lambda _: b"",
         committed=lambda _: False,
     )

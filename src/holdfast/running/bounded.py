@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from holdfast.jobs.ready import ReadySink
+from holdfast.ledgers.sinkstate import SinkState
+
 
 @dataclass(frozen=True, kw_only=True)
 class BoundedBatches:
@@ -18,6 +21,10 @@ class BoundedBatches:
     """Raises once the lease is lost."""
     keeps_newer: bool
     """A row of the sink stays where `order_by` says that it is newer."""
+    fits: Callable[[ReadySink], None]
+    """Raises where the sink is declared as another one than when this was planned."""
+    fits_table: Callable[[SinkState], None]
+    """Raises where another table is in its place."""
     offered: Callable[[int], bytes]
     """Puts the offsets of a batch where Spark finds them, and those of no later one; returns them.
     """

@@ -44,6 +44,7 @@ def run_bounded(
 
     Raise HoldfastError where one fails; the batches before it are committed.
     """
+    batches.fits(job.sink)
     with planning(wish) as context:
         return _run(beside_the_stream(job, batches), checkpoint, batches, context)
 
@@ -71,6 +72,7 @@ def _run(job: ReadyJob, checkpoint: Location, batches: BoundedBatches, context: 
         raise PlanError("HF4601", message, at=job.at)
     sink = open_sink(frame.sparkSession, job)
     sink.prepare(frame.schema, begun=True)
+    batches.fits_table(sink.sight(None))
     rows = 0
     for batch in range(1, batches.last + 1):
         if not batches.committed(batch):

@@ -16,8 +16,10 @@ from holdfast.backup.access import Records
 from holdfast.crashpoints import reach
 from holdfast.errors import NotFoundError, PlanError
 from holdfast.format.logs.offsets import OffsetsEntry
+from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import backfill_name
 from holdfast.ledgers.sinkstate import SinkAnswer
+from holdfast.remedy.outputs import refuse_other_output, refuse_other_table, table_seen
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.work import Result, Work
 from holdfast.running.bounded import BoundedBatches
@@ -46,6 +48,11 @@ def prepare_arguments(
         "folder": folder,
         "logs": json.dumps(dict(logs), sort_keys=True),
     }
+
+
+def run_arguments(key: Sequence[str], order_by: str | None) -> dict[str, str]:
+    """Return how the rows get into the sink, whatever is declared when the plan is finished."""
+    return {"key": json.dumps(list(key)), "order": order_by or ""}
 
 
 class PrepareBackfill:
@@ -99,6 +106,10 @@ class RunBackfill:
             generation=work.generation,
             confirm=work.confirm,
             keeps_newer=bool(step.arguments["order"]),
+            fits=lambda sink: _refuse_other_sink(step, sink, work.records.location),
+            fits_table=lambda sight: refuse_other_table(
+                step.arguments, table_seen(sight), work.records.location
+            ),
             offered=lambda batch: _offered(prepared, noted, work.records, batch),
             committed=lambda batch: _committed(work.records, batch),
         )
@@ -108,7 +119,7 @@ class RunBackfill:
     def lasting(self, step: Step, result: Result | None, work: Work) -> PlanError | None:
         """Return why rows cannot be brought back; None where none reached the sink."""
         prepared = next(one for one in work.plan.steps if one.act == PREPARE)
-        with work.open_sink() as sink:
+        with work.open_sink(step.arguments) as sink:
             held = sink.last_committed(_name_of(prepared, work))
         if held.answer is SinkAnswer.NOTHING:
             return None
@@ -126,6 +137,19 @@ _WHY = (
     "the stream writes to the same table, so that no older version of it can be restored. Finish "
     "the plan, or compute the range again with the code of before"
 )
+
+
+def _refuse_other_sink(step: Step, sink: ReadySink, at: str) -> None:
+    """Raise PlanError (HF4647) where the sink is declared as another one than it was."""
+    refuse_other_output(step.arguments, sink, at)
+    key, order = json.loads(step.arguments["key"]), step.arguments["order"]
+    if sink.mode != "upsert" or list(sink.key) != key or (order and sink.order_by != order):
+        ordered = f" with order_by {order}" if order else ""
+        message = (
+            f"the plan upserts by {', '.join(key)}{ordered}; the job declares mode {sink.mode}, "
+            f"key {', '.join(sink.key) or 'none'}, order_by {sink.order_by or 'none'}"
+        )
+        raise PlanError("HF4647", message, at=at)
 
 
 def _name_of(prepared: Step, work: Work) -> str:

@@ -130,7 +130,7 @@ def test_without_an_order_it_has_to_be_said_that_rows_are_replaced(tmp_path: Pat
     declared = {key: value for key, value in SINK.items() if key != "order_by"}
     given = plan(played(tmp_path / "p", sink=declared), overwrite=True)
     assert any(one.startswith("--overwrite: a row of the range replaces") for one in given.notes)
-    assert given.steps[1].arguments == {"order": ""}
+    assert given.steps[1].arguments["order"] == ""
 
 
 def test_a_range_that_is_not_there_is_refused(made: Played) -> None:
@@ -213,3 +213,23 @@ def test_the_prepared_checkpoint_reads_the_range_and_is_of_another_query(made: P
     entry = (folder / "offsets/0").read_text(encoding="utf-8").splitlines()
     assert entry[2] == '{"logOffset":0}'
     assert json.loads(entry[1])["conf"]["spark.sql.shuffle.partitions"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [("./lake/t", "./lake/other"), ("- n\n", "- k\n"), ("order_by: n", "order_by: k")],
+)  # fmt: skip
+def test_an_edited_declaration_does_not_change_how_rows_are_written(
+    made: Played, was: str, becomes: str
+) -> None:
+    """Killed before Spark ran it, and finished after the sink was declared otherwise."""
+    given = plan(made)
+    assert killed_at("plan.step-done", lambda: apply(made, given))
+    text = made.file.read_text(encoding="utf-8")
+    assert was in text
+    made.file.write_text(text.replace(was, becomes), encoding="utf-8")
+    for act in (lambda: apply(made, given), lambda: holdfast.finish_plan("job", project=made.file)):
+        with pytest.raises(HoldfastError) as caught:
+            act()
+        assert caught.value.code.number == "HF4647"
+    assert not (made.folder / "lake").joinpath("t").exists()

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.errors import PlanError, UsageError
 from holdfast.format.logs.offsets import OffsetsEntry
+from holdfast.remedy.drafting import output_arguments
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Downstream, Draft, Effects, Step
 from holdfast.remedy.remedies.backfill.ranges import SourceRange, source_range
 from holdfast.remedy.remedies.backfill.sinkfitness import SinkUpsert, sink_upsert
-from holdfast.remedy.steps.backfill import PREPARE, RUN, prepare_arguments
+from holdfast.remedy.steps.backfill import PREPARE, RUN, prepare_arguments, run_arguments
 
 _INSTEAD = "Use replay, which rewinds the sink and processes batches again"
 _MOST_BATCHES = 10_000
@@ -31,7 +32,7 @@ def plan_backfill(facts: Facts, options: Mapping[str, str]) -> Draft:
     batches = _batches(options)
     found = source_range(facts, entry, options.get("from"), options.get("to"), batches)
     arguments = prepare_arguments(query_id, entry, found.ends, found.folder, found.logs)
-    noted = {"order": upsert.order_by or ""}
+    noted = output_arguments(facts) | run_arguments(job.sink.key, upsert.order_by)
     last = len(found.ends) - 1
     ran = "1 batch" if last == 1 else f"{last} batches, one after the other"
     steps = (
