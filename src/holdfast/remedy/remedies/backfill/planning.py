@@ -37,7 +37,7 @@ def plan_backfill(facts: Facts, options: Mapping[str, str]) -> Draft:
     ran = "1 batch" if last == 1 else f"{last} batches, one after the other"
     steps = (
         Step(0, PREPARE, _place(facts), _PREPARED.format(found.shown), True, arguments),
-        Step(0, RUN, upsert.shown, f"run {ran}, which upsert into the sink", False, noted),
+        Step(0, RUN, upsert.shown, f"run {ran}, and upsert the rows into the sink", False, noted),
     )
     effects = Effects(
         batches=None,
@@ -107,7 +107,7 @@ def _digest(value: object) -> str:
 
 def _downstream(facts: Facts) -> Iterator[Downstream]:
     for reader in facts.require_job().downstream():
-        effect = "gets rows that change as upserts, as from every batch of this job"
+        effect = "gets the rows that change, as from every upsert of this job"
         yield Downstream(reader.job, effect)
 
 
