@@ -252,6 +252,7 @@ def test_a_query_that_went_on_before_the_start_was_blocked_stops_the_plan(root: 
     plan = some_plan(root)
     assert killed_at("plan.step-done:1", lambda: apply(root, plan))
     (root / "commits" / "1").write_bytes(b"v1\n{}")
+    aged(root)
     assert refused(lambda: finish(root)) == ("HF4640", 40)
     undo(root)
     assert tree_of(root) == tree_of(made(root.parent / "other")) | {"commits/1": b"v1\n{}"}
@@ -261,6 +262,7 @@ def test_a_late_commit_keeps_the_start_blocked(root: Path) -> None:
     plan = some_plan(root)
     assert killed_at("plan.step-done:5", lambda: apply(root, plan))
     (root / "commits" / "1").write_bytes(b"v1\n{}")
+    aged(root)
     assert refused(lambda: finish(root)) == ("HF4640", 40)
     assert (root / "metadata").read_bytes().startswith(b"holdfast is changing this checkpoint")
 

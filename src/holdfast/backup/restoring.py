@@ -6,7 +6,7 @@ the job may run. What was asked about is compared again under the lease.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
@@ -26,6 +26,7 @@ from holdfast.backup.making import make_backup
 from holdfast.backup.results import Restoration, RestoreAct
 from holdfast.backup.safety import (
     Present,
+    freshness_of,
     has_taken_back,
     look,
     refuse_forked,
@@ -51,6 +52,7 @@ from holdfast.records.moments import epoch_seconds
 from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.records.rewinds import Rewinds
 from holdfast.records.run import Ended
+from holdfast.storage.reading import Listed
 from holdfast.wording import counted
 
 KIND = RESTORE
@@ -252,16 +254,33 @@ def _held(options: RestoreOptions) -> LastCommitted | None:
     return options.ask_sink(query_id)
 
 
-def refuse_running(target: Records, present: Present, now_ms: int) -> None:
-    """Raise HF4505 where a query seems to run that Holdfast did not start: it has no lease."""
+def refuse_running(
+    target: Records,
+    present: Present,
+    now_ms: int,
+    files: Iterable[Listed] | None = None,
+    *,
+    may_override: bool = True,
+) -> None:
+    """Raise HF4505 where a query seems to run that Holdfast did not start: it has no lease.
+
+    `files` are those that may be a query's, where not all are; `may_override` names the option
+    with which whoever is sure goes on all the same.
+    """
     at = present.reader.location
     if present.moved:
         raise CheckpointError("HF4505", "files changed while they were read", at=at)
-    freshness = present.freshness(now_ms, by_trigger=not _is_own(target, present))
+    by_trigger = not _is_own(target, present)
+    freshness = (
+        present.freshness(now_ms, by_trigger=by_trigger)
+        if files is None
+        else freshness_of(files, now_ms, by_trigger=by_trigger)
+    )
     if freshness is None or _ended_after(target, present, now_ms - freshness.age_ms):
         return
     if freshness.is_fresh:
-        steps = (freshness.advice, "give --even-if-running if you are sure that none runs")
+        sure = ("give --even-if-running if you are sure that none runs",) if may_override else ()
+        steps = (freshness.advice, *sure)
         raise CheckpointError("HF4505", freshness.words, at=at, next_steps=steps)
 
 

@@ -83,6 +83,8 @@ def beside_the_stream(applying: Applying, found: Target, plan_id: str) -> Applyi
     return replace(
         applying,
         records=open_records(place, found.settings),
+        # Only its own act writes there, with a Spark that it runs itself.
+        even_if_running=True,
         # Spark's id of the backfill is not the name under which the sink has its batches.
         ask_sink=None,
         run_bounded=lambda batches: _run_bounded(found, place, batches),

@@ -111,8 +111,9 @@ class _Original:
     ) -> _Original:
         """Look at the originals; raise where the plan is stale, or somebody works on them."""
         from holdfast.records.leases.taking import refuse_held
-        from holdfast.remedy.applying import refuse_query, refuse_stale
+        from holdfast.remedy.applying import refuse_stale
         from holdfast.remedy.rehearsal.contained import refuse_reaching_out
+        from holdfast.remedy.running import refuse_query
 
         refuse_reaching_out(plan)
         target = resolved(plan.request.target, project, storage_options)
@@ -120,7 +121,7 @@ class _Original:
         records.journal.refuse_unfinished()
         if not even_if_running:
             refuse_held(records.folder, "rehearse")
-            refuse_query(records)
+            refuse_query(records, may_override=True)
         refuse_stale(plan, plan_at(target, plan.request, project, storage_options))
         facts = facts_at(target, plan.request.target, storage_options)
         return cls(plan, target, facts, project, storage_options)

@@ -143,7 +143,7 @@ def finish_plan(
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
     _refuse_part(found, None, chosen, storage_options)
-    applying = applying_at(found, True, watch, progress, waiting, storage_options)
+    applying = applying_at(found, False, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
     done = applying.finish()
     left = open_backfills(found) if done.outcome == "nothing" else ()
@@ -175,7 +175,7 @@ def undo(
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
     _refuse_part(found, act, chosen, storage_options)
-    applying = applying_at(found, True, watch, progress, waiting, storage_options)
+    applying = applying_at(found, False, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
     plan_id = backfill_to_undo(found, act)
     if plan_id is None:

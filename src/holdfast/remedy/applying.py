@@ -15,19 +15,19 @@ from typing import Any
 
 from holdfast.backup.access import Records, alone
 from holdfast.backup.changes import sweep_leftovers
-from holdfast.backup.restoring import act_id, refuse_running
-from holdfast.backup.safety import look
+from holdfast.backup.restoring import act_id
 from holdfast.backup.settling import OpenStore, no_other_store, take_back
 from holdfast.checkpoint.verification import Progress
 from holdfast.crashpoints import reach
 from holdfast.errors import CheckpointError, NotFoundError, PlanError
 from holdfast.records.journal import RESTORE, Act, Event, JournalledAct, StepEntry
 from holdfast.records.leases.acting import Acting
-from holdfast.records.moments import epoch_seconds, moment_now
+from holdfast.records.moments import moment_now
 from holdfast.remedy.elsewhere import OpenElsewhere
 from holdfast.remedy.evidence import AskSink, evidence_entry, evidence_of
 from holdfast.remedy.plan import Plan, Step, decode_plan, encode_plan
 from holdfast.remedy.results import Applied, StepDone
+from holdfast.remedy.running import refuse_query
 from holdfast.remedy.steps import STEP_KINDS
 from holdfast.remedy.steps.work import (
     LastingKind,
@@ -90,9 +90,8 @@ class Applying:
             known = self._open(records)
             if known is not None and not _is_of(known, plan.id):
                 records.journal.refuse_unfinished()
+            self._refuse_query(may_override=True)
             if known is None:
-                if not self.even_if_running:
-                    refuse_query(self.records)
                 refuse_stale(plan, plan_again())
                 began = Act(
                     act_id(records, _now_ms()), plan.remedy.value, {"plan": encode_plan(plan)}
@@ -127,6 +126,7 @@ class Applying:
             known = self._open(records)
             if known is None:
                 return _nothing(records.location)
+            self._refuse_query()
             if known.act.kind == UNDO:
                 return self._take_back(known, acting, records)
             return self._forwards(plan_of_act(known), known, acting, records, "finished")
@@ -142,9 +142,11 @@ class Applying:
             if found is not None and act not in (None, found.act.id):
                 records.journal.refuse_unfinished()
             if found is not None and found.act.kind == UNDO:
+                self._refuse_query()
                 return self._take_back(found, acting, records)
             if found is not None:
                 self._refuse_lasting(found, acting, records)
+                self._refuse_query()
                 return self._backwards(found, found, acting, records)
             chosen = self._undoable(records, act)
             if chosen is None:
@@ -155,6 +157,7 @@ class Applying:
                                 at=records.location)  # fmt: skip
             _refuse_lost_backup(chosen, records)
             self._refuse_lasting(chosen, acting, records)
+            self._refuse_query()
             began = Act(act_id(records, _now_ms()), UNDO, {"undoes": chosen.act.id})
             records.journal.begin(began)
             return self._take_back(records.journal.read(began.id), acting, records)
@@ -290,6 +293,10 @@ class Applying:
         entry = evidence_entry(event, records.checkpoint, self.ask_sink)
         records.journal.append(known.act.id, entry)
 
+    def _refuse_query(self, *, may_override: bool = False) -> None:
+        if not self.even_if_running:
+            refuse_query(self.records, may_override=may_override)
+
     def _applied(self, plan_id: str) -> JournalledAct | None:
         """Return the act that applied a plan and is not undone; None where there is none."""
         acts = self.records.journal.acts()
@@ -358,26 +365,6 @@ class Applying:
             ),
             backup=str(backups[0]) if backups else None,
         )
-
-
-def refuse_query(records: Records) -> None:
-    """Raise HF4505 where a query seems to run that holds no lease.
-
-    What was written last by an act of ours, which ended since, was not written by a query.
-    """
-    present = look(records.checkpoint, lambda _: False)
-    if present.empty:
-        return
-    now_ms = _now_ms()
-    freshness = present.freshness(now_ms, by_trigger=False)
-    newest = next(iter(records.journal.acts()), None)
-    ended = None if newest is None or newest.ended_at is None else newest.ended_at
-    seconds = None if ended is None else epoch_seconds(ended)
-    if freshness is not None and seconds is not None:
-        written_ms = now_ms - freshness.age_ms
-        if written_ms <= seconds * 1000:
-            return
-    refuse_running(records, present, now_ms)
 
 
 def refuse_stale(plan: Plan, now: Plan) -> None:
