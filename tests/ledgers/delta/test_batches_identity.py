@@ -20,6 +20,7 @@ from holdfast.ledgers.delta.batches import (
     fence_before,
 )
 from holdfast.ledgers.delta.transactions import read_delta_ledger
+from holdfast.ledgers.identity import backfill_name, is_backfill, query_of
 from holdfast.storage.memory import MemoryReader
 from tests.ledgers.delta.deltaversions import (
     QUERY,
@@ -115,3 +116,22 @@ def test_the_page_tells_the_format() -> None:
     words |= {one.replace("#1", "#<n>") for one in (name.id, name.opening_id, name.fencing_id)}
     missing = sorted(word for word in words if f"`{word}`" not in page and f" {word} " not in page)
     assert missing == []
+
+
+def test_the_name_of_a_backfill_is_closed_and_opened_like_any_other() -> None:
+    """It is the query's for who clears the sink, and none of the query's own batches."""
+    name = backfill_name(QUERY, "backfill-0123456789abcdef")
+    first = Application(name, 0)
+    for one in (first, first.following):
+        assert decode_identifier(one.id).application == one
+    opened = decode_identifier(first.following.opening_id)
+    assert (opened.application, opened.opens) == (first.following, True)
+    assert decode_identifier(first.fencing_id).fences
+    known = {QUERY: 4, name: CLOSED, first.following.opening_id: 0}
+    assert batches_by_query(known) == {QUERY: 4}
+    assert (query_of(name), query_of(QUERY)) == (QUERY, QUERY)
+    assert (is_backfill(name), is_backfill(QUERY), is_backfill(f"{QUERY}+x")) == (
+        True,
+        False,
+        False,
+    )
