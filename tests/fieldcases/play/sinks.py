@@ -108,7 +108,7 @@ def kafka_sink_before_the_commit(stage: Stage) -> None:
 
     _delivered_by_a_program(stage, write)
     stage.declare(checkpoint="./program", sql=f"select {rows} from source",
-                  sink={"format": "kafka", "options": options})  # fmt: skip
+                  sink={"format": "kafka", "native": True, "options": options})  # fmt: skip
     _told_that_it_is_there(stage)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import time
 import uuid
 from collections.abc import Callable
 from typing import Any
 
 from tests.fieldcases.play.playing import play
 from tests.fieldcases.play.stage import Stage, named, passed_on
-from tests.parts.kafka import create_topic, delete_topic, produce
+from tests.parts.kafka import PATIENCE_SECONDS, create_topic, delete_topic, produce
 
 TABLE = {"format": "delta", "path": "./raw", "options": {"maxFilesPerTrigger": 1}}
 VALUES = (
@@ -18,11 +19,28 @@ VALUES = (
 )
 SECOND = {"format": "delta", "path": "./lake/second"}
 NEW = "./lake/second"
+LATER_MS = 600_000
+"""How much later the records of a topic that was created again are than those before."""
 
 
 def sends(stage: Stage, topic: str) -> Callable[[list[int]], None]:
     """Return what writes numbers into the one partition of a topic."""
     return lambda numbers: produce(stage.parts.broker(), topic, [str(one) for one in numbers])
+
+
+def sends_later(stage: Stage, topic: str) -> Callable[[list[int]], None]:
+    """Return what writes numbers into the topic as ten minutes later."""
+
+    def send(numbers: list[int]) -> None:
+        from confluent_kafka import Producer
+
+        producer = Producer({"bootstrap.servers": stage.parts.broker(), "linger.ms": 5})
+        moment = int(time.time() * 1000) + LATER_MS
+        for one in numbers:
+            producer.produce(topic, str(one).encode(), partition=0, timestamp=moment)
+        assert producer.flush(PATIENCE_SECONDS) == 0
+
+    return send
 
 
 def source(stage: Stage, topic: str, **options: str) -> dict[str, Any]:
@@ -78,6 +96,7 @@ def _topic_created_again(stage: Stage, files: int, code: str) -> None:
     topic = topic_read(stage)
     delete_topic(stage.parts.broker(), topic)
     create_topic(stage.parts.broker(), topic, 1)
+    stage.sending = sends_later(stage, topic)
     stage.arrive(files)
     _into_a_new_output(stage, code)
     stage.keeps({"format": "delta", "path": "./lake/orders"})
