@@ -73,7 +73,13 @@ def groups(made: Made) -> Counter[Any]:
     return Counter((number, "group") for number in range(0, made._number, 3))
 
 
-@pytest.mark.parametrize(("remedy", "shape", "kind"), [("replay", "distinct", "snapshot")])
+@pytest.mark.parametrize(
+    ("remedy", "shape", "kind"),
+    [
+        ("replay", "distinct", "snapshot"),
+        pytest.param("reset", "distinct", "snapshot", marks=pytest.mark.whole),
+    ],
+)
 def test_state_that_came_after_the_batch_was_taken_back(
     spark: Any, tmp_path: Path, remedy: str, shape: str, kind: str
 ) -> None:
@@ -116,3 +122,18 @@ def test_state_that_is_named_by_its_commit_is_not_replaced(spark: Any, tmp_path:
     made.arrive(4)
     assert run(made) == (0, [])
     assert rows(spark, made, SINK) == groups(made)
+
+
+@pytest.mark.whole
+def test_state_of_a_fixed_name_is_replaced_as_the_plan_says(spark: Any, tmp_path: Path) -> None:
+    """Nothing in the checkpoint tells that the task was late: a group comes twice."""
+    made = three_batches(tmp_path / "made", "distinct")
+    late = state(made, VERSION)
+    plan = holdfast.plan("job", "replay", {"from_batch": 1}, project=made.file).result
+    assert any("no executor of it is left" in note for note in plan.notes)
+    holdfast.apply(plan, project=made.file, even_if_running=True)
+    until_version_again(made)
+    written_late(made, late)
+    made.arrive(4)
+    assert run(made) == (0, [])
+    assert rows(spark, made, SINK) - groups(made) == Counter({(15, "group"): 1})

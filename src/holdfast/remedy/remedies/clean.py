@@ -14,6 +14,7 @@ from holdfast.remedy.drafting import backup_step, remove_step
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Effects
 from holdfast.storage.machine import is_abandoned
+from holdfast.storage.reading import FileKind
 from holdfast.wording import counted
 
 _LOGS = ("offsets/", "commits/", "sources/")
@@ -27,8 +28,22 @@ def plan_clean(facts: Facts, options: Mapping[str, str]) -> Draft:
     if not leftovers:
         raise PlanError("HF4611", "there are no leftovers in the checkpoint", at=facts.location)
     shown = f"remove {counted(len(leftovers), 'file')} that nothing reads"
-    steps = (backup_step(facts), remove_step(facts, leftovers, shown))
+    steps = (backup_step(facts), remove_step(facts, leftovers, shown, _empty_state(facts)))
     return Draft(steps, Effects(next_start="does what it would have done"))
+
+
+def _empty_state(facts: Facts) -> tuple[str, ...]:
+    """Return the folders of state, the innermost first, where no query has begun yet.
+
+    Spark refuses a first batch where it finds any.
+    """
+    picture = facts.subject.picture
+    if picture.newest_offsets_id is not None or not late_state(picture, facts.subject.recorded):
+        return ()
+    items = picture.layout.items
+    found = [path for path in items if path == "state" or path.startswith("state/")]
+    folders = [path for path in found if items[path].kind is FileKind.FOLDER]
+    return tuple(sorted(folders, key=lambda path: -path.count("/")))
 
 
 def _leftovers(facts: Facts) -> Iterator[str]:
