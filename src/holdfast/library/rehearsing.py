@@ -64,12 +64,12 @@ def rehearse(
     Nothing else is changed; the digests of the originals before and after prove it. Spark runs at
     most `batches` batches. `into` is an empty or new directory for the copies (default: a temporary
     one), which `keep` leaves there. `onto` names a scratch sink where none can be made: a function
-    `module:function`, a topic, or a schema of the database. Raises PlanError (HF4605) if something
+    `module:function`, or a topic. Raises PlanError (HF4605) if something
     changed since the plan was made.
 
     >>> import holdfast
     >>> made = holdfast.plan("demo/orders", "resume").result
-    >>> holdfast.rehearse(made).result.batches.pending
+    >>> holdfast.rehearse(made, even_if_running=True).result.batches.pending
     5
     """
     from holdfast.remedy.plan import Plan as PlanType
@@ -119,8 +119,9 @@ class _Original:
         target = resolved(plan.request.target, project, storage_options)
         records = records_at(target)
         records.journal.refuse_unfinished()
+        # The copy of a lease that is held would keep the plan from being applied there.
+        refuse_held(records.folder, "rehearse")
         if not even_if_running:
-            refuse_held(records.folder, "rehearse")
             refuse_query(records, may_override=True)
         refuse_stale(plan, plan_at(target, plan.request, project, storage_options))
         facts = facts_at(target, plan.request.target, storage_options)
@@ -255,7 +256,9 @@ class _Rehearsing:
                 there = self._afterwards(copies)
                 planned = self._facts(there, copies)
                 job = self._job(there)
-                ran = spark.run(job, self.batches, self.watch_run, self.progress)
+                ran = spark.run(
+                    job, self.batches, self.watch_run, self.progress, copies.scratch.count
+                )
                 after = self._facts(there, copies)
         else:
             applied, ran = self._applied(space, copies), None

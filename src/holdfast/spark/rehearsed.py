@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import HoldfastError
@@ -71,9 +72,14 @@ class SparkOnCopies:
         batches: int,
         watch: Watcher | None = None,
         progress: Progress | None = None,
+        count: Callable[[], int] | None = None,
     ) -> RunOnCopies:
-        """Judge the restart, then run at most so many batches; what fails is in the result."""
-        verdict, before = self._verdict(job), self._rows(job)
+        """Judge the restart, then run at most so many batches; what fails is in the result.
+
+        `count` counts the rows of the sink where Spark need not.
+        """
+        counted = count or partial(self._rows, job)
+        verdict, before = self._verdict(job), counted()
         told = watch or (lambda _event: None)
         if job.sink.native:
             # Nothing stands between Spark and its own sink: the stop comes after the batch.
@@ -82,7 +88,7 @@ class SparkOnCopies:
         answer, error = run_jobs(
             [job], self.wish, options, stopping=self.stopping, watch=told, progress=progress
         )
-        after = self._rows(job)
+        after = counted()
         return RunOnCopies(verdict, answer.result.jobs[0], error, answer.findings, before, after)
 
     def _stopping_after(self, batches: int, watch: Watcher) -> Watcher:

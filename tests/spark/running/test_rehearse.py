@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from typing import Any
 import pytest
 
 import holdfast
+from tests.parts.postgres import fresh_database
 from tests.spark.running.projects import Made
 from tests.spark.running.shapes import project, rows
 
@@ -77,3 +81,54 @@ def test_a_replay_is_seen_before_it_is_applied(
     assert (told.last_planned, told.last_committed) == (
         result.batches.last_planned, result.batches.last_committed,
     )  # fmt: skip
+
+
+def test_a_replay_into_postgresql_is_seen_in_a_schema_of_its_own(
+    spark: Any, tmp_path: Path, postgres: str
+) -> None:
+    """The table and its ledger stay as they are, and no schema is left."""
+    import psycopg
+
+    url = fresh_database(postgres)
+    made = filled(tmp_path / "made", "stateless", "postgres-append", url, batches=3)
+    seen = rows(spark, made, "postgres", url)
+    plan = holdfast.plan("job", "replay", {"from_batch": 1}, project=made.file).result
+    answer = rehearsed(made, plan)
+    result = answer.result
+    assert answer.findings == ()
+    assert (result.start.starts, result.start.ended) == (True, "finished")
+    assert (result.sink.before, result.sink.planned, result.sink.after) == (2, 0, 1)
+    assert (result.sink.rows_planned, result.sink.rows_after) == (4, seen.total())
+    assert rows(spark, made, "postgres", url) == seen
+    with psycopg.connect(url) as connection:
+        named = "select count(*) from pg_namespace where nspname like 'holdfast_rehearsal%'"
+        assert connection.execute(named).fetchone() == (0,)
+
+
+def test_a_start_that_fails_is_reported_with_its_error(spark: Any, tmp_path: Path) -> None:
+    """The exit status is the one that the run would have."""
+    made = filled(tmp_path / "made", "stateless", "parquet-append", batches=2)
+    file = tmp_path / "plan.json"
+    holdfast.plan("job", "replay", {"from_batch": 1}, output=file, project=made.file)
+    pipeline = made.folder / "shapes.py"
+    text = pipeline.read_text(encoding="utf-8")
+    broken = text.replace(
+        "def stateless(source):\n    return source\n",
+        "def stateless(source):\n"
+        "    return source.selectExpr('n', 'cast(raise_error(k) as string) as k')\n",
+    )
+    assert broken != text
+    pipeline.write_text(broken, encoding="utf-8")
+    before = everything(made.folder)
+    # Another process, as code that was imported once is not imported again.
+    words = ["rehearse", str(file), "--project", str(made.file), "--json"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "holdfast", *words], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 53, ran.stderr
+    document = json.loads(ran.stdout)
+    start = document["result"]["start"]
+    assert (start["starts"], start["ended"], start["batches"]) == (False, "failed", 0)
+    assert start["code"] in {one["code"] for one in document["findings"]}
+    assert f"holdfast explain {start['code']}" in document["next"][0]
+    assert everything(made.folder) == before

@@ -18,7 +18,7 @@ ON_SINK = frozenset({MARK, CLEAR, REWIND, FENCE})
 def refuse_reaching_out(plan: Plan) -> None:
     """Raise PlanError (HF4660) for a plan that is about more than one job and its checkpoint."""
     if plan.remedy is Remedy.BACKFILL:
-        message = "a backfill runs a query of its own beside the job, which is not copied"
+        message = "a backfill runs a query of its own next to the job, which is not copied"
         raise PlanError("HF4660", message, at=plan.target)
     jobs = [one.arguments.get("job", one.target) for one in plan.steps
             if one.act == "reset-downstream"]  # fmt: skip

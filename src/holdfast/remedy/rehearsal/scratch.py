@@ -7,6 +7,7 @@ meets in the copy what it would meet in the original.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +43,8 @@ class Scratch:
     drop: Callable[[], None] = _nothing
     """Removes what was made outside of the workspace."""
     notes: tuple[str, ...] = ()
+    count: Callable[[], int] | None = None
+    """Counts its rows without Spark; None where Spark counts them, or nobody does."""
     missing: str | None = None
     """Why there is none, so that neither steps on the sink nor a start are possible."""
 
@@ -56,6 +59,11 @@ def scratch_sink(
             message = f"the {sink.format} sink is copied into the workspace"
             raise PlanError("HF4663", message, at=onto, next_steps=("name no scratch sink",))
         return _copied_folder(job, sink.location, space, progress)
+    if sink.format == "postgres":
+        if onto is not None:
+            message = "the table is copied into a schema of its own"
+            raise PlanError("HF4663", message, at=onto, next_steps=("name no scratch sink",))
+        return _copied_table(job, space)
     if sink.format == "custom" and onto is not None:
         note = f"batches went to {onto} instead of the function of the job"
         return Scratch({("sink", "function"): onto}, onto, notes=(note,))
@@ -92,6 +100,34 @@ def _copied_folder(
     if job.sink.native and job.sink.format.lower() in FORMATS:
         rewrite_sink_log(copy, location)
     return Scratch({("sink", "path"): copy.url}, copy.shown, originals)
+
+
+def _copied_table(job: ReadyJob, space: Workspace) -> Scratch:
+    """Copy a table with its ledger into a new schema of the same database."""
+    from holdfast.ledgers.database.connection import postgres_address
+    from holdfast.ledgers.database.scratch import ScratchTable, fingerprint
+
+    sink = job.sink
+    assert sink.url is not None
+    assert sink.table is not None
+    address = postgres_address(sink.url, sink.table, sink.options, sink.at)
+    table = ScratchTable(address, f"holdfast_rehearsal_{uuid.uuid4().hex[:12]}")
+    space.note_scratch(table.shown)
+    before = fingerprint(address)
+    table.copy()
+    original = Copied(
+        what="table",
+        location=address.shown,
+        files=before.rows,
+        size_bytes=None,
+        digest=before.digest,
+        digest_now=lambda: fingerprint(address).digest,
+    )
+    note = "triggers of the table are not copied, and did not run"
+    return Scratch(
+        {("sink", "table"): table.written}, table.shown, (original,), table.drop, (note,),
+        count=table.rows,
+    )  # fmt: skip
 
 
 def _local(location: Location) -> Path | None:
