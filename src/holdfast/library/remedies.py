@@ -145,11 +145,12 @@ def finish_plan(
     _refuse_part(found, None, chosen, storage_options)
     applying = applying_at(found, False, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
-    done = applying.finish()
-    left = open_backfills(found) if done.outcome == "nothing" else ()
-    for plan_id in left:
-        done = beside_the_stream(applying, found, plan_id).finish()
-    return _applied("apply", done, found)
+    left = open_backfills(found)
+    if not left or applying.records.journal.unfinished() is not None:
+        return _applied("apply", applying.finish(), found)
+    # The job may run, and then it holds its lease.
+    done = [beside_the_stream(applying, found, plan_id).finish() for plan_id in left]
+    return _applied("apply", done[-1], found)
 
 
 @names_target

@@ -11,6 +11,7 @@ import pytest
 
 import holdfast
 from holdfast.errors import HoldfastError
+from holdfast.records.leases.acting import acting
 from tests.remedy.plans import killed_at
 from tests.remedy.played import MOMENT_MS, QUERY, Played, played
 
@@ -228,8 +229,9 @@ def test_an_edited_declaration_does_not_change_how_rows_are_written(
     text = made.file.read_text(encoding="utf-8")
     assert was in text
     made.file.write_text(text.replace(was, becomes), encoding="utf-8")
+    # The lease of the job is somebody else's: the stream runs.
     for act in (lambda: apply(made, given), lambda: holdfast.finish_plan("job", project=made.file)):
-        with pytest.raises(HoldfastError) as caught:
+        with acting(made.records, "run"), pytest.raises(HoldfastError) as caught:
             act()
         assert caught.value.code.number == "HF4647"
     assert not (made.folder / "lake").joinpath("t").exists()
