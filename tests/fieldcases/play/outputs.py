@@ -19,12 +19,6 @@ def rows_of(spark: Any, folder: Path, sink: dict[str, Any]) -> Counter[tuple[Any
     if form == "custom":
         lines = (folder / "delivered.json").read_text(encoding="utf-8").splitlines()
         return Counter((one["n"], one["k"]) for one in map(json.loads, lines))
-    if form == "kafka":
-        options = dict(sink["options"])
-        options["subscribe"] = options.pop("topic")
-        topic = spark.read.format("kafka").options(**options).load()
-        values = [json.loads(bytes(row[0])) for row in topic.select("value").collect()]
-        return Counter((one["n"], one["k"]) for one in values)
     place = folder / sink["path"]
     if form == "delta":
         found = spark.read.format("delta").load(str(place)).select("n", "k").collect()

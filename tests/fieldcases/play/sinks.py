@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,6 @@ import psycopg
 
 from tests.fieldcases.play.playing import play
 from tests.fieldcases.play.stage import SCHEMA, Stage, named
-from tests.parts.kafka import create_topic
 
 FILES = {"format": "parquet", "path": "./lake/orders"}
 NATIVE = {**FILES, "native": True}
@@ -93,22 +91,6 @@ def table_append_before_the_commit(stage: Stage) -> None:
         connection.execute("create table orders (n bigint, k text)")
     _adopted(stage, INSERT.replace("URL", url))
     stage.instead = {"format": "postgres", "url": url, "table": "orders"}
-    _told_that_it_is_there(stage)
-
-
-@play(83, how="the Kafka sink of a program got a batch, and it died before the commit")
-def kafka_sink_before_the_commit(stage: Stage) -> None:
-    topic = f"out-{uuid.uuid4().hex[:8]}"
-    create_topic(stage.parts.broker(), topic, 1)
-    options = {"kafka.bootstrap.servers": stage.parts.broker(), "topic": topic}
-    rows = "to_json(struct(n, k)) as value"
-
-    def write(read: Any) -> Any:
-        return read.selectExpr(rows).writeStream.format("kafka").options(**options)
-
-    _delivered_by_a_program(stage, write)
-    stage.declare(checkpoint="./program", sql=f"select {rows} from source",
-                  sink={"format": "kafka", "native": True, "options": options})  # fmt: skip
     _told_that_it_is_there(stage)
 
 

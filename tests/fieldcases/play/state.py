@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import time
 from typing import Any
 
 from tests.fieldcases.play.logs import ATTEMPT
 from tests.fieldcases.play.playing import play
 from tests.fieldcases.play.queries import ROCKS, totals
 from tests.fieldcases.play.stage import Stage
-
-PATIENCE_SECONDS = 120
 
 
 def backed_up(stage: Stage, **job: Any) -> None:
@@ -50,21 +47,6 @@ def oldest_delta_empty(stage: Stage) -> None:
     stage.plan_of("HF2221")
 
 
-@play(42, how="the newest snapshot is damaged, and every delta is there")
-def snapshot_damaged(stage: Stage) -> None:
-    conf = {"spark.sql.streaming.stateStore.minDeltasForSnapshot": "2"}
-    totals(stage, conf=conf)
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not list(stage.path("state/0/0").glob("*.snapshot")):
-        assert time.monotonic() < deadline
-        stage.arrive()
-        stage.run_before()
-    snapshot = stage.newest("state/0/0/*.snapshot")
-    content = stage.path(snapshot).read_bytes()
-    stage.overwrite(snapshot, content[: len(content) // 2])
-    stage.plan_of("HF2316")
-
-
 @play(44, how="RocksDB: a table has another size than its snapshot says; a backup has it")
 def rocksdb_table_cut(stage: Stage) -> None:
     backed_up(stage, conf=ROCKS)
@@ -101,13 +83,6 @@ def rocksdb_zip_cut(stage: Stage) -> None:
 @play(50, how="a clean-up removed the whole state/; a backup has it")
 def state_removed(stage: Stage) -> None:
     backed_up(stage)
-    shutil.rmtree(stage.path("state"))
-    stage.plan_of("HF2221")
-
-
-@play(50, how="a clean-up removed the whole state/, and there is no backup")
-def state_removed_for_good(stage: Stage) -> None:
-    totals(stage)
     shutil.rmtree(stage.path("state"))
     stage.plan_of("HF2221")
 
