@@ -18,7 +18,11 @@ from tests.spark.running.shapes import project, rows
 pytestmark = pytest.mark.spark
 
 SINK = "delta-append"
-SHAPES = ("numbered",)
+ALWAYS = "numbered"
+SHAPES = [
+    ALWAYS,
+    *(pytest.param(f"pairs-format-{one}", marks=pytest.mark.whole) for one in (3, 4)),
+]
 
 
 def run(made: Made) -> tuple[int, list[str]]:
