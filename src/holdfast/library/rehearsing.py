@@ -125,6 +125,7 @@ class _Original:
             refuse_query(records, may_override=True)
         refuse_stale(plan, plan_at(target, plan.request, project, storage_options))
         facts = facts_at(target, plan.request.target, storage_options)
+        refuse_reaching_out(plan, facts.job)
         return cls(plan, target, facts, project, storage_options)
 
     @property

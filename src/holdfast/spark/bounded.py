@@ -38,14 +38,14 @@ _CLEANING = "cleansource"
 
 
 def run_bounded(
-    job: ReadyJob, checkpoint: Location, batches: BoundedBatches, wish: SessionOptions
+    job: ReadyJob, checkpoint: Location, batches: BoundedBatches, session: SessionOptions
 ) -> int:
     """Run every batch that is not committed yet, and return how many rows were written.
 
     Raise HoldfastError where one fails; the batches before it are committed.
     """
     batches.fits(job.sink)
-    with planning(wish) as context:
+    with planning(session) as context:
         return _run(beside_the_stream(job, batches), checkpoint, batches, context)
 
 

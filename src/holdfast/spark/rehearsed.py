@@ -63,7 +63,7 @@ def _left_alone(source: ReadySource) -> ReadySource:
 class SparkOnCopies:
     """An open Spark in which everything of a rehearsal is done."""
 
-    wish: SessionOptions
+    session: SessionOptions
     stopping: Stopping
 
     def run(
@@ -84,9 +84,9 @@ class SparkOnCopies:
         if job.sink.native:
             # Nothing stands between Spark and its own sink: the stop comes after the batch.
             told = self._stopping_after(batches, told)
-        options = RunOptions(settings=self.wish.conf, most_batches=batches)
+        options = RunOptions(settings=self.session.conf, most_batches=batches)
         answer, error = run_jobs(
-            [job], self.wish, options, stopping=self.stopping, watch=told, progress=progress
+            [job], self.session, options, stopping=self.stopping, watch=told, progress=progress
         )
         after = counted()
         return RunOnCopies(verdict, answer.result.jobs[0], error, answer.findings, before, after)
@@ -101,7 +101,7 @@ class SparkOnCopies:
 
     def _verdict(self, job: ReadyJob) -> str | None:
         try:
-            (checked,) = check_jobs([job], self.wish, release=None, accepted=frozenset())
+            (checked,) = check_jobs([job], self.session, release=None, accepted=frozenset())
         except HoldfastError:
             return None
         return checked.verdict.value
@@ -113,7 +113,7 @@ class SparkOnCopies:
             return None
         from pyspark.errors import PySparkException
 
-        with planning(self.wish) as context:
+        with planning(self.session) as context:
             try:
                 read = context.session.read.format(sink.format).options(**sink.options)
                 return read.load(sink.path).count()
@@ -122,12 +122,12 @@ class SparkOnCopies:
 
 
 @contextmanager
-def spark_for(wish: SessionOptions, stopping: Stopping) -> Iterator[SparkOnCopies]:
+def spark_for(session: SessionOptions, stopping: Stopping) -> Iterator[SparkOnCopies]:
     """Open one Spark for a whole rehearsal, or use the one that is open."""
     with handlers_kept():
-        opened = planning(wish)
+        opened = planning(session)
         opened.__enter__()
     try:
-        yield SparkOnCopies(wish, stopping)
+        yield SparkOnCopies(session, stopping)
     finally:
         opened.__exit__(None, None, None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -64,6 +66,20 @@ def test_a_backfill_is_not_tried() -> None:
     plan = plan_of(Draft((), Effects()), Request(Remedy.BACKFILL, "job"), "/orders", "job", {})
     with pytest.raises(PlanError) as caught:
         refuse_reaching_out(plan)
+    assert caught.value.code == "HF4660"
+
+
+@pytest.mark.parametrize(("path", "refused"), [(None, True), ("./out", False)])
+def test_a_new_table_of_a_database_is_not_tried(path: str | None, refused: bool) -> None:
+    """A new directory lies in the workspace; a new table would lie next to the real ones."""
+    job: Any = SimpleNamespace(sink=SimpleNamespace(path=path))
+    request = Request(Remedy.RESET, "job", {"output": "keep-new:elsewhere"})
+    plan = plan_of(Draft((), Effects()), request, "/orders", "job", {})
+    if not refused:
+        refuse_reaching_out(plan, job)
+        return
+    with pytest.raises(PlanError) as caught:
+        refuse_reaching_out(plan, job)
     assert caught.value.code == "HF4660"
 
 

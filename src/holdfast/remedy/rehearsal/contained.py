@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from holdfast.errors import PlanError
+from holdfast.jobs.ready import ReadyJob
 from holdfast.remedy.plan import Draft, Plan, Remedy, Request, Step, plan_of
 from holdfast.remedy.steps.sink import CLEAR, FENCE, MARK, REWIND
 
@@ -15,8 +16,8 @@ ON_SINK = frozenset({MARK, CLEAR, REWIND, FENCE})
 """Kinds of steps that are done on the sink."""
 
 
-def refuse_reaching_out(plan: Plan) -> None:
-    """Raise PlanError (HF4660) for a plan that is about more than one job and its checkpoint."""
+def refuse_reaching_out(plan: Plan, job: ReadyJob | None = None) -> None:
+    """Raise PlanError (HF4660) for a plan that reaches beyond what is copied."""
     if plan.remedy is Remedy.BACKFILL:
         message = "a backfill runs a query of its own next to the job, which is not copied"
         raise PlanError("HF4660", message, at=plan.target)
@@ -26,6 +27,9 @@ def refuse_reaching_out(plan: Plan) -> None:
         message = f"it also resets {', '.join(jobs)}, and only one job is copied"
         steps = ("make a plan that resets this job alone, and rehearse that",)
         raise PlanError("HF4660", message, at=plan.target, next_steps=steps)
+    if job is not None and job.sink.path is None and new_output(plan.request) is not None:
+        message = "the new output is a table of a database, and only the declared one is copied"
+        raise PlanError("HF4660", message, at=plan.target)
 
 
 def request_on_copies(request: Request, elsewhere: Path, name: str) -> Request:
