@@ -314,3 +314,10 @@ def test_a_time_that_nobody_can_wait_for_is_a_usage_error(
     place = sample("stateless", "4.3.0").extract(tmp_path)
     shown = holdfast(*words, value, str(place), "--json")
     assert (shown.status, shown.document["error"]["code"]) == (2, "HF1001")
+
+
+def test_the_help_of_a_remedy_is_named_where_its_options_are_wrong() -> None:
+    """Each remedy has options of its own, which the help of `plan` does not show."""
+    shown = holdfast("plan", "reset", "orders")
+    assert (shown.status, "holdfast plan reset --help" in shown.err) == (2, True)
+    assert "holdfast plan --help" in holdfast("plan", "rest", "orders").err

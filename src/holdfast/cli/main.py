@@ -195,7 +195,7 @@ def _report(words: list[str], error: HoldfastError) -> int:
 
     command = next((word for word in words if word in COMMANDS), "holdfast")
     if command != "holdfast":
-        own = f"holdfast {command} --help"
+        own = f"holdfast {' '.join((command, *_below(command, words)))} --help"
         error.next_steps = tuple(own if one == _HELP else one for one in error.next_steps)
     as_json = "--json" in words and not isinstance(error, OutputError)
     try:
@@ -206,6 +206,15 @@ def _report(words: list[str], error: HoldfastError) -> int:
         with suppress(OutputError), closed_pipe_ignored(sys.stderr):
             report_error(error, command, as_json=False)
     return error.exit_status
+
+
+def _below(command: str, words: list[str]) -> list[str]:
+    """Return the name of the remedy, which has a help of its own, behind `plan`."""
+    if command != "plan":
+        return []
+    from holdfast.remedy.plan import Remedy
+
+    return [word for word in words if word in {one.value for one in Remedy}][:1]
 
 
 def _unforeseen(error: Exception) -> HoldfastError:

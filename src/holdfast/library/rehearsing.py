@@ -73,6 +73,7 @@ def rehearse(
     5
     """
     from holdfast.remedy.plan import Plan as PlanType
+    from holdfast.remedy.rehearsal.workspace import refuse_inside
 
     if batches < 1:
         raise UsageError("HF1001", f"batches is {batches}; it must be at least 1")
@@ -82,6 +83,8 @@ def rehearse(
     asked = stopping or Stopping()
     rehearsing = _Rehearsing(original, batches, offline, asked, watch, watch_run, progress)
     target = None if into is None else Path(into)
+    if target is not None:
+        refuse_inside(target, original.folders)
     result, findings, ending = rehearsing.run(target, onto, keep=keep)
     file = None if isinstance(plan, PlanType) else str(plan)
     steps = _next_steps(result, file)
@@ -127,6 +130,19 @@ class _Original:
         facts = facts_at(target, plan.request.target, storage_options)
         refuse_reaching_out(plan, facts.job)
         return cls(plan, target, facts, project, storage_options)
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Every folder of this machine that a rehearsal copies, or that the job reads."""
+        from holdfast.records.folder import records_beside
+
+        job = self.facts.job
+        places = [self.target.location, records_beside(self.target.location)]
+        if job is not None:
+            places += [] if job.sink.location is None else [job.sink.location]
+            places += [parse_location(one.path) for one in job.sources if one.path is not None]
+        found = map(local_folder, places)
+        return tuple(one for one in found if one is not None)
 
     @property
     def name(self) -> str:

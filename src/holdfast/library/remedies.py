@@ -108,12 +108,14 @@ def apply(
     >>> holdfast.apply(made).result.outcome
     'nothing'
     """
+    from holdfast.remedy.applying import refuse_other_target
     from holdfast.remedy.plan import Plan as PlanType
 
     given = plan if isinstance(plan, PlanType) else read_plan_file(Path(plan))
     chosen = ProjectChoice.of(project, profile)
     target = resolved(given.request.target, chosen, storage_options)
     applying = applying_at(target, even_if_running, watch, progress, waiting, storage_options)
+    refuse_other_target(given, applying.records.location)
     applying = _with_parts(applying, chosen, storage_options)
     if given.remedy.value == BACKFILL:
         applying = beside_the_stream(applying, target, given.id)

@@ -367,13 +367,18 @@ class Applying:
         )
 
 
+def refuse_other_target(plan: Plan, location: str) -> None:
+    """Raise HF4605 where the target of a plan is another checkpoint here, as in another project."""
+    if location != plan.target:
+        message = f"the plan is for {plan.target}; here {plan.request.target} is {location}"
+        raise PlanError("HF4605", message, at=plan.target)
+
+
 def refuse_stale(plan: Plan, now: Plan) -> None:
     """Raise HF4605 where planning again, `now`, gives another plan than the one that was read."""
     if now.id == plan.id:
         return
-    if now.target != plan.target:
-        message = f"the plan is for {plan.target}; here {plan.request.target} is {now.target}"
-        raise PlanError("HF4605", message, at=plan.target)
+    refuse_other_target(plan, now.target)
     names = {*plan.looked_at, *now.looked_at}
     changed = sorted(one for one in names if plan.looked_at.get(one) != now.looked_at.get(one))
     shown = ", ".join(changed) or "the steps that follow from it"

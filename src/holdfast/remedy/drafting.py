@@ -99,9 +99,10 @@ def restore_step(
 
 def note_step(facts: Facts, through: int | None, *, every_query: bool = False) -> Step:
     """Return the step that notes which batches no longer count, of this query or of every one."""
-    left = "no batch" if through is None else f"batches up to {through}"
     of = "any query" if every_query else "this query"
-    detail = f"note that of earlier runs {left} of {of} still count"
+    detail = f"note that no batch of {of} from earlier runs counts any more"
+    if through is not None:
+        detail = f"note that of {of} only the batches up to {through} of earlier runs count"
     arguments = {} if through is None else {"through": str(through)}
     if every_query:
         arguments["every_query"] = "true"

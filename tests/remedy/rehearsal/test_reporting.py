@@ -121,6 +121,22 @@ def test_a_place_that_is_taken_is_refused(tmp_path: Path, kind: str) -> None:
     assert kept.read_text(encoding="utf-8") == "kept"
 
 
+@pytest.mark.parametrize("place", ["checkpoint", "records", "output"])
+def test_a_place_inside_of_an_original_is_refused(tmp_path: Path, place: str) -> None:
+    """What a killed rehearsal leaves there would be taken for a part of it."""
+    made = played(tmp_path / "p")
+    plan, before = retired(made), everything(made.folder)
+    inside = {
+        "checkpoint": made.checkpoint,
+        "records": made.checkpoint.parent / ".holdfast" / made.checkpoint.name,
+        "output": made.output / "below",
+    }[place]
+    with pytest.raises(HoldfastError) as caught:
+        holdfast.rehearse(plan, into=inside / "copies", project=made.file)
+    assert code_of(caught) == ("HF4663", 2)
+    assert everything(made.folder) == before
+
+
 def test_the_workspace_is_removed_after_a_failure(
     tmp_path: Path, own_temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,13 +111,15 @@ def _draw_place(place: JournalPlace, console: Console) -> None:
     if not place.acts:
         console.print("  nothing was applied, restored or undone here")
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), header_style="underline")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
     for title in ("act", "kind", "state", "began", "by", "steps done"):
-        table.add_column(title, overflow="fold")
+        table.add_column(title, overflow="fold", no_wrap=title in ("act", "began"))
     for act in place.acts:
         done = sum(1 for step in act.steps if step.event in ("done", "undoing"))
         steps = f"{done} of {len(act.steps)}" if act.steps else ""
-        table.add_row(act.id, act.kind, act.state, act.at or "", act.by or "", steps)
+        table.add_row(
+            act.id, act.kind, act.state, (act.at or "")[:16].replace("T", " "), act.by or "", steps
+        )
     console.print(table)
 
 

@@ -192,8 +192,11 @@ def check_records(picture: Picture, recorded: Recorded) -> tuple[Finding, ...]:
 def with_records(
     found: Iterable[Finding], picture: Picture, recorded: Recorded
 ) -> tuple[Finding, ...]:
-    """Return what was found with what the records add; the marker of a retired job is no damage."""
-    if recorded.retirement is not None:
+    """Return what was found with what the records add.
+
+    The marker that stands in `metadata` for a retired job, or during an act, is no damage.
+    """
+    if recorded.retirement is not None or recorded.act is not None:
         found = (one for one in found if one.place.file != "metadata")
     told = check_records(picture, recorded)
     if any(one.code == "HF2352" for one in told):

@@ -159,7 +159,9 @@ def look_at_kept(
     """
     run = recorded.run_of(picture)
     query_id = picture.query.id if picture.query is not None else run.query_id if run else None
-    if run is None or query_id is None:
+    # After a reset the copies are of the query before, and the next one has none yet.
+    is_over = recorded.was_reset and picture.query is None
+    if run is None or query_id is None or is_over:
         return NOTHING_KEPT
     copies: dict[int, bytes] = {}
     failures: dict[int, HoldfastError] = {}

@@ -11,7 +11,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -111,6 +111,15 @@ def leftovers(parent: Path | None = None) -> tuple[Leftover, ...]:
         if mark is not None and _is_over(mark):
             found.append(Leftover(folder, mark))
     return tuple(found)
+
+
+def refuse_inside(into: Path, originals: Iterable[Path]) -> None:
+    """Raise PlanError (HF4663) for a workspace inside of what is copied, or read by the job."""
+    folder = into.absolute().resolve()
+    for one in originals:
+        if folder.is_relative_to(one.resolve()):
+            message = f"it is inside of {one}, which a rehearsal only reads"
+            raise PlanError("HF4663", message, at=str(into))
 
 
 def _made(into: Path | None) -> tuple[Path, bool]:

@@ -35,7 +35,12 @@ _BESIDE = frozenset({Remedy.RESUME, Remedy.REPAIR, Remedy.CLEAN, Remedy.BACKFILL
 
 
 def make_plan(facts: Facts, request: Request) -> Plan:
-    """Return the plan of a remedy; raise PlanError where it is refused."""
+    """Return the plan of a remedy; raise PlanError where it is refused.
+
+    Raise CheckpointError (HF4606) while an act is neither finished nor undone: what it has left so
+    far looks like damage, and is none.
+    """
+    facts.records.journal.refuse_unfinished()
     retired = facts.subject.recorded.retirement
     if retired is not None:
         message = f"the job was retired at {retired.at} by {retired.by}"

@@ -16,10 +16,12 @@ from holdfast.errors import HoldfastError, PlanError
 from holdfast.jobs.discovery import load_project
 from holdfast.jobs.readying import ready_job
 from holdfast.records.folder import records_of
+from holdfast.records.offsetcopies import OffsetCopies
 from holdfast.running.admission import refuse_given_up
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from tests.backup.folders import tree_of
+from tests.diagnosis.doctor.recording import a_run, records_beside, write_runs
 from tests.drawing import draw
 from tests.ledgers.files.test_manifests import QUERY, deliver, local
 from tests.remedy.plans import killed_at
@@ -64,6 +66,41 @@ def test_an_applied_reset_leaves_an_empty_checkpoint_and_an_archive(project: Pro
     assert project.undo().outcome == "undone"
     assert tree_of(project.checkpoint) == files
     assert project.output.state["rows"] == [1, 2, 3]
+
+
+def test_after_a_reset_nothing_is_found_and_nothing_is_repaired(project: Project) -> None:
+    """The copies that runs kept of offsets are of the query before."""
+    query_id = json.loads((project.checkpoint / "metadata").read_text(encoding="utf-8"))["id"]
+    copies = OffsetCopies(records_beside(project.checkpoint))
+    for batch in range(3):
+        content = (project.checkpoint / f"offsets/{batch}").read_bytes()
+        copies.keep(query_id, batch, content)
+    write_runs(project.checkpoint, a_run(query_id=query_id, last_batch=0))
+    project.apply(project.plan())
+
+    answer = holdfast.doctor("ingest", project=project.file)
+
+    assert [one.code for one in answer.findings if one.code == "HF2342"] == []
+    assert [step for step in answer.next_steps if "plan repair" in step] == []
+    with pytest.raises(PlanError) as refused:
+        project.plan("repair")
+    assert refused.value.code in ("HF4611", "HF4618")
+
+
+@pytest.mark.parametrize("remedy", ["resume", "repair", "clean", "replay", "reset", "retire"])
+def test_an_interrupted_act_is_settled_before_anything_else_is_planned(
+    project: Project, remedy: str
+) -> None:
+    """What it replaced looks like damage, and must not be repaired."""
+    project.output.refuses = True
+    with pytest.raises(PlanError):
+        project.apply(project.plan())
+    with pytest.raises(HoldfastError) as refused:
+        project.plan(remedy, **({"from_batch": "1"} if remedy == "replay" else {}))
+    assert refused.value.code == "HF4606"
+    found = {one.code for one in holdfast.doctor("ingest", project=project.file).findings}
+    assert "HF4606" in found
+    assert not {code for code in found if code.startswith(("HF21", "HF220"))}
 
 
 def test_a_changed_copy_in_the_archive_keeps_the_checkpoint(project: Project) -> None:
