@@ -179,6 +179,12 @@ TESTS: dict[tuple[str, str], Test] = {
         "test_the_starting_options_of_a_reset_take_the_place_of_the_declared_ones",
         "the job is declared, and its first start gets the options of the reset",
     ),
+    ("HF3034", "put the file back under its old path, byte-identical, then start again"): Test(
+        f"{_RUNNING}/test_lost_files.py::"
+        "test_a_batch_runs_again_only_with_every_file_that_it_had_read",
+        "a file of the pending batch was removed before the batch ran again",
+        "every row is there once",
+    ),
     ("HF5212", "name what stays as it is in the session: holdfast.run(…, keep_settings=[…])"): Test(
         f"{_SESSION}test_settings_that_differ_have_to_be_named_to_be_kept",
         "the open session has another master, setting or jar than the one declared",

@@ -338,4 +338,13 @@ GUARD_CODES: tuple[Code, ...] = (
         ),
         exit_status=30,
     ),
+    Code(
+        "HF3034",
+        "the batch that runs again needs a file that the source no longer has",
+        "Spark lists the files of the batch once more and leaves out what is gone, without an "
+        "error: the batch would be committed without the rows of that file. Only "
+        "spark.sql.files.ignoreMissingFiles: true in spark.conf says that they may be missing",
+        ("put the file back under its old path, byte-identical, then start again",),
+        exit_status=30,
+    ),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.answers import plain
 from holdfast.backup.access import Records
 from holdfast.diagnosis.inspection.result import Inspection
+from holdfast.diagnosis.inspection.sourcefiles import NamesIn
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import PlanError
 from holdfast.findings import Finding, Severity
@@ -20,9 +21,6 @@ from holdfast.remedy.elsewhere import Elsewhere
 from holdfast.remedy.outputs import NOT_LOOKED, OutputSeen
 from holdfast.storage.location import Location, canonical
 from holdfast.storage.reading import FileKind
-
-NamesIn = Callable[[str], "frozenset[str] | None"]
-"""Names what is directly in a folder, by its path or URL; None where it cannot be listed."""
 
 
 def unlisted(_folder: str) -> None:

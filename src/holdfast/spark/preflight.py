@@ -29,7 +29,8 @@ from holdfast.diagnosis.inspection.keptoffsets import (
 )
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
 from holdfast.diagnosis.inspection.sink.gone import sink_before
-from holdfast.errors import CheckpointError, RefusedError, StorageError
+from holdfast.diagnosis.inspection.sourcefiles import files_of_batch, look_for
+from holdfast.errors import CheckpointError, HoldfastError, RefusedError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
 from holdfast.jobs.registry import remember_checkpoint
@@ -54,15 +55,16 @@ from holdfast.spark.session.opening import session_for
 from holdfast.spark.sinks.native import NativeSink
 from holdfast.spark.sinks.opening import open_sink
 from holdfast.spark.sinks.sink import BatchSink, JobSink, offsets_in_sink
-from holdfast.storage.location import canonical
+from holdfast.storage.location import canonical, parse_location
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
+_MAY_BE_MISSING = "spark.sql.files.ignoreMissingFiles"
 _KEEP = "holdfast backup TARGET keeps what is there now"
 
 
@@ -287,6 +289,41 @@ def statement_about_pending(
     message = f"batch {pending} of the adopted checkpoint is pending, and the {sink.kind} sink "
     message += "can't tell whether it holds it"
     raise RefusedError("HF3009", message, at=inspection.location)
+
+
+def refuse_lost_files(
+    picture: Picture,
+    sight: SinkState,
+    statement: Statement | None,
+    job: ReadyJob,
+    session: SparkSession,
+) -> None:
+    """Raise HF3034 where the batch that runs again needs files that are gone.
+
+    Not where the sink has the batch already, and where a setting says that files may be missing.
+    """
+    pending, held = picture.pending, sight.held.value
+    is_delivered = statement is not None and statement.delivered
+    if pending is None or is_delivered or (held is not None and held >= pending):
+        return
+    if str(session.conf.get(_MAY_BE_MISSING, "false")).lower() == "true" or any(
+        name.lower() == "ignoremissingfiles" and value.lower() == "true"
+        for source in job.sources
+        for name, value in source.options.items()
+    ):
+        return
+
+    def names_in(folder: str) -> frozenset[str] | None:
+        try:
+            return open_reader(parse_location(folder), job.settings).names("")
+        except HoldfastError:
+            return None  # Spark may reach what this machine cannot read.
+
+    gone = look_for(files_of_batch(picture, pending), names_in).gone
+    if gone:
+        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        message = f"batch {pending} runs again and needs {gone[0]}{more}, which is gone"
+        raise RefusedError("HF3034", message, at=job.checkpoint.shown)
 
 
 def _is_ours(records: RecordsFolder, query_id: str, pending: int, entry: bytes) -> bool:

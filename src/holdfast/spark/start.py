@@ -50,6 +50,7 @@ from holdfast.spark.preflight import (
     first_batch,
     read_checkpoint,
     refuse_changed_offsets,
+    refuse_lost_files,
     refuse_other_offsets,
     remember_place,
     start_facts,
@@ -125,6 +126,7 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
             statement = statement_about_pending(
                 inspection, sink, facts.sight, records, checkpoint, options
             )
+            refuse_lost_files(picture, facts.sight, statement, job, frame.sparkSession)
             findings += (*remember_place(job), *options.noted)
             lease, renumbered = _above_the_sink(lease, facts.sight)
         # What fails from here on is in the record of the run, and no attempt any more.

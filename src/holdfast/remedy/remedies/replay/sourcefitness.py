@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 from holdfast.checkpoint.layout import folder_of, matching_position
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import explained
 from holdfast.checkpoint.recovery.logs import file_log_offset
+from holdfast.diagnosis.inspection.sourcefiles import look_for
 from holdfast.diagnosis.inspection.sources import Partition, stored_partitions
 from holdfast.errors import DecodeError, PlanError
 from holdfast.format.logs.filelog import effective_interval, needed_ids
@@ -105,30 +105,14 @@ def _refuse_lost_files(
     start = file_log_offset(before, earlier) if before and earlier is not None else None
     begin = -1 if start is None else start
     wanted = {item.path for log in logs.values() for item in log.items if item.log_offset > begin}
-    gone = sorted(_gone(facts, wanted))
-    if gone:
+    looked = look_for(wanted, facts.names_in)
+    for one in looked.unlisted:
+        message = f"{one} cannot be listed, so that it is unknown which files are there"
+        raise PlanError("HF4603", message, at=facts.location, why=_UNKNOWN)
+    if gone := looked.gone:
         more = f" (and {len(gone) - 1} more)" if len(gone) > 1 else ""
         message = f"source {read.name} no longer has {gone[0]}{more}"
         raise PlanError("HF4612", message, at=facts.location, why=_GONE)
-
-
-def _gone(facts: Facts, paths: set[str]) -> Iterator[str]:
-    by_folder: dict[str, list[str]] = {}
-    for path in paths:
-        folder, _, name = _spelled(path).rpartition("/")
-        by_folder.setdefault(folder, []).append(name)
-    for folder, names in by_folder.items():
-        there = facts.names_in(folder)
-        if there is None:
-            message = f"{folder} cannot be listed, so that it is unknown which files are there"
-            raise PlanError("HF4603", message, at=facts.location, why=_UNKNOWN)
-        yield from (f"{folder}/{name}" for name in names if name not in there)
-
-
-def _spelled(path: str) -> str:
-    """Return the path of a local file, the URL of any other, with nothing escaped."""
-    plain = unquote(path)
-    return f"/{plain.removeprefix('file:').lstrip('/')}" if plain.startswith("file:") else plain
 
 
 def _refuse_lost_versions(facts: Facts, read: _SourceRead) -> None:
