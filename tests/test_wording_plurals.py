@@ -21,6 +21,7 @@ _COUNTED = re.compile(
 _NEVER_ONE = {
     "backup/store.py": {"len(found)"},
     "answers.py": {"self.status"},
+    "cli/drawing/rehearsal.py": {"counted(len(done.steps), 'step')"},
     "cli/drawing/state.py": {"shown"},
     "demonstration/story.py": {"FILES", "LINES", "job"},
     "diagnosis/checks/declared/declarations.py": {"uses", "len(declared)"},
@@ -30,6 +31,8 @@ _NEVER_ONE = {
     "diagnosis/checks/state/contents.py": {"len(newest)"},
     "format/sources/readers.py": {"every"},
     "jobs/projectfile/yamlfile.py": {"_MOST_NODES"},
+    "ledgers/sinkstate.py": {"shown"},
+    "remedy/remedies/backfill/planning.py": {"last"},
     "spark/sinks/database/staging.py": {"self.staged.rows"},
     "spark/jars/cache.py": {"repository()"},
     "spark/sinks/database/rewinding.py": {"table", "there"},

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from holdfast.errors import DecodeError, HoldfastError, PlanError, StorageError
 from holdfast.format.strictjson import decode_object
-from holdfast.jobs.endpoints import table_identity
 from holdfast.jobs.ready import ReadyJob, ReadySink
 from holdfast.ledgers.delta.log import list_log
 from holdfast.ledgers.delta.rewind import find_beginning, versions_newest_first
@@ -56,6 +55,8 @@ def declared_output(sink: ReadySink) -> dict[str, str]:
     if sink.location is not None:
         place = canonical(sink.location)
     elif sink.url is not None and sink.table is not None:
+        from holdfast.jobs.endpoints import table_identity
+
         place = table_identity(sink.url, sink.table)
     else:
         place = sink.path or sink.table or sink.format

@@ -322,7 +322,7 @@ def refuse_lost_files(
     gone = look_for(files_of_batch(picture, pending), names_in).gone
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        message = f"batch {pending} runs again and needs {gone[0]}{more}, which is gone"
+        message = f"batch {pending}, which runs again, needs {gone[0]}{more}: gone"
         raise RefusedError("HF3034", message, at=job.checkpoint.shown)
 
 
