@@ -71,3 +71,30 @@ def test_what_a_record_does_not_know_is_not_compared() -> None:
     assert do_the_same(old, function("f", "2"))
     assert not do_the_same(function("f"), function("f", "2"))
     assert not do_the_same(old, replace(old, parts={"job:f": "ast:2"}))
+
+
+def test_what_only_a_newer_release_notes_is_no_change() -> None:
+    """A record of an earlier form is compared by that, until code of the query is another one."""
+    reads = ("job:group_of opens files",)
+    before = replace(
+        keyed(function("group_of", "1"), by="group_of(source0.user)"), code={"job.py": "1"}
+    )
+    newer = function("group_of", "1+2", unfollowed=reads)
+    now = replace(before, functions=(newer,))
+    assert verdict(before, now) is Verdict.SAFE
+    assert verdict(before, replace(now, code={"job.py": "2"})) is Verdict.UNKNOWN
+    other = replace(
+        now, functions=(replace(newer, parts={**newer.parts, "job:group_of": "ast:2"}),)
+    )
+    assert verdict(before, other) is not Verdict.SAFE
+    assert verdict(now, replace(now, functions=(function("group_of", "1+2"),))) is Verdict.UNKNOWN
+    assert verdict(now, replace(now, functions=(function("group_of", "1+3"),))) is not Verdict.SAFE
+
+
+def test_a_transform_of_an_earlier_form_is_the_same_code() -> None:
+    """What could not be determined is not asked about again."""
+    transform = replace(function("build", "1"), kind="transform")
+    before = replace(BEFORE, functions=(transform,), unknown=("the steps",))
+    for reach, expected in (("1+2", Verdict.SAFE), ("2+2", Verdict.UNKNOWN)):
+        now = replace(before, functions=(replace(function("build", reach), kind="transform"),))
+        assert verdict(before, now) is expected

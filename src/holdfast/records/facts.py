@@ -7,7 +7,7 @@ code or reformatted SQL do not change them, and another function, column, consta
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from holdfast.records.documents import document_of, encode_document
@@ -21,7 +21,9 @@ CONSTANT = "constant:"
 its name decides nothing."""
 REACH = "reach:"
 """How the digest of all begins that a function reaches, with what each name in it stands for; facts
-that were recorded without one are compared without it."""
+that were recorded without one are compared without it. After it the digest of each form, the oldest
+first: two records are compared by the newest form that both have."""
+_NEXT_FORM = "+"
 CUT = "… sha256:"
 """What stands in a text that was too long, before the digest of the whole."""
 
@@ -150,6 +152,17 @@ class QueryFacts:
     code: Mapping[str, str] = field(default_factory=dict)
     """Digests of the files and of the SQL text that the query is made of: where something could
     not be determined, they show whether it may have changed. No part of the fingerprint."""
+
+
+def reach_text(digests: Sequence[str]) -> str:
+    """Return digests of all that a function reaches, one of each form, as a record has them."""
+    return f"{REACH}{_NEXT_FORM.join(digests)}"
+
+
+def reach_forms(function: FunctionFacts) -> tuple[str, ...]:
+    """Return the digests of all that a function reaches; none where the record has none."""
+    found = [one for one in function.parts.values() if one.startswith(REACH)]
+    return tuple(one for text in found for one in text.removeprefix(REACH).split(_NEXT_FORM))
 
 
 def fingerprint(facts: QueryFacts) -> str:

@@ -6,7 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from holdfast.records.facts import CONSTANT, REACH, FunctionFacts, OperatorFacts, QueryFacts
+from holdfast.records.facts import (
+    CONSTANT,
+    REACH,
+    FunctionFacts,
+    OperatorFacts,
+    QueryFacts,
+    reach_forms,
+)
 
 _MODULE = re.compile(r"[\w.]+:(?=[\w<])")
 _IN_PLAN = frozenset({"udf", "pandas"})
@@ -96,12 +103,29 @@ def do_the_same(before: FunctionFacts, after: FunctionFacts) -> bool:
 
 
 def same_reach(before: FunctionFacts, after: FunctionFacts) -> bool:
-    """Tell whether all that two functions reach is the same; a record may not know."""
-    digests = [
-        {digest for digest in one.parts.values() if digest.startswith(REACH)}
+    """Tell whether all that two functions reach is the same; a record may not know, or only in an
+    older form."""
+    known = [*zip(reach_forms(before), reach_forms(after), strict=False)]
+    return not known or len({*known[-1]}) == 1
+
+
+def same_parts(before: FunctionFacts, after: FunctionFacts) -> bool:
+    """Tell whether two functions have the same parts under the same names."""
+    first, second = (
+        {name: digest for name, digest in one.parts.items() if not digest.startswith(REACH)}
         for one in (before, after)
-    ]
-    return not all(digests) or digests[0] == digests[1]
+    )
+    return first == second and same_reach(before, after)
+
+
+def notes_more(before: FunctionFacts, after: FunctionFacts) -> bool:
+    """Tell whether what cannot be compared of a function that does the same is only noted more
+    fully than a record of an earlier release could."""
+    return (
+        len(reach_forms(before)) < len(reach_forms(after))
+        and do_the_same(before, after)
+        and {*unfollowed_of(before)} <= {*unfollowed_of(after)}
+    )
 
 
 def _does(function: FunctionFacts) -> list[str]:

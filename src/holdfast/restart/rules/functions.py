@@ -18,7 +18,14 @@ from holdfast.records.facts import (
     StaticFacts,
 )
 from holdfast.restart.rules.rule import on_history
-from holdfast.restart.samefunctions import do_the_same, same_reach, short_name, unfollowed_of
+from holdfast.restart.samefunctions import (
+    do_the_same,
+    notes_more,
+    same_parts,
+    same_reach,
+    short_name,
+    unfollowed_of,
+)
 from holdfast.restart.start import QueryPair
 from holdfast.restart.verdict import Change, Verdict
 from holdfast.wording import counted
@@ -101,7 +108,7 @@ def unfollowed_parts(pair: QueryPair) -> Iterator[Change]:
         if after is None or not _asks(after, pair):
             continue
         known = () if before is None else unfollowed_of(before)
-        if known == unfollowed_of(after):
+        if known == unfollowed_of(after) or (before is not None and notes_more(before, after)):
             continue
         old = () if before is None else before.unfollowed
         yield Change(
@@ -166,10 +173,12 @@ def undetermined(pair: QueryPair) -> Iterator[Change]:
 def _is_other_code(pair: QueryPair) -> bool:
     """Tell whether a file or text that the query is made of differs, in whatever way."""
     before, now = (
-        [one.parts for one in query.functions if one.kind == _TRANSFORM]
+        [one for one in query.functions if one.kind == _TRANSFORM]
         for query in (pair.before, pair.now)
     )
-    return pair.before.code != pair.now.code or any(one not in before for one in now)
+    return pair.before.code != pair.now.code or not all(
+        any(same_parts(each, one) for each in before) for one in now
+    )
 
 
 def _code(query: QueryFacts) -> str:

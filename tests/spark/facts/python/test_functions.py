@@ -331,6 +331,74 @@ def test_what_can_not_be_followed_is_said(body: str, words: str, load: Load) -> 
     assert facts(load(project=plain).made).unfollowed == ()
 
 
+OUTSIDE = [
+    ("import pathlib", "pathlib.Path(x).read_text()", "opens files"),
+    ("import pathlib", "pathlib.Path(x).read_bytes()", "opens files"),
+    ("import pathlib", "pathlib.Path(x).open()", "opens files"),
+    ("import io", "io.open(x)", "opens files"),
+    ("import builtins", "builtins.open(x)", "opens files"),
+    ("read = open", "read(x)", "opens files"),
+    ("import codecs", "codecs.open(x)", "opens files"),
+    ("import os", "os.open(x, 0)", "opens files"),
+    ("import linecache", "linecache.getline(x, 1)", "opens files"),
+    ("import fileinput", "fileinput.input(x)", "opens files"),
+    ("import pandas as pd", "pd.read_csv(x)", "opens files"),
+    ("from pandas import read_json", "read_json(x)", "opens files"),
+    ("import numpy as np", "np.loadtxt(x)", "opens files"),
+    ("import pkgutil", "pkgutil.get_data(x, x)", "opens files"),
+    ("from os import getenv", "getenv(x)", "environment"),
+    ("from os import environ", "environ[x]", "environment"),
+    ("import os", "os.path.expandvars(x)", "environment"),
+    ("from os.path import expandvars", "expandvars(x)", "environment"),
+    ("import sys", "sys.modules[x]", "at run time"),
+    ("from sys import modules", "modules[x]", "at run time"),
+    ("import pydoc", "pydoc.locate(x)", "at run time"),
+    ("import pkgutil", "pkgutil.resolve_name(x)", "at run time"),
+    ("import pickle", "pickle.loads(x)", "at run time"),
+    ("from pickle import loads", "loads(x)", "at run time"),
+    ("import runpy", "runpy.run_module(x)", "by name"),
+    ("from importlib import import_module", "import_module(x)", "by name"),
+    ("import os\nHELD = {'os': os}", "HELD['os'].getenv(x)", "has the module"),
+]
+
+
+@pytest.mark.parametrize(("first", "call", "words"), OUTSIDE)
+def test_what_comes_from_outside_is_said(first: str, call: str, words: str, load: Load) -> None:
+    """Under whatever name it was imported."""
+    found = facts(load(project=f"{first}\ndef made(x):\n    return {call}\n").made)
+    assert [one for one in found.unfollowed if words in one], found.unfollowed
+
+
+def test_what_stays_inside_is_not_said(load: Load) -> None:
+    """Libraries as they are mostly used, and attributes that only have the name."""
+    text = """
+        import json, math, os, pandas as pd, numpy as np
+        from urllib.parse import quote
+
+        def made(x):
+            return json, math, os.path.basename(x.open), pd.Series(np.array(x)), quote(x)
+        """
+    assert facts(load(project=text).made).unfollowed == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def made(x, m=helpers): return m.core(x)",
+        "M = {'h': helpers}\ndef made(x): return M['h'].core(x)",
+        "def make(m): return lambda x: m.core(x)\nmade = make(helpers)",
+        "def g(m, x): return m.core(x)\nmade = functools.partial(g, helpers)",
+        "def made(x): return made.m.core(x)\nmade.m = helpers",
+    ],
+)
+def test_a_module_that_is_a_value_is_said(text: str, load: Load) -> None:
+    """Which of its functions are called is not known."""
+    core = "def core(x): return x\n"
+    module = load(helpers=core, project=f"import functools, helpers\n{text}\n")
+    found = facts(module.made).unfollowed
+    assert [one for one in found if "is the module helpers" in one], found
+
+
 def test_imports_inside_of_a_function(load: Load) -> None:
     """What is taken of a module of the project is followed."""
     text = "def made(x):\n    from helpers import clean\n    return clean(x)\n"

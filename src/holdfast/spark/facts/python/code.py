@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import linecache
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType
@@ -70,6 +71,44 @@ def free_names(code: CodeType) -> list[str]:
         return [*code.co_freevars]
     used = [one.id for one in ast.walk(found) if isinstance(one, ast.Name)]
     return sorted(code.co_freevars, key=lambda one: used.index(one) if one in used else len(used))
+
+
+def names_looked_up(code: CodeType) -> frozenset[str]:
+    """Return the names, with attributes, in which a code does nothing but look up a key."""
+    found = definition_of(code)
+    nodes = [] if found is None else [*ast.walk(found)]
+    uses = Counter(name for one in nodes if (name := _dotted(one)) is not None)
+    lookups = Counter(name for one in nodes if (name := _looked_up_in(one)) is not None)
+    return frozenset(name for name, count in lookups.items() if count == uses[name])
+
+
+def _looked_up_in(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return _dotted(node.value)
+    if isinstance(node, ast.Compare) and isinstance(node.ops[-1], ast.In | ast.NotIn):
+        return _dotted(node.comparators[-1])
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return _dotted(node.func.value) if node.func.attr == "get" else None
+    return None
+
+
+def parameter_names(code: CodeType) -> list[str]:
+    """Return the names by which callers may give arguments to a function, and to those inside.
+
+    A single parameter has no other to be taken for.
+    """
+    found = definition_of(code)
+    if found is None:
+        first, last = code.co_posonlyargcount, code.co_argcount + code.co_kwonlyargcount
+        inner = (one for one in code.co_consts if isinstance(one, CodeType))
+        named = [code.co_varnames[first:last], *(parameter_names(one) for one in inner)]
+        return [",".join(one) for one in named if len(one) > 1]
+    inside = (one.args for one in ast.walk(found) if isinstance(one, _Function))
+    return [
+        ",".join(one.arg for one in (*given.args, *given.kwonlyargs))
+        for given in inside
+        if len(_all_parameters(given)) > 1
+    ]
 
 
 def gets_by_name(code: CodeType) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from holdfast.records.facts import CONSTANT, REACH, FunctionFacts
+from holdfast.records.facts import CONSTANT, FunctionFacts, reach_text
 from holdfast.spark.facts.python.code import (
     code_digest,
     definition_of,
@@ -26,8 +26,21 @@ from holdfast.spark.facts.python.code import (
     gets_by_name,
     names_in_defaults,
 )
-from holdfast.spark.facts.python.names import changed_globals, codes_in, global_names, imports_of
-from holdfast.spark.facts.python.reach import reach_digest
+from holdfast.spark.facts.python.names import (
+    called_methods,
+    changed_globals,
+    codes_in,
+    global_names,
+    imports_of,
+)
+from holdfast.spark.facts.python.outside import (
+    DYNAMIC,
+    attribute_outside,
+    module_outside,
+    reads_files,
+    value_outside,
+)
+from holdfast.spark.facts.python.reach import reach_digests
 from holdfast.spark.facts.python.values import (
     PLAIN,
     is_foreign,
@@ -42,40 +55,16 @@ _MOST_PARTS = 500
 ALL = "what its names stand for"
 """The part that is of all others together."""
 _DEEPEST = 12
-_DYNAMIC = {
-    "eval": "runs text as code (eval)",
-    "exec": "runs text as code (exec)",
-    "globals": "looks names up at run time (globals)",
-    "vars": "looks names up at run time (vars)",
-    "__import__": "imports by name at run time",
-    "open": "opens files",
-    "input": "reads from the terminal",
-}
-_OUTSIDE = {
-    "requests": "uses the network",
-    "httpx": "uses the network",
-    "aiohttp": "uses the network",
-    "socket": "uses the network",
-    "urllib": "uses the network",
-    "http": "uses the network",
-    "boto3": "uses the network",
-    "redis": "uses the network",
-    "psycopg": "uses a database",
-    "psycopg2": "uses a database",
-    "sqlite3": "uses a database",
-    "sqlalchemy": "uses a database",
-    "importlib": "imports by name at run time",
-    "subprocess": "starts other programs",
-    "random": "uses random numbers",
-}
-_MODULE_NAMES = {("os", "environ"), ("os", "getenv")}
+_OF_WRAPPERS = frozenset(("__wrapped__", "registry"))
+"""Attributes of functions that are followed by themselves."""
 
 
 def function_facts(function: Callable[..., Any], kind: str) -> FunctionFacts:
     """Return the facts of a function, with all that it reaches."""
     followed = _Followed()
     followed.value(users_own(function), "")
-    reached = {ALL: f"{REACH}{reach_digest(users_own(function), users_own)}"}
+    digests = reach_digests(users_own(function), users_own, by_place=kind == "state")
+    reached = {ALL: reach_text(digests)}
     return FunctionFacts(
         name=function_name(function),
         kind=kind,
@@ -161,7 +150,11 @@ class _Followed:
             self.unfollowed.add(f"more than {_MOST_PARTS} parts")
             return
         self._seen[id(value)] = value
-        self._object(users_own(value), name)
+        outside = value_outside(value)
+        if outside is not None:
+            self.unfollowed.add(f"{name or 'a value'} {outside}")
+        if outside is None or callable(value):
+            self._object(users_own(value), name)
 
     def _object(self, value: Any, name: str) -> None:
         if isinstance(value, FunctionType):
@@ -176,7 +169,7 @@ class _Followed:
         elif isinstance(value, type):
             self._class(value)
         elif isinstance(value, ModuleType):
-            self._module(value)
+            self._module(value, name)
         elif isinstance(value, BuiltinFunctionType):
             self._library(value.__module__)
         else:
@@ -200,6 +193,7 @@ class _Followed:
         self.parts[self._free_name(name)] = code_digest(code, values)
         self._defaults(function, name)
         self._closure(function, name)
+        self._attributes(function, name)
         self._code(code, function.__globals__, name, values)
 
     def _values(self, code: CodeType, names: Mapping[str, Any]) -> dict[str, str]:
@@ -247,6 +241,18 @@ class _Followed:
                 continue
             self.value(value, f"{name}: closure {place}")
 
+    def _attributes(self, function: FunctionType, name: str) -> None:
+        if is_installed(Path(function.__code__.co_filename)):
+            return  # made by a library around the user's own
+        for key, value in sorted(vars(function).items()):
+            lines = plain_lines(value)
+            if lines is not None:
+                # The digest of all has its value; records of earlier releases have no such part.
+                part = f"{CONSTANT}{_digest(chr(10).join(lines))}"
+                self.parts[self._free_name(f"{name}.{key}")] = part
+            elif key not in _OF_WRAPPERS:
+                self.value(value, f"{name}.{key}")
+
     def _code(
         self, code: CodeType, names: Mapping[str, Any], owner: str, values: Mapping[str, str]
     ) -> None:
@@ -255,6 +261,8 @@ class _Followed:
             self._global(chain, names, owner, values)
         if "getattr" in code.co_names and "getattr" not in names and gets_by_name(code):
             self.unfollowed.add(f"{owner} looks attributes up by name (getattr)")
+        if reads_files(code.co_names, frozenset(called_methods(code))):
+            self.unfollowed.add(f"{owner} opens files")
         if any(changed_globals(code)):
             self.unfollowed.add(f"{owner} changes global variables")
         for constant in code.co_consts:
@@ -271,21 +279,34 @@ class _Followed:
         values: Mapping[str, str],
     ) -> None:
         if chain[0] not in names:
-            if chain[0] in _DYNAMIC:
-                self.unfollowed.add(f"{owner} {_DYNAMIC[chain[0]]}")
+            if chain[0] in DYNAMIC:
+                self.unfollowed.add(f"{owner} {DYNAMIC[chain[0]]}")
             return
         value, reached = _looked_up(chain, names)
-        rest = chain[len(reached) :]
-        if isinstance(value, ModuleType) and rest:
-            _note_outside(value, rest[0], owner, self.unfollowed)
-        if isinstance(value, ModuleType) and not is_library(value):
-            self.unfollowed.add(f"{owner} uses the module {value.__name__} as a value")
+        if isinstance(value, ModuleType):
+            self._of_module(value, chain[len(reached) :], owner)
+            return
         spelling = ".".join(reached)
         name = f"{names.get('__name__', '?')}:{spelling}"
         if spelling not in values:
             self.value(value, name)
         elif self.parts.get(name) != values[spelling]:
             self.parts[self._free_name(name)] = values[spelling]
+
+    def _of_module(self, module: ModuleType, attributes: tuple[str, ...], owner: str) -> None:
+        """Follow what a code takes of a module, or the module itself."""
+        if not is_library(module):
+            self.unfollowed.add(f"{owner} uses the module {module.__name__} as a value")
+        elif attributes:
+            self._library(module.__name__)
+            self._note_outside(module, attributes, owner)
+        else:
+            self._module(module, owner)
+
+    def _note_outside(self, module: ModuleType, attributes: tuple[str, ...], owner: str) -> None:
+        outside = attribute_outside(module, *attributes)
+        if outside is not None:
+            self.unfollowed.add(f"{owner} {outside}")
 
     def _imported(self, name: str, attributes: tuple[str, ...], code: CodeType, owner: str) -> None:
         """Follow an import inside of a function, where the module is loaded already."""
@@ -299,7 +320,7 @@ class _Followed:
         elif is_library(module):
             self._library(name)
             for attribute in code.co_names:
-                _note_outside(module, attribute, owner, self.unfollowed)
+                self._note_outside(module, (attribute,), owner)
         elif not attributes or not all(hasattr(module, one) for one in attributes):
             self.unfollowed.add(f"{owner} imports {name} when it runs")
         else:
@@ -325,9 +346,15 @@ class _Followed:
             else:
                 self.value(value, f"{name}.{key}")
 
-    def _module(self, module: ModuleType) -> None:
-        if is_library(module):
-            self._library(module.__name__)
+    def _module(self, module: ModuleType, name: str) -> None:
+        """Follow a module that is a value: which of its names are used is not known."""
+        if not is_library(module):
+            self.unfollowed.add(f"{name or 'a value'} is the module {module.__name__}")
+            return
+        self._library(module.__name__)
+        outside = module_outside(module)
+        if outside is not None:
+            self.unfollowed.add(f"{name or 'a value'} {outside}")
 
     def _library(self, module: str | None) -> None:
         top = (module or "").partition(".")[0]
@@ -383,14 +410,6 @@ def _file_of_module(name: str) -> Path | None:
 def _origin(name: str) -> str | None:
     found = importlib.util.find_spec(name)
     return None if found is None else found.origin
-
-
-def _note_outside(module: ModuleType, attribute: str, owner: str, unfollowed: set[str]) -> None:
-    top = module.__name__.partition(".")[0]
-    if (top, attribute) in _MODULE_NAMES:
-        unfollowed.add(f"{owner} reads the environment")
-    elif top in _OUTSIDE:
-        unfollowed.add(f"{owner} {_OUTSIDE[top]} ({top})")
 
 
 @functools.lru_cache(maxsize=256)

@@ -36,6 +36,14 @@ def global_names(code: CodeType) -> Iterator[tuple[str, ...]]:
         yield tuple(chain)
 
 
+def called_methods(code: CodeType) -> Iterator[str]:
+    """Yield the names of the methods that a code calls."""
+    for one in dis.get_instructions(code):
+        # Since Python 3.12 an attribute is loaded as a method by a flag.
+        if one.opname == "LOAD_METHOD" or (one.opname == "LOAD_ATTR" and "NULL" in one.argrepr):
+            yield str(one.argval)
+
+
 def changed_globals(code: CodeType) -> Iterator[str]:
     """Yield the global names that a code assigns to."""
     for one in dis.get_instructions(code):
