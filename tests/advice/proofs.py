@@ -43,6 +43,14 @@ _KILLED = Test(
     f"{_RUNNING}/test_files.py::test_a_kill_at_a_point_loses_and_doubles_nothing",
     "a driver was killed at this moment, and the job is started again",
 )
+_GIVEN_UP = Test(
+    f"{_RUNNING}/test_backfill.py::test_a_file_that_is_gone_stops_it",
+    "a backfill whose source lost a file is given up, and the job can be reset then",
+)
+_PUT_BACK = Test(
+    f"{_RUNNING}/test_backfill.py::test_one_that_cannot_be_finished_keeps_no_other_from_it",
+    "a backfill whose source lost a file is finished once the file is back",
+)
 _BACKFILL = Test(
     f"{_RUNNING}/test_backfill.py::test_a_killed_backfill_is_finished",
     "a backfill was killed after a batch, and is applied again while the job runs on",
@@ -132,6 +140,17 @@ TESTS: dict[tuple[str, str], Test] = {
         "a plan was killed, and its job declares another path; declared as before, it is undone",
     ),
     ("HF4645", "holdfast journal TARGET shows how far it is"): _BACKFILL,
+    ("HF4645", "if it cannot be finished: holdfast undo TARGET --keep-rows gives up the batches "
+     "that are left; the rows of those in the sink stay"): _GIVEN_UP,
+    **{(code, "holdfast undo TARGET --keep-rows gives up the batches that are left; rows stay"):
+       _GIVEN_UP for code in ("HF4603", "HF4605", "HF4609", "HF4612", "HF4648")},
+    ("HF4609", "holdfast apply --finish TARGET"): _BACKFILL,
+    ("HF4605", "declare them as they were in the plan, then holdfast apply --finish "
+     "TARGET"): _BACKFILL,
+    ("HF4603", "make the source reachable from here, then holdfast apply --finish "
+     "TARGET"): _BACKFILL,
+    ("HF4612", "put the data back where it was, then holdfast apply --finish "
+     "TARGET"): _PUT_BACK,
     ("HF4645", "if it does not run any more: holdfast apply --finish TARGET, or holdfast undo "
      "TARGET if nothing of it is in the sink"): Test(
         f"{_RUNNING}/test_backfill.py::test_undo_before_a_row_is_in_the_sink",

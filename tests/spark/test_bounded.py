@@ -35,6 +35,8 @@ def test_a_batch_that_spark_planned_is_not_delivered(spark: Any, tmp_path: Path)
         keeps_newer=False,
         fits=lambda _: None,
         fits_table=lambda _: None,
+        fits_job=lambda _: None,
+        is_there=lambda _: None,
         offered=lambda _: b"",
         committed=lambda _: False,
     )

@@ -186,6 +186,8 @@ REMEDY_CODES: tuple[Code, ...] = (
             "holdfast journal TARGET shows how far it is",
             "if it does not run any more: holdfast apply --finish TARGET, or holdfast undo TARGET "
             "if nothing of it is in the sink",
+            "if it cannot be finished: holdfast undo TARGET --keep-rows gives up the batches that "
+            "are left; the rows of those in the sink stay",
         ),
         exit_status=40,
     ),

@@ -6,17 +6,21 @@ Each has a place of its own in the records of the job, with its own checkpoint, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from holdfast.errors import NotFoundError
+from holdfast.errors import HoldfastError, NotFoundError
+from holdfast.library.reaching import names_in, seen_sources
+from holdfast.storage.options import StorageOptions
 
 if TYPE_CHECKING:
     from holdfast.backup.access import Records
     from holdfast.jobs.target import Target
     from holdfast.remedy.applying import Applying
     from holdfast.remedy.facts import BackfillSeen
+    from holdfast.remedy.results import Applied
     from holdfast.running.bounded import BoundedBatches
     from holdfast.storage.location import Location
 
@@ -75,9 +79,34 @@ def place_of(found: Target, plan_id: str) -> Location:
     return part_of_records(part_of_records(records_beside(found.location), _PART), plan_id)
 
 
-def beside_the_stream(applying: Applying, found: Target, plan_id: str) -> Applying:
+def finish_each(open_ones: Sequence[Applying]) -> Applied:
+    """Finish every backfill, and return what became of the last one.
+
+    Raise HoldfastError where one cannot be finished, after all others were.
+    """
+    done: list[Applied] = []
+    failures: list[HoldfastError] = []
+    for one in open_ones:
+        try:
+            done.append(one.finish())
+        except HoldfastError as error:
+            failures.append(error)
+    if not failures:
+        return done[-1]
+    first = failures[0]
+    if len(open_ones) > 1:
+        shown = [f"{one.code.number} at {one.at}: {one.message}" for one in failures]
+        shown += [f"finished: {', '.join(str(one.plan) for one in done)}"] if done else []
+        first.message = "; ".join(shown)
+    raise first
+
+
+def beside_the_stream(
+    applying: Applying, found: Target, plan_id: str, storage_options: StorageOptions
+) -> Applying:
     """Return what applies the plan of a backfill at its own place, under a lease of its own."""
     from holdfast.backup.access import open_records
+    from holdfast.remedy.sourcedata import SourceNow
 
     place = place_of(found, plan_id)
     return replace(
@@ -88,6 +117,9 @@ def beside_the_stream(applying: Applying, found: Target, plan_id: str) -> Applyi
         # Spark's id of the backfill is not the name under which the sink has its batches.
         ask_sink=None,
         run_bounded=lambda batches: _run_bounded(found, place, batches),
+        source=SourceNow(
+            partial(names_in, found, storage_options), partial(seen_sources, found, storage_options)
+        ),
     )
 
 
@@ -99,6 +131,7 @@ def _run_bounded(found: Target, place: Location, batches: BoundedBatches) -> int
     project, name = found.project, found.job
     assert isinstance(project, Project)
     assert name is not None
+    batches.fits_job(project.shown_job(name))
     installed_spark()
     from holdfast.spark.bounded import run_bounded
 

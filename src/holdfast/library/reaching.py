@@ -10,9 +10,10 @@ from holdfast.errors import HoldfastError, PlanError
 from holdfast.jobs.target import resolve_place
 from holdfast.storage.opening import open_reader
 from holdfast.storage.options import StorageOptions
-from holdfast.targets.opening import working_folder
+from holdfast.targets.opening import Opening, recall_of, working_folder
 
 if TYPE_CHECKING:
+    from holdfast.diagnosis.inspection.sources import SourcesSeen
     from holdfast.jobs.target import Target
     from holdfast.spark.sinks.sink import HeldSink
 
@@ -26,6 +27,18 @@ def names_in(target: Target, storage_options: StorageOptions, folder: str) -> fr
         return open_reader(location, settings).names("")
     except HoldfastError:
         return None
+
+
+def seen_sources(target: Target, storage_options: StorageOptions) -> SourcesSeen:
+    """Return what the sources of a job have now, of what its newest offsets are about."""
+    from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
+    from holdfast.targets.jobs import source_places
+
+    opening = Opening(None)
+    reader = opening.reader(target.location, target.settings)
+    picture = read_picture(reader, history=SHOWN_BATCHES)
+    run = recall_of(target, opening)().run_of(picture)
+    return source_places(target, storage_options, opening).look(picture, run)
 
 
 @contextmanager

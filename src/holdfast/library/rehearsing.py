@@ -114,7 +114,7 @@ class _Original:
     ) -> _Original:
         """Look at the originals; raise where the plan is stale, or somebody works on them."""
         from holdfast.records.leases.taking import refuse_held
-        from holdfast.remedy.applying import refuse_stale
+        from holdfast.remedy.acts import refuse_stale
         from holdfast.remedy.rehearsal.contained import refuse_reaching_out
         from holdfast.remedy.running import refuse_query
 

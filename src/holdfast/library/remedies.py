@@ -20,6 +20,7 @@ from holdfast.library.backfills import (
     backfill_to_undo,
     backfills_of,
     beside_the_stream,
+    finish_each,
     open_backfills,
 )
 from holdfast.library.planfiles import read_plan_file, write_plan_file
@@ -108,7 +109,7 @@ def apply(
     >>> holdfast.apply(made).result.outcome
     'nothing'
     """
-    from holdfast.remedy.applying import refuse_other_target
+    from holdfast.remedy.acts import refuse_other_target
     from holdfast.remedy.plan import Plan as PlanType
 
     given = plan if isinstance(plan, PlanType) else read_plan_file(Path(plan))
@@ -118,7 +119,7 @@ def apply(
     refuse_other_target(given, applying.records.location)
     applying = _with_parts(applying, chosen, storage_options)
     if given.remedy.value == BACKFILL:
-        applying = beside_the_stream(applying, target, given.id)
+        applying = beside_the_stream(applying, target, given.id, storage_options)
     if confirm is not None and not confirm(given):
         raise PlanError("HF4608", "not confirmed", at=given.target)
     done = applying.apply(given, lambda: planned(given.request, chosen, storage_options))
@@ -151,8 +152,8 @@ def finish_plan(
     if not left or applying.records.journal.unfinished() is not None:
         return _applied("apply", applying.finish(), found)
     # The job may run, and then it holds its lease.
-    done = [beside_the_stream(applying, found, plan_id).finish() for plan_id in left]
-    return _applied("apply", done[-1], found)
+    beside = [beside_the_stream(applying, found, one, storage_options) for one in left]
+    return _applied("apply", finish_each(beside), found)
 
 
 @names_target
@@ -160,6 +161,7 @@ def undo(
     target: str | Path,
     act: str | None = None,
     *,
+    keep_rows: bool = False,
     project: str | Path | None = None,
     profile: str | None = None,
     storage_options: StorageOptions = (),
@@ -169,7 +171,8 @@ def undo(
 ) -> Answer[Applied]:
     """Undo the newest plan that was applied to a checkpoint, or the act of this id.
 
-    Raises PlanError (HF4609) once the job has run again.
+    Raises PlanError (HF4609) once the job has run again. `keep_rows` gives up an interrupted
+    backfill instead: rows of its batches that are in the sink stay, the others are not computed.
 
     >>> import holdfast
     >>> holdfast.undo("demo/orders").result.outcome
@@ -180,12 +183,19 @@ def undo(
     _refuse_part(found, act, chosen, storage_options)
     applying = applying_at(found, False, watch, progress, waiting, storage_options)
     applying = _with_parts(applying, chosen, storage_options)
+    from holdfast.remedy.acts import NOTHING_TO_GIVE_UP
+
     plan_id = backfill_to_undo(found, act)
-    if plan_id is None:
+    if keep_rows:
+        if plan_id is None or applying.records.journal.unfinished() is not None:
+            raise UsageError("HF1001", NOTHING_TO_GIVE_UP)
+        done = beside_the_stream(applying, found, plan_id, storage_options).give_up(act)
+    elif plan_id is None:
         done = applying.undo(act, lambda one: _newer(found, one, applying.ask_sink))
     else:
         # Its own step knows whether rows are in the sink; runs of the job say nothing about it.
-        done = beside_the_stream(applying, found, plan_id).undo(act, lambda _: None)
+        beside = beside_the_stream(applying, found, plan_id, storage_options)
+        done = beside.undo(act, lambda _: None)
     return _applied("undo", done, found)
 
 

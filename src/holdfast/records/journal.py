@@ -51,6 +51,8 @@ class Event(str, Enum):
     DONE = "done"
     UNDOING = "undoing"
     UNDONE = "undone"
+    GIVEN_UP = "given up"
+    """It is left as far as it came, on request; nothing of it follows."""
     BEFORE = "before"
     """What was there before the first step; the number of the step is 0."""
     AFTER = "after"

@@ -8,10 +8,9 @@ whoever comes after a kill goes on where the journal ends: forwards with `finish
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from holdfast.backup.access import Records, alone
 from holdfast.backup.changes import sweep_leftovers
@@ -19,17 +18,33 @@ from holdfast.backup.restoring import act_id
 from holdfast.backup.settling import OpenStore, no_other_store, take_back
 from holdfast.checkpoint.verification import Progress
 from holdfast.crashpoints import reach
-from holdfast.errors import CheckpointError, NotFoundError, PlanError
+from holdfast.errors import PlanError, UsageError
 from holdfast.records.journal import RESTORE, Act, Event, JournalledAct, StepEntry
 from holdfast.records.leases.acting import Acting
 from holdfast.records.moments import moment_now
+from holdfast.remedy.acts import (
+    APPLIED,
+    GIVEN_UP,
+    NOTHING_TO_GIVE_UP,
+    UNDO,
+    UNDONE,
+    event_words,
+    is_of,
+    plan_of_act,
+    refuse_edited,
+    refuse_lost_backup,
+    refuse_stale,
+    undone_acts,
+)
 from holdfast.remedy.elsewhere import OpenElsewhere
 from holdfast.remedy.evidence import AskSink, evidence_entry, evidence_of
-from holdfast.remedy.plan import Plan, Step, decode_plan, encode_plan
+from holdfast.remedy.plan import Plan, Step, encode_plan
 from holdfast.remedy.results import Applied, StepDone
 from holdfast.remedy.running import refuse_query
+from holdfast.remedy.sourcedata import UNSEEN, SourceNow
 from holdfast.remedy.steps import STEP_KINDS
 from holdfast.remedy.steps.work import (
+    GivenUpKind,
     LastingKind,
     OpenSink,
     OtherJob,
@@ -40,10 +55,6 @@ from holdfast.remedy.steps.work import (
     nothing_beside,
 )
 
-APPLIED, UNDONE = "applied", "undone"
-"""How an act of a plan ends."""
-UNDO = "undo"
-"""The kind of the act that takes an applied one back."""
 CHANGED = frozenset({APPLIED, "restored", "finished"})
 """The outcomes after which something is different: of a plan, of a restore, of one that was killed.
 """
@@ -69,6 +80,8 @@ class Applying:
     """Opens the place that a checkpoint is moved to."""
     run_bounded: RunBounded = nothing_beside
     """Lets Spark run the batches of a backfill."""
+    source: SourceNow = UNSEEN
+    """Looks at the source that a backfill reads."""
 
     def apply(
         self, plan: Plan, plan_again: Callable[[], Plan], *, as_part: bool = False
@@ -88,7 +101,7 @@ class Applying:
             if known is not None:
                 return self._answer(known, "already-applied", (), None)
             known = self._open(records)
-            if known is not None and not _is_of(known, plan.id):
+            if known is not None and not is_of(known, plan.id):
                 records.journal.refuse_unfinished()
             self._refuse_query(may_override=True)
             if known is None:
@@ -105,14 +118,14 @@ class Applying:
         """Close the act of a plan that was applied as a part of another one."""
         with self._acting(plan.remedy.value) as (_, records):
             known = self._open(records)
-            if known is not None and _is_of(known, plan.id):
+            if known is not None and is_of(known, plan.id):
                 records.journal.end(known.act, APPLIED)
 
     def known(self, plan: Plan) -> JournalledAct | None:
         """Return the act of a plan that is applied or open; None where there is none."""
         acts = self.records.journal.acts()
         undone = undone_acts(acts)
-        of_plan = (one for one in acts if _is_of(one, plan.id) and one.act.id not in undone)
+        of_plan = (one for one in acts if is_of(one, plan.id) and one.act.id not in undone)
         return next(of_plan, None)
 
     def refuse_lasting(self, known: JournalledAct) -> None:
@@ -155,12 +168,34 @@ class Applying:
             if reason is not None:
                 raise PlanError("HF4609", f"{chosen.act.kind} {chosen.act.id}: {reason}",
                                 at=records.location)  # fmt: skip
-            _refuse_lost_backup(chosen, records)
+            refuse_lost_backup(chosen, records)
             self._refuse_lasting(chosen, acting, records)
             self._refuse_query()
             began = Act(act_id(records, _now_ms()), UNDO, {"undoes": chosen.act.id})
             records.journal.begin(began)
             return self._take_back(records.journal.read(began.id), acting, records)
+
+    def give_up(self, act: str | None) -> Applied:
+        """Close an interrupted backfill: what its batches wrote stays, and no other one follows.
+
+        Raise UsageError where no act is open that can be given up.
+        """
+        with self._acting(UNDO) as (acting, records):
+            found = self._open(records)
+            if found is None or found.act.kind == UNDO or act not in (None, found.act.id):
+                raise UsageError("HF1001", NOTHING_TO_GIVE_UP)
+            plan, results = plan_of_act(found), dict(found.results())
+            step = plan.steps[-1]
+            kind = STEP_KINDS[step.act]
+            if not isinstance(kind, GivenUpKind):
+                raise UsageError("HF1001", NOTHING_TO_GIVE_UP)
+            if step.number in found.events():
+                work = self._work(plan, found, acting, records, results)
+                results[step.number] = result = kind.give_up(step, work)
+                self._note(records, found, step, Event.GIVEN_UP, "plan.given-up", result)
+            self._keep_evidence(records, found, Event.AFTER)
+            records.journal.end(found.act, GIVEN_UP)
+            return self._answer(records.journal.read(found.act.id), GIVEN_UP, plan.steps, results)
 
     def _forwards(
         self,
@@ -273,6 +308,7 @@ class Applying:
             open_elsewhere=self.open_elsewhere,
             confirm=acting.confirm,
             run_bounded=self.run_bounded,
+            source=self.source,
         )
 
     def _note(
@@ -302,7 +338,7 @@ class Applying:
         acts = self.records.journal.acts()
         undone = undone_acts(acts)
         done = (one for one in acts if one.outcome == APPLIED and one.act.id not in undone)
-        return next((one for one in done if _is_of(one, plan_id)), None)
+        return next((one for one in done if is_of(one, plan_id)), None)
 
     def _open(self, records: Records) -> JournalledAct | None:
         """Return the act that was interrupted; raise HF4616 where its records were edited."""
@@ -312,7 +348,7 @@ class Applying:
         if act.kind == RESTORE:
             records.journal.refuse_unfinished()
         known = next(one for one in records.journal.acts() if one.act.id == act.id)
-        _refuse_edited(known, records)
+        refuse_edited(known, records)
         return known
 
     def _undoable(self, records: Records, act: str | None) -> JournalledAct | None:
@@ -333,7 +369,7 @@ class Applying:
                 message = f"{later[0].act.id} ({later[0].act.kind}) was applied after {act}"
                 raise PlanError("HF4609", message, at=records.location)
         if chosen is not None:
-            _refuse_edited(chosen, records)
+            refuse_edited(chosen, records)
         return chosen
 
     @contextmanager
@@ -352,7 +388,7 @@ class Applying:
     ) -> Applied:
         left = (results or known.results()).values()
         backups = [one["backup"] for one in left if "backup" in one]
-        word = UNDONE if outcome == UNDONE else "done"
+        word, events = UNDONE if outcome == UNDONE else "done", known.events()
         plan = plan_of_act(known)
         return Applied(
             location=self.records.location,
@@ -361,66 +397,17 @@ class Applying:
             plan=plan.id,
             outcome=outcome,
             steps=tuple(
-                StepDone(one.number, one.act, one.target, one.detail, word) for one in steps
+                StepDone(
+                    one.number,
+                    one.act,
+                    one.target,
+                    one.detail,
+                    event_words(events.get(one.number)) if outcome == GIVEN_UP else word,
+                )
+                for one in steps
             ),
             backup=str(backups[0]) if backups else None,
         )
-
-
-def refuse_other_target(plan: Plan, location: str) -> None:
-    """Raise HF4605 where the target of a plan is another checkpoint here, as in another project."""
-    if location != plan.target:
-        message = f"the plan is for {plan.target}; here {plan.request.target} is {location}"
-        raise PlanError("HF4605", message, at=plan.target)
-
-
-def refuse_stale(plan: Plan, now: Plan) -> None:
-    """Raise HF4605 where planning again, `now`, gives another plan than the one that was read."""
-    if now.id == plan.id:
-        return
-    refuse_other_target(plan, now.target)
-    names = {*plan.looked_at, *now.looked_at}
-    changed = sorted(one for one in names if plan.looked_at.get(one) != now.looked_at.get(one))
-    shown = ", ".join(changed) or "the steps that follow from it"
-    raise PlanError("HF4605", f"changed since it was made: {shown}", at=plan.target)
-
-
-def plan_of_act(known: JournalledAct) -> Plan:
-    """Return the plan that an act applies; raise where the journal does not hold it whole."""
-    try:
-        document: Any = known.act.intent["plan"]
-    except KeyError as error:
-        raise CheckpointError("HF4506", f"{known.act.id} has no plan") from error
-    return decode_plan(document, known.act.id)
-
-
-def _is_of(known: JournalledAct, plan_id: str) -> bool:
-    plan = known.act.intent.get("plan")
-    return isinstance(plan, dict) and plan.get("id") == plan_id
-
-
-def undone_acts(acts: Iterable[JournalledAct]) -> set[str]:
-    """Return the ids of the acts that were taken back."""
-    ended = [one for one in acts if one.outcome == UNDONE]
-    return {str(one.act.intent.get("undoes", one.act.id)) for one in ended}
-
-
-def _refuse_edited(known: JournalledAct, records: Records) -> None:
-    """Raise HF4616 where the records of an act do not follow from each other."""
-    if not known.is_intact:
-        message = f"the records of {known.act.kind} {known.act.id} do not follow from each other"
-        raise PlanError("HF4616", message, at=records.journal.reader.location)
-
-
-def _refuse_lost_backup(known: JournalledAct, records: Records) -> None:
-    """Raise HF4609 where what an act changed cannot be put back from its backup any more."""
-    for result in known.results().values():
-        try:
-            if "backup" in result:
-                records.store.snapshot(str(result["backup"]))
-        except NotFoundError as error:
-            message = f"the backup {result['backup']} that was made before it does not exist"
-            raise PlanError("HF4609", message, at=records.location) from error
 
 
 def _nothing(location: str) -> Applied:

@@ -8,7 +8,7 @@ from holdfast.backup.access import Records
 from holdfast.errors import CheckpointError, HoldfastError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.journal import Event, JournalledAct, act_ids, chained, interrupted
-from holdfast.remedy.applying import UNDO, UNDONE, plan_of_act
+from holdfast.remedy.acts import UNDO, UNDONE, event_words, plan_of_act
 from holdfast.remedy.plan import Plan
 from holdfast.remedy.results import ActEvidence, JournalEntry, JournalPlace, StepDone
 
@@ -116,5 +116,5 @@ def _plan(one: JournalledAct) -> Plan | None:
 def _steps(plan: Plan, one: JournalledAct) -> Iterator[StepDone]:
     events = one.events()
     for step in plan.steps:
-        event = events[step.number].event.value if step.number in events else "not begun"
-        yield StepDone(step.number, step.act, step.target, step.detail, event)
+        words = event_words(events.get(step.number))
+        yield StepDone(step.number, step.act, step.target, step.detail, words)

@@ -10,7 +10,8 @@ from holdfast.backup.access import Records
 from holdfast.errors import HoldfastError, PlanError
 from holdfast.records.journal import JournalledAct
 from holdfast.records.leases.acting import Acting
-from holdfast.remedy.applying import APPLIED, Applying, plan_of_act, undone_acts
+from holdfast.remedy.acts import APPLIED, plan_of_act, undone_acts
+from holdfast.remedy.applying import Applying
 from holdfast.remedy.plan import Plan, Request
 from holdfast.remedy.remedies.reset.planning import PART_OF
 from holdfast.remedy.steps.downstream import RESET, contained_plan

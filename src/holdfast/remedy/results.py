@@ -21,7 +21,7 @@ class StepDone:
     detail: str
     """What it did, in one sentence."""
     event: str
-    """`not begun`, `begun`, `done`, `undoing` or `undone`."""
+    """`not begun`, `begun`, `done`, `undoing`, `undone`, or `given up after batch N`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,7 +40,8 @@ class Applied(OneLine):
     plan: str | None
     """The id of its plan."""
     outcome: str
-    """`applied`, `finished` after an interruption, `already-applied`, `undone`, or `nothing`."""
+    """`applied`, `finished` after an interruption, `already-applied`, `undone`, `given-up`, or
+    `nothing`."""
     steps: tuple[StepDone, ...]
     """The steps that are done, or undone."""
     backup: str | None

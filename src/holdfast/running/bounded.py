@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.sinkstate import SinkState
+
+if TYPE_CHECKING:
+    from holdfast.jobs.projectfile.job import Job
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +28,11 @@ class BoundedBatches:
     fits: Callable[[ReadySink], None]
     """Raises where the sink is declared as another one than when this was planned."""
     fits_table: Callable[[SinkState], None]
-    """Raises where another table is in its place."""
+    """Raises where another table is in its place, or none any more."""
+    fits_job: Callable[[Job], None]
+    """Raises where sources and transform are declared otherwise than when this was planned."""
+    is_there: Callable[[int], None]
+    """Raises where the source lacks what a batch reads: Spark would leave it out."""
     offered: Callable[[int], bytes]
     """Puts the offsets of a batch where Spark finds them, and those of no later one; returns them.
     """

@@ -6,7 +6,9 @@ that are there, and a trigger that allows one batch ends the query after it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.crashpoints import reach
@@ -72,9 +74,9 @@ def _run(job: ReadyJob, checkpoint: Location, batches: BoundedBatches, context: 
         raise PlanError("HF4601", message, at=job.at)
     sink = open_sink(frame.sparkSession, job)
     sink.prepare(frame.schema, begun=True)
-    batches.fits_table(sink.sight(None))
     rows = 0
     for batch in range(1, batches.last + 1):
+        batches.fits_table(sink.sight(None))
         if not batches.committed(batch):
             rows += _run_batch(job, frame, sink, checkpoint, batches, batch)
             reach("plan.backfill-batch-committed")
@@ -97,7 +99,9 @@ def _run_batch(
         checkpoint=reader,
         copies=OffsetCopies(records_of(checkpoint, job.settings)),
     )
+    _refuse_gone(sink, batches, batch)
     gate.batch, gate.entry = batch, batches.offered(batch)
+    gate.refuse_gone = partial(_refuse_gone, sink, batches, batch)
     gate.open_for(batches.name)
     writer = (
         frame.writeStream.queryName(f"{job.name}-backfill")
@@ -121,18 +125,28 @@ def _run_batch(
     return gate.rows
 
 
+def _refuse_gone(sink: BatchSink, batches: BoundedBatches, batch: int) -> None:
+    """Raise PlanError where the source lacks what the batch reads, unless the sink has its rows."""
+    held = sink.last_committed(batches.name).value
+    if held is None or held < batch:
+        batches.is_there(batch)
+
+
 class _OneBatch(Gate):
     """Lets one batch through, with the offsets that were written down, and counts its rows."""
 
     batch = 0
     entry = b""
     rows = 0
+    refuse_gone: Callable[[], None]
 
     def _deliver(self, batch: DataFrame, batch_id: int) -> Delivery:
         found = self._checkpoint.read(f"offsets/{batch_id}")
         if batch_id != self.batch or found != self.entry:
             message = f"Spark planned batch {batch_id}; only batch {self.batch} is to run"
             raise RunError("HF4646", message, at=self._checkpoint.location)
+        # Spark has listed what the batch reads by now: what is there still was there then.
+        self.refuse_gone()
         delivery = super()._deliver(batch, batch_id)
         self.rows += delivery.rows or 0
         return delivery

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import yaml
 
 import holdfast
 from holdfast.crashpoints import VARIABLE
+from holdfast.errors import SinkError
+from holdfast.jobs.discovery import ProjectChoice
+from holdfast.jobs.readying import ready_job
+from holdfast.ledgers.identity import BatchIdentity, backfill_name
+from holdfast.library.reaching import names_in
+from holdfast.spark.sinks.opening import open_sink
 from tests.parts.kafka import create_topic, produce
 from tests.parts.postgres import rows_in
 from tests.spark.running.processes import call, started, wait_for
@@ -241,6 +249,109 @@ def test_undo_before_a_row_is_in_the_sink(spark: Any, stream: Stream) -> None:
     stream.healthy()
     assert stream.apply(stream.plan("a.json", "c.json")) == "applied"
     assert stream.rows(spark) == CORRECT
+
+
+def killed(stream: Stream, first: str, last: str, point: str, **options: Any) -> Any:
+    """Return the plan of a backfill that was killed at a point."""
+    file = stream.folder / "plan.json"
+    asked = {"from": first, "to": last, **options}
+    plan = holdfast.plan("job", "backfill", asked, output=file, project=stream.file).result
+    ended = call(stream.folder, "apply", "plan.json", "--yes", **{VARIABLE: point})
+    assert ended.returncode == -signal.SIGKILL, ended.stderr[-800:]
+    return plan
+
+
+def test_a_file_that_is_gone_stops_it(spark: Any, stream: Stream) -> None:
+    """Nothing of its batch is in the sink; the rest is given up, and the job can be reset."""
+    plan = killed(stream, "a.json", "c.json", "plan.backfill-batch-committed", batches=3)
+    after_first = stream.rows(spark)
+    (stream.folder / "in/b.json").unlink()
+    assert stream.refusal(lambda: holdfast.finish_plan("job", project=stream.file)) == "HF4612"
+    assert stream.refusal(lambda: stream.apply(plan)) == "HF4612"
+    assert stream.rows(spark) == after_first
+    place = stream.folder / f"checkpoints/.holdfast/job/backfills/{plan.id}/offsets"
+    assert {one.name for one in place.iterdir() if not one.name.startswith(".")} == {"0", "1"}
+    assert stream.refusal(lambda: holdfast.undo("job", project=stream.file)) == "HF4609"
+
+    done = holdfast.undo("job", keep_rows=True, project=stream.file).result
+    assert (done.outcome, done.steps[-1].event) == ("given-up", "given up after batch 1")
+    assert stream.rows(spark) == after_first
+    (act,) = holdfast.journal("job", project=stream.file).result.places[-1].acts
+    assert (act.state, act.steps[-1].event) == ("given-up", "given up after batch 1")
+    stream.healthy()
+    assert stream.refusal(lambda: stream.apply(plan)) == "HF4612"
+    reset = holdfast.plan("job", "reset", {"output": "clear"}, project=stream.file).result
+    holdfast.apply(reset, project=stream.file, even_if_running=True)
+    assert stream.rows(spark) == []
+
+
+def test_a_file_that_goes_while_its_batch_starts(
+    spark: Any, stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was there when Holdfast looked, and is gone when Spark lists what the batch reads."""
+    plan, before = stream.plan("b.json", "b.json"), stream.rows(spark)
+
+    def listed_then_gone(*given: Any) -> Any:
+        names = names_in(*given)
+        (stream.folder / "in/b.json").unlink(missing_ok=True)
+        return names
+
+    monkeypatch.setattr("holdfast.library.backfills.names_in", listed_then_gone)
+    assert stream.refusal(lambda: stream.apply(plan)) == "HF4612"
+    assert stream.rows(spark) == before
+
+
+def test_one_that_cannot_be_finished_keeps_no_other_from_it(spark: Any, stream: Stream) -> None:
+    """All are tried, and the failure names what was finished."""
+    names = {killed(stream, name, name, "plan.step-done").id: name for name in ("a.json", "c.json")}
+    first, second = sorted(names)
+    gone = stream.folder / "in" / names[first]
+    gone.rename(stream.folder / "kept")
+    with pytest.raises(holdfast.HoldfastError) as caught:
+        holdfast.finish_plan("job", project=stream.file)
+    assert caught.value.code.number == "HF4612"
+    assert f"finished: {second}" in caught.value.message
+    correct = {"a.json": (1, 10, "ONE"), "c.json": (5, 30, "FIVE")}
+    rows = stream.rows(spark)
+    assert [correct[names[one]] in rows for one in (first, second)] == [False, True]
+    (stream.folder / "kept").rename(gone)
+    assert holdfast.finish_plan("job", project=stream.file).result.outcome == "finished"
+    assert correct[names[first]] in stream.rows(spark)
+
+
+def test_a_table_that_was_removed_is_not_made_again(spark: Any, stream: Stream) -> None:
+    """The rows of the stream are gone with it: a table of the range alone would hide that."""
+    killed(stream, "a.json", "b.json", "plan.backfill-batch-committed", batches=2)
+    if stream.url:
+        with psycopg.connect(stream.url) as connection:
+            connection.execute("drop table written")
+    else:
+        shutil.rmtree(stream.folder / "lake")
+    finish = lambda: holdfast.finish_plan("job", project=stream.file)  # noqa: E731
+    assert stream.refusal(finish) == "HF4648"
+    if not stream.url:
+        assert not (stream.folder / "lake").exists()
+    done = holdfast.undo("job", keep_rows=True, project=stream.file).result
+    assert done.outcome == "given-up"
+
+
+def test_a_driver_that_slept_in_a_batch_is_locked_out_by_undo(spark: Any, stream: Stream) -> None:
+    """It commits what it was about to commit when it was stopped."""
+    before = stream.rows(spark)
+    plan = killed(stream, "a.json", "a.json", "sink.before-commit")
+    assert holdfast.undo("job", project=stream.file).result.outcome == "undone"
+    project = ProjectChoice.of(stream.file, None).load_required(stream.folder)
+    job = ready_job(project, "job")
+    query_id = json.loads((stream.made.checkpoint("job") / "metadata").read_text())["id"]
+    late = BatchIdentity(backfill_name(query_id, plan.id), 1, 1, "range1:" + "0" * 64)
+    rows = spark.createDataFrame([(1, 99, "late")], "n long, at long, value string")
+    sink = open_sink(spark, job)
+    sink.prepare(rows.schema, begun=True)
+    with pytest.raises(SinkError) as caught:
+        sink.write(rows, late)
+    assert caught.value.code.number == "HF5062"
+    assert stream.rows(spark) == before
+    stream.healthy()
 
 
 def test_versions_of_a_delta_table(spark: Any, tmp_path: Path) -> None:

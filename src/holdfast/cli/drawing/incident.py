@@ -13,6 +13,7 @@ from holdfast.remedy.results import ActEvidence, JournalEntry, JournalPlace, Jou
 _STATES = {
     "applied": "applied, and not undone",
     "undone": "undone",
+    "given-up": "given up: what it wrote stays, the rest was not computed",
     "open": "**interrupted or under way: neither finished nor undone**",
     "void": "void: it changed nothing",
     "restored": "restored",

@@ -86,7 +86,8 @@ def _sink(sink: ScratchSink) -> str:
     told = f"{sink.kind}: newest batch {_batch(sink.before)} before, {_batch(sink.planned)} after "
     told += f"the plan, {_batch(sink.after)} after the run"
     if sink.rows_planned is not None and sink.rows_after is not None:
-        told += f"; {counted(sink.rows_planned, 'row')} after the plan, {sink.rows_after:,} after the run"
+        planned = counted(sink.rows_planned, "row")
+        told += f"; {planned} after the plan, {sink.rows_after:,} after the run"
     return told
 
 

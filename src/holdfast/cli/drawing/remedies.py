@@ -71,6 +71,7 @@ _OUTCOMES = {
     "finished": "Finished the plan that was interrupted",
     "already-applied": "Already applied: nothing was changed",
     "undone": "Undone",
+    "given-up": "Given up: the rows that it wrote stay",
     "nothing": "Nothing to do",
 }
 

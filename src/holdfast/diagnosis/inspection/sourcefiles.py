@@ -70,8 +70,11 @@ def _by_folder(paths: Iterable[str]) -> Mapping[str, list[str]]:
 
 def _split(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     for path in paths:
-        plain = unquote(path)
-        if plain.startswith("file:"):
-            plain = f"/{plain.removeprefix('file:').lstrip('/')}"
-        folder, _, name = plain.rpartition("/")
+        folder, _, name = plain_path(path).rpartition("/")
         yield folder, name
+
+
+def plain_path(path: str) -> str:
+    """Return the path of a local file, the URL of any other, with nothing escaped."""
+    plain = unquote(path) if "://" in path or path.startswith("file:") else path
+    return f"/{plain.removeprefix('file:').lstrip('/')}" if plain.startswith("file:") else plain

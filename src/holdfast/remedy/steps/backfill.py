@@ -6,27 +6,40 @@ these offsets, and plans none. The live checkpoint and its lease are not touched
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.backup.access import Records
 from holdfast.crashpoints import reach
 from holdfast.errors import NotFoundError, PlanError
+from holdfast.format.logs.filelog import DEFAULT_INTERVAL, log_name
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.jobs.ready import ReadySink
 from holdfast.ledgers.identity import backfill_name
-from holdfast.ledgers.sinkstate import SinkAnswer
-from holdfast.remedy.outputs import refuse_other_output, refuse_other_table, table_seen
+from holdfast.ledgers.sinkstate import LastCommitted, SinkAnswer, SinkState
+from holdfast.remedy.outputs import (
+    TABLE_ID,
+    refuse_other_output,
+    refuse_other_table,
+    table_seen,
+)
 from holdfast.remedy.plan import Step
-from holdfast.remedy.steps.work import Result, Work
+from holdfast.remedy.sourcedata import GIVE_UP, refuse_gone_batch
+from holdfast.remedy.steps.work import GIVEN_UP_AFTER, Result, Work
 from holdfast.running.bounded import BoundedBatches
 from holdfast.storage.reading import FileKind
 from holdfast.storage.writing import Writer
 
+if TYPE_CHECKING:
+    from holdfast.jobs.projectfile.job import Job
+
 PREPARE, RUN = "prepare-backfill", "run-backfill"
+_READS = "reads"
+_OF_ROWS = {"source", "sources", "transform", "sql", "output_mode"}
 _COMMITTED = b'v1\n{"nextBatchWatermarkMs":0}'
 _IDS = uuid.UUID("6f2f1c0e-2b1c-5d0a-9a53-0b0c5a7d8f21")
 """Under which the ids of backfills are made from their names."""
@@ -50,9 +63,16 @@ def prepare_arguments(
     }
 
 
-def run_arguments(key: Sequence[str], order_by: str | None) -> dict[str, str]:
+def run_arguments(key: Sequence[str], order_by: str | None, reads: str | None) -> dict[str, str]:
     """Return how the rows get into the sink, whatever is declared when the plan is finished."""
-    return {"key": json.dumps(list(key)), "order": order_by or ""}
+    given = {} if reads is None else {_READS: reads}
+    return {"key": json.dumps(list(key)), "order": order_by or "", **given}
+
+
+def reads_digest(job: Job) -> str:
+    """Return a digest of what is declared of the rows that a batch computes, without secrets."""
+    declared = job.model_dump(mode="json", include=_OF_ROWS)
+    return hashlib.sha256(json.dumps(declared, sort_keys=True).encode()).hexdigest()
 
 
 class PrepareBackfill:
@@ -99,16 +119,19 @@ class RunBackfill:
         """Run what is left; a batch that the sink has is skipped there."""
         prepared = next(one for one in work.plan.steps if one.act == PREPARE)
         noted = dict(work.result_of(PREPARE) or {})
-        last = len(json.loads(prepared.arguments["ends"])) - 1
+        ends = json.loads(prepared.arguments["ends"])
+        last, at = len(ends) - 1, work.records.location
         batches = BoundedBatches(
             name=_name_of(prepared, work),
             last=last,
             generation=work.generation,
             confirm=work.confirm,
             keeps_newer=bool(step.arguments["order"]),
-            fits=lambda sink: _refuse_other_sink(step, sink, work.records.location),
-            fits_table=lambda sight: refuse_other_table(
-                step.arguments, table_seen(sight), work.records.location
+            fits=lambda sink: _refuse_other_sink(step, sink, at),
+            fits_table=lambda sight: _refuse_other_table(step, sight, at),
+            fits_job=lambda job: _refuse_other_rows(step, job, at),
+            is_there=lambda batch: refuse_gone_batch(
+                ends, _files_of(prepared, batch), batch, work.source, at=at
             ),
             offered=lambda batch: _offered(prepared, noted, work.records, batch),
             committed=lambda batch: _committed(work.records, batch),
@@ -124,19 +147,54 @@ class RunBackfill:
         if held.answer is SinkAnswer.NOTHING:
             return None
         message = f"the rows that the backfill replaced cannot be brought back: {held.basis}"
-        return PlanError("HF4609", message, at=work.records.location, why=_WHY)
+        steps = (_FINISH, GIVE_UP)
+        return PlanError("HF4609", message, at=work.records.location, why=_WHY, next_steps=steps)
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
-        """Do nothing where no row reached the sink; raise PlanError where one did."""
+        """Lock whoever sleeps in a batch out; raise PlanError where a row has reached the sink."""
+        self._fence(step, work)
         refusal = self.lasting(step, result, work)
         if refusal is not None:
             raise refusal
 
+    def give_up(self, step: Step, work: Work) -> Result:
+        """Lock whoever sleeps in a batch out; return the newest batch in the sink."""
+        held = self._fence(step, work)
+        if held is None:
+            return {GIVEN_UP_AFTER: None, "table": "replaced"}
+        if held.answer is SinkAnswer.UNKNOWN:
+            message = f"what the sink holds of the backfill is unknown: {held.basis}"
+            raise PlanError("HF4603", message, at=work.records.location)
+        return {GIVEN_UP_AFTER: held.value}
 
+    def _fence(self, step: Step, work: Work) -> LastCommitted | None:
+        """Let no older driver bring a batch; return what is there, None in a replaced table.
+
+        The sink refuses a batch for a table that is not there any more.
+        """
+        from holdfast.spark.sinks.sink import Fences
+
+        name = _name_of(next(one for one in work.plan.steps if one.act == PREPARE), work)
+        try:
+            with work.open_sink(step.arguments) as sink:
+                work.confirm()
+                if isinstance(sink, Fences):
+                    sink.fence(name, generation=work.generation)
+                reach("plan.backfill-fenced")
+                return sink.last_committed(name)
+        except PlanError as error:
+            if error.code.number != _REPLACED:
+                raise
+            return None
+
+
+_REPLACED = "HF4648"
 _WHY = (
     "the stream writes to the same table, so that no older version of it can be restored. Finish "
     "the plan, or compute the range again with the code of before"
 )
+_FINISH = "holdfast apply --finish TARGET"
+_DECLARED = "declare them as they were in the plan, then holdfast apply --finish TARGET"
 
 
 def _refuse_other_sink(step: Step, sink: ReadySink, at: str) -> None:
@@ -150,6 +208,32 @@ def _refuse_other_sink(step: Step, sink: ReadySink, at: str) -> None:
             f"key {', '.join(sink.key) or 'none'}, order_by {sink.order_by or 'none'}"
         )
         raise PlanError("HF4647", message, at=at)
+
+
+def _refuse_other_table(step: Step, sight: SinkState, at: str) -> None:
+    """Raise PlanError (HF4647, HF4648) where another table is there, or none any more."""
+    seen = table_seen(sight)
+    refuse_other_table(step.arguments, seen, at)
+    if TABLE_ID in step.arguments and TABLE_ID not in seen:
+        message = f"the plan is about the table {step.arguments[TABLE_ID]}, which was removed"
+        raise PlanError("HF4648", message, at=at, next_steps=(GIVE_UP,))
+
+
+def _refuse_other_rows(step: Step, job: Job, at: str) -> None:
+    """Raise PlanError (HF4605) where a batch would compute other rows than the plan says."""
+    if _READS in step.arguments and reads_digest(job) != step.arguments[_READS]:
+        message = "source or transform of the job are declared otherwise than when it was made"
+        why = "some batches would be computed by one declaration, and the others by another"
+        raise PlanError("HF4605", message, at=at, why=why, next_steps=(_DECLARED, GIVE_UP))
+
+
+def _files_of(prepared: Step, batch: int) -> list[str]:
+    """Return the paths of the files that a batch reads; none of a source that is no files."""
+    logs = json.loads(prepared.arguments["logs"])
+    content = logs.get(log_name(batch, DEFAULT_INTERVAL))
+    lines = () if content is None else content.splitlines()[1:]
+    entries = [json.loads(line) for line in lines]
+    return [str(one["path"]) for one in entries if one["batchId"] == batch]
 
 
 def _name_of(prepared: Step, work: Work) -> str:

@@ -14,6 +14,7 @@ from holdfast.errors import NotFoundError, PlanError
 from holdfast.records.leases.acting import ConfirmingWriter
 from holdfast.remedy.elsewhere import Elsewhere, OpenElsewhere
 from holdfast.remedy.plan import Plan, Step
+from holdfast.remedy.sourcedata import UNSEEN, SourceNow
 from holdfast.running.bounded import BoundedBatches
 from holdfast.storage.writing import Writer
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from holdfast.spark.sinks.sink import HeldSink
 
 Result = Mapping[str, Any]
+GIVEN_UP_AFTER = "given_up_after"
+"""In the result of a step that was given up: its newest batch in the sink, null for none."""
 
 
 class OpenSink(Protocol):
@@ -67,6 +70,8 @@ class Work:
     """Raises once the lease is lost."""
     run_bounded: RunBounded = nothing_beside
     """Lets Spark run the batches of a backfill."""
+    source: SourceNow = UNSEEN
+    """Looks at the source that a backfill reads."""
 
     def result_of(self, act: str) -> Result | None:
         """Return what the newest done step of a kind left; None where none is done."""
@@ -119,6 +124,14 @@ class StepKind(Protocol):
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Bring back what was there. `result` is None where the step was begun and not done."""
+
+
+@runtime_checkable
+class GivenUpKind(Protocol):
+    """A kind of step that can be left where it is: what it did stays, and nothing follows."""
+
+    def give_up(self, step: Step, work: Work) -> Result:
+        """Let nobody continue it any more; return how far it came."""
 
 
 @runtime_checkable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,9 @@ def test_a_sink_that_cannot_replace_rows_by_a_key_is_refused(
 def test_without_an_order_it_has_to_be_said_that_rows_are_replaced(tmp_path: Path) -> None:
     declared = {key: value for key, value in SINK.items() if key != "order_by"}
     given = plan(played(tmp_path / "p", sink=declared), overwrite=True)
-    assert any(one.startswith("--overwrite: a row of the range replaces") for one in given.notes)
+    assert any(
+        one.startswith("as was asked for, a row of the range replaces") for one in given.notes
+    )
     assert given.steps[1].arguments["order"] == ""
 
 
@@ -220,7 +223,7 @@ def test_the_prepared_checkpoint_reads_the_range_and_is_of_another_query(made: P
     ("was", "becomes"),
     [("./lake/t", "./lake/other"), ("- n\n", "- k\n"), ("order_by: n", "order_by: k")],
 )  # fmt: skip
-def test_an_edited_declaration_does_not_change_how_rows_are_written(
+def test_an_edited_sink_does_not_change_how_rows_are_written(
     made: Played, was: str, becomes: str
 ) -> None:
     """Killed before Spark ran it, and finished after the sink was declared otherwise."""
@@ -235,3 +238,52 @@ def test_an_edited_declaration_does_not_change_how_rows_are_written(
             act()
         assert caught.value.code.number == "HF4647"
     assert not (made.folder / "lake").joinpath("t").exists()
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"), [("select * from", "select n + 1 as n from"), ("path: ./in", "path: ./on")]
+)
+def test_a_backfill_is_not_finished_with_other_sources_or_code(
+    made: Played, was: str, becomes: str
+) -> None:
+    """Batches of one plan are computed by one declaration; what decides no row may change."""
+    given = plan(made)
+    assert killed_at("plan.step-done", lambda: apply(made, given))
+    text = made.file.read_text(encoding="utf-8")
+    assert was in text
+    made.file.write_text(text.replace(was, becomes), encoding="utf-8")
+    for act in (lambda: apply(made, given), lambda: holdfast.finish_plan("job", project=made.file)):
+        with pytest.raises(HoldfastError) as caught:
+            act()
+        assert caught.value.code.number == "HF4605"
+        assert any("--keep-rows" in one for one in caught.value.next_steps)
+
+
+def test_every_open_backfill_is_told_of_that_cannot_be_finished(made: Played) -> None:
+    for name in ("001-0.json", "002-0.json"):
+        asked = {"from": name, "to": name}
+        given = holdfast.plan("job", "backfill", asked, project=made.file).result
+        assert killed_at("plan.step-done", partial(apply, made, given))
+    text = made.file.read_text(encoding="utf-8")
+    made.file.write_text(text.replace("select * from", "select n from"), encoding="utf-8")
+    with pytest.raises(HoldfastError) as caught:
+        holdfast.finish_plan("job", project=made.file)
+    folder = made.folder / "checkpoints/.holdfast/job/backfills/.holdfast"
+    plans = [one.name for one in folder.iterdir()]
+    assert len(plans) == 2
+    assert all(one in caught.value.message for one in plans)
+
+
+def test_a_backfill_that_ran_no_batch_is_given_up(made: Played) -> None:
+    """Closed as asked, and only as asked: nothing else is given up."""
+    with pytest.raises(HoldfastError) as caught:
+        holdfast.undo("job", keep_rows=True, project=made.file)
+    assert caught.value.code.number == "HF1001"
+    given = plan(made)
+    assert killed_at("plan.step-done", lambda: apply(made, given))
+    done = holdfast.undo("job", keep_rows=True, project=made.file).result
+    assert (done.outcome, [one.event for one in done.steps]) == ("given-up", ["done", "not begun"])
+    places = holdfast.journal("job", project=made.file)
+    assert places.findings == ()
+    assert [one.state for place in places.result.places for one in place.acts] == ["given-up"]
+    assert holdfast.finish_plan("job", project=made.file).result.outcome == "nothing"

@@ -13,7 +13,13 @@ from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Downstream, Draft, Effects, Step
 from holdfast.remedy.remedies.backfill.ranges import SourceRange, source_range
 from holdfast.remedy.remedies.backfill.sinkfitness import SinkUpsert, sink_upsert
-from holdfast.remedy.steps.backfill import PREPARE, RUN, prepare_arguments, run_arguments
+from holdfast.remedy.steps.backfill import (
+    PREPARE,
+    RUN,
+    prepare_arguments,
+    reads_digest,
+    run_arguments,
+)
 
 _INSTEAD = "Use replay, which rewinds the sink and processes batches again"
 _MOST_BATCHES = 10_000
@@ -31,7 +37,11 @@ def plan_backfill(facts: Facts, options: Mapping[str, str]) -> Draft:
     batches = _batches(options)
     found = source_range(facts, entry, options.get("from"), options.get("to"), batches)
     arguments = prepare_arguments(query_id, entry, found.ends, found.folder, found.logs)
-    noted = output_arguments(facts) | run_arguments(job.sink.key, upsert.order_by)
+    noted = (
+        output_arguments(facts)
+        | dict(upsert.table)
+        | run_arguments(job.sink.key, upsert.order_by, _reads(facts))
+    )
     last = len(found.ends) - 1
     ran = "1 batch" if last == 1 else f"{last} batches, one after the other"
     steps = (
@@ -48,6 +58,10 @@ def plan_backfill(facts: Facts, options: Mapping[str, str]) -> Draft:
     )
     looked_at = _looked_at(facts, query_id, upsert, found)
     return Draft(steps, effects, tuple(_notes(upsert, found)), looked_at)
+
+
+def _reads(facts: Facts) -> str | None:
+    return None if facts.subject.job is None else reads_digest(facts.subject.job.job)
 
 
 _PREPARED = "write a checkpoint of its own, which reads {} and nothing else"
@@ -77,7 +91,7 @@ def _stateless_query(facts: Facts) -> tuple[str, OffsetsEntry]:
 def _batches(options: Mapping[str, str]) -> int:
     text = options.get("batches", "1")
     if not text.isdecimal() or not text.isascii() or not 1 <= int(text) <= _MOST_BATCHES:
-        raise UsageError("HF1001", f"--batches takes a number from 1 to {_MOST_BATCHES}")
+        raise UsageError("HF1001", f"batches is to be a number from 1 to {_MOST_BATCHES}")
     return int(text)
 
 
@@ -113,12 +127,12 @@ def _downstream(facts: Facts) -> Iterator[Downstream]:
 def _notes(upsert: SinkUpsert, found: SourceRange) -> Iterator[str]:
     yield (
         "undo cannot bring back the rows that a batch replaced; once one is in the sink, the plan "
-        "can only be finished"
+        "can be finished, or given up with the rows that are there"
     )
     if upsert.order_by is None:
         yield (
-            "--overwrite: a row of the range replaces the row of its key in the sink, also one "
-            "that the stream wrote later"
+            "as was asked for, a row of the range replaces the row of its key in the sink, even "
+            "one that the stream wrote later"
         )
     else:
         yield (

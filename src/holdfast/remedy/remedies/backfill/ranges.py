@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
-from urllib.parse import unquote
 
 from holdfast.checkpoint.layout import folder_of
 from holdfast.checkpoint.progress import explained
+from holdfast.diagnosis.inspection.sourcefiles import plain_path
 from holdfast.diagnosis.inspection.sources import stored_partitions
 from holdfast.errors import PlanError, UsageError
 from holdfast.format.logs.filelog import (
@@ -31,12 +31,13 @@ from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.sources import ExplainedOffset
 from holdfast.records.moments import epoch_seconds
 from holdfast.remedy.facts import Facts
+from holdfast.remedy.sourcedata import (
+    refuse_gone_files,
+    refuse_lost_records,
+    refuse_lost_versions,
+)
 from holdfast.wording import counted
 
-_GONE = "a backfill reads the range again. Name one whose data is still there"
-_UNKNOWN = (
-    "rows that the source no longer has would be missing. Plan it where the source can be reached"
-)
 _OTHERS = "supported are files, Delta tables and Kafka topics. Use replay, or reset"
 
 
@@ -72,7 +73,7 @@ def source_range(
 ) -> SourceRange:
     """Return a range of the only source, cut into batches; raise UsageError or PlanError."""
     if first is None or last is None:
-        raise UsageError("HF1001", "pass both --from and --to: a backfill is of a bounded range")
+        raise UsageError("HF1001", "pass both ends, from and to: a backfill is of a bounded range")
     told = _only_source(facts, entry)
     options = {name.lower() for name in facts.require_job().sources[0].options}
     refused = sorted(options & _REFUSED)
@@ -111,7 +112,7 @@ def _files(asked: _Asked) -> SourceRange:
     if not chosen:
         message = f"the stream has read no file from {first} to {last}"
         raise PlanError("HF4601", message, at=facts.location, why=_UNREAD)
-    _refuse_gone(facts, chosen)
+    refuse_gone_files([one.path for one in chosen], facts.names_in, at=facts.location)
     parts = _parts(chosen, asked.batches)
     shown = counted(len(chosen), "file")
     return SourceRange(
@@ -155,43 +156,20 @@ def _in_range(facts: Facts, first: str, last: str) -> Callable[[SourceFile], boo
     if moments[0] is not None and moments[1] is not None:
         start, end = int(moments[0] * 1000), int(moments[1] * 1000)
         if end < start:
-            raise UsageError("HF1001", f"--to {last} is before --from {first}")
+            raise UsageError("HF1001", f"the end {last} is before the beginning {first}")
         return lambda one: start <= one.timestamp_ms <= end
     if last < first and not first.startswith(last):
-        raise UsageError("HF1001", f"--to {last} is before --from {first}")
+        raise UsageError("HF1001", f"the end {last} is before the beginning {first}")
     path = facts.require_job().sources[0].path or ""
-    root = _plain(path).rstrip("/") + "/"
+    root = plain_path(path).rstrip("/") + "/"
 
     def is_in(one: SourceFile) -> bool:
-        spelled = _plain(one.path)
+        spelled = plain_path(one.path)
         name = spelled[len(root) :] if spelled.startswith(root) else spelled.rpartition("/")[2]
         # A directory as the end of the range means everything in it.
         return first <= name and (name <= last or name.startswith(last.rstrip("/") + "/"))
 
     return is_in
-
-
-def _plain(path: str) -> str:
-    """Return the path of a local file, the URL of any other, with nothing escaped."""
-    plain = unquote(path) if "://" in path or path.startswith("file:") else path
-    return f"/{plain.removeprefix('file:').lstrip('/')}" if plain.startswith("file:") else plain
-
-
-def _refuse_gone(facts: Facts, chosen: Sequence[SourceFile]) -> None:
-    by_folder: dict[str, list[str]] = {}
-    for one in chosen:
-        folder, _, name = _plain(one.path).rpartition("/")
-        by_folder.setdefault(folder, []).append(name)
-    for folder, names in sorted(by_folder.items()):
-        there = facts.names_in(folder)
-        if there is None:
-            message = f"{folder} cannot be listed, so that it is unknown which files are there"
-            raise PlanError("HF4603", message, at=facts.location, why=_UNKNOWN)
-        gone = sorted(set(names) - there)
-        if gone:
-            more = f" (and {len(gone) - 1} more)" if len(gone) > 1 else ""
-            message = f"the source no longer has {folder}/{gone[0]}{more}"
-            raise PlanError("HF4612", message, at=facts.location, why=_GONE)
 
 
 def _parts(chosen: Sequence[SourceFile], batches: int) -> list[list[SourceFile]]:
@@ -223,27 +201,17 @@ def _logs(parts: Sequence[Sequence[SourceFile]]) -> dict[str, str]:
 def _versions(asked: _Asked) -> SourceRange:
     facts, first, last = asked.facts, asked.first, asked.last
     if not (first.isdecimal() and last.isdecimal() and first.isascii() and last.isascii()):
-        message = "--from and --to of a Delta source are versions of the table, such as 12"
+        message = "the ends of a range of a Delta source are versions of the table, such as 12"
         raise UsageError("HF1001", message)
     begin, end = int(first), int(last)
     if end < begin:
-        raise UsageError("HF1001", f"--to {last} is before --from {first}")
+        raise UsageError("HF1001", f"the end {last} is before the beginning {first}")
     known: Any = asked.told.decoded
-    tables = [one for one in facts.subject.sources.tables if one.table_id == known["reservoirId"]]
-    if not tables or tables[0].failure is not None or tables[0].newest is None:
-        message = "the Delta table of the source could not be asked for its versions"
-        raise PlanError("HF4603", message, at=facts.location, why=_UNKNOWN)
-    table = tables[0]
-    if end > (table.newest or 0):
-        message = f"{table.location} has no version {end} yet; the newest is {table.newest}"
-        raise PlanError("HF4612", message, at=facts.location, why=_GONE)
-    missing = table.first_missing(begin)
-    if missing is not None and missing <= end:
-        message = f"the log of {table.location} has no version {missing}"
-        raise PlanError("HF4612", message, at=facts.location, why=_GONE)
+    table_id = str(known["reservoirId"])
+    refuse_lost_versions(facts.subject.sources.tables, table_id, begin, end, at=facts.location)
     cuts = _cuts(begin, end + 1, min(asked.batches, end + 1 - begin))
     return SourceRange(
-        ends=tuple(_version_offset(known["reservoirId"], one) for one in cuts),
+        ends=tuple(_version_offset(table_id, one) for one in cuts),
         shown=f"version {begin}" if begin == end else f"versions {begin} to {end}",
         single=begin == end,
     )
@@ -264,16 +232,19 @@ def _version_offset(table_id: str, version: int) -> str:
 def _records(asked: _Asked) -> SourceRange:
     facts, first, last = asked.facts, asked.first, asked.last
     known = stored_partitions(facts.subject.picture, asked.entry)
-    begins, ends = _partitions(first, "--from"), _partitions(last, "--to")
+    begins, ends = _partitions(first, "the beginning"), _partitions(last, "the end")
     wanted = sorted(begins)
     if sorted(ends) != wanted or not wanted:
-        raise UsageError("HF1001", "--from and --to must name the same partitions")
+        raise UsageError("HF1001", "both ends must name the same partitions")
     strange = [one for one in wanted if one not in known]
     if strange:
         topic, number = strange[0]
         message = f"the stream does not read {topic} partition {number}"
         raise PlanError("HF4601", message, at=facts.location)
-    _refuse_lost_records(facts, begins, ends)
+    for (topic, number), begin in sorted(begins.items()):
+        if ends[topic, number] < begin:
+            raise UsageError("HF1001", f"{topic} partition {number} ends before it begins")
+    refuse_lost_records(facts.subject.sources.brokers, begins, ends, at=facts.location)
     total = sum(ends[one] - begins[one] for one in wanted)
     if not total:
         message = "the range is empty"
@@ -304,25 +275,6 @@ def _partitions(text: str, option: str) -> dict[tuple[str, int], int]:
         message = f'{option} of a Kafka source is JSON such as {{"topic": {{"0": 1200}}}}'
         raise UsageError("HF1001", message)
     return found
-
-
-def _refuse_lost_records(
-    facts: Facts, begins: Mapping[tuple[str, int], int], ends: Mapping[tuple[str, int], int]
-) -> None:
-    brokers = facts.subject.sources.brokers
-    if len({one.servers for one in brokers}) != 1 or brokers[0].failure is not None:
-        why = next((one.failure for one in brokers if one.failure), "it is not declared here")
-        message = f"Kafka could not be asked what the source still has: {why}"
-        raise PlanError("HF4603", message, at=facts.location, why=_UNKNOWN)
-    for one in sorted(begins):
-        named, span = f"{one[0]} partition {one[1]}", brokers[0].spans.get(one)
-        if ends[one] < begins[one]:
-            raise UsageError("HF1001", f"--to is before --from in {named}")
-        if span is None:
-            raise PlanError("HF4612", f"{named} no longer exists", at=facts.location, why=_GONE)
-        if begins[one] < span.first or ends[one] > span.following:
-            message = f"{named} has records {span.first} to {span.following - 1}"
-            raise PlanError("HF4612", message, at=facts.location, why=_GONE)
 
 
 def _records_offset(records: Mapping[tuple[str, int], int]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.errors import PlanError
 from holdfast.ledgers.sinkstate import SinkAnswer
 from holdfast.remedy.facts import Facts
+from holdfast.remedy.outputs import TABLE, TABLE_ID
+from holdfast.storage.location import canonical
 
 _SINKS = ("delta", "postgres")
 _WHY = (
@@ -29,6 +32,8 @@ class SinkUpsert:
     place: str
     """What identifies the table."""
     effect: str
+    table: Mapping[str, str]
+    """Arguments of the step that writes: which table this is, where only its log tells that."""
 
 
 def sink_upsert(facts: Facts, *, overwrite: bool) -> SinkUpsert:
@@ -58,7 +63,15 @@ def sink_upsert(facts: Facts, *, overwrite: bool) -> SinkUpsert:
     key = ", ".join(sink.key)
     kept = f", unless the row there has a greater {order_by}" if order_by is not None else ""
     effect = f"gets the rows of the range by its key ({key}){kept}; no other row changes"
-    return SinkUpsert(shown, order_by, _place(facts, shown), effect)
+    return SinkUpsert(shown, order_by, _place(facts, shown), effect, _table(facts))
+
+
+def _table(facts: Facts) -> Mapping[str, str]:
+    memory, place = facts.subject.sink, facts.require_job().sink.location
+    table_id = None if memory is None or memory.delta is None else memory.delta.table_id
+    return (
+        {} if table_id is None or place is None else {TABLE: canonical(place), TABLE_ID: table_id}
+    )
 
 
 def _place(facts: Facts, shown: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.errors import SinkError
 from holdfast.jobs.ready import ReadySink
-from holdfast.ledgers.identity import query_of
+from holdfast.ledgers.identity import is_backfill, query_of
 from holdfast.ledgers.sinkstate import refuse_other_queries
 from holdfast.spark.sinks.database.dialect import DatabaseConnection
 from holdfast.spark.sinks.database.ledger import DatabaseLedger
@@ -63,13 +63,17 @@ class TakeBack:
             refuse_other_queries(queries, wanted, f"the table {self.sink.table}")
             if len({query_of(one) for one in queries}) > 1:
                 raise self._other_query()
-            states = {one: self.ledger.state(connection, one, self.generation) for one in queries}
+            states = {
+                one: self.ledger.state(connection, one, self._generation_of(connection, one))
+                for one in queries
+            }
             table = self.find()
             if table.columns is not None:
                 self._remove_all(connection, table, list(states.values()))
             self.ledger.forget_after(connection, -1)
             for query_id, state in states.items():
-                self.ledger.fence(connection, query_id, QueryState(state.fence), self.generation)
+                generation = self._generation_of(connection, query_id)
+                self.ledger.fence(connection, query_id, QueryState(state.fence), generation)
             self.ledger.count_clear(connection)
 
     def fence(self, connection: DatabaseConnection, query_id: str | None) -> None:
@@ -84,6 +88,12 @@ class TakeBack:
                 self.ledger.fence(connection, query_id, state, self.generation)
             if not self.ledger.queries(connection):
                 self.ledger.count_clear(connection)
+
+    def _generation_of(self, connection: DatabaseConnection, query_id: str) -> int:
+        """Return our generation; of a backfill no smaller one than its own lease left there."""
+        if not is_backfill(query_id):
+            return self.generation
+        return max(self.generation, self.ledger.generation(connection, query_id))
 
     def _remove_after(
         self, connection: DatabaseConnection, table: WrittenTable, batch_id: int, column: str

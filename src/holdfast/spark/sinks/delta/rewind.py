@@ -43,6 +43,7 @@ from holdfast.ledgers.delta.rewind import (
     versions_newest_first,
 )
 from holdfast.ledgers.delta.transactions import DeltaLedger, read_delta_ledger
+from holdfast.ledgers.identity import is_backfill
 from holdfast.ledgers.sinkstate import refuse_other_queries
 from holdfast.spark.sinks.delta.commits import is_conflict
 from holdfast.spark.sinks.rowchecks import quoted
@@ -218,7 +219,8 @@ class DeltaRewind:
             return
         held = [one for one, newest in ledger.transactions.items() if newest != CLOSED]
         refuse_other_queries(held, wanted, self._at)
-        for query_id in ledger.transactions:
+        # A backfill counts the generations of a lease of its own: they compare with no other.
+        for query_id in (one for one in ledger.transactions if not is_backfill(one)):
             self._refuse_older(ledger, query_id)
         for query_id, newest in ledger.transactions.items():
             if newest == CLOSED:
@@ -316,13 +318,21 @@ class DeltaRewind:
         note = {
             "act": "closed",
             "act_id": act.id,
-            "generation": self._generation,
+            "generation": self._closing(application),
             "query_id": application.query_id,
             "batch_id": act.batches[application.query_id],
             "last_batch": standing.last_batch,
             "newest_version": act.seen,
         }
         self._again(lambda: self._commands.commit_nothing(application.id, CLOSED, note))
+
+    def _closing(self, application: Application) -> int:
+        """Return our generation; of a backfill no smaller one than its own lease left there."""
+        ledger = self._ledger() if is_backfill(application.query_id) else None
+        if ledger is None:
+            return self._generation
+        newest = newest_generation(self._versions(ledger.newest_version), application.query_id)
+        return max(self._generation, newest, fence_before(ledger.identifiers, application))
 
     def _take_rows_away(self, act: _Act) -> None:
         newest, meddled = self._newest_of(act)
@@ -402,12 +412,9 @@ class DeltaRewind:
 
     def _open(self, ended: Application, batch_id: int | None, act_id: str) -> None:
         """Open the name after the one that ended; who knows it also knows who may use it."""
-        batch_id = -1 if batch_id is None else batch_id
-        query_id = ended.query_id
-        fence = self._note("fenced", act_id, query_id=query_id)
-        self._again(
-            lambda: self._commands.commit_nothing(ended.fencing_id, self._generation, fence)
-        )
+        batch_id, query_id = -1 if batch_id is None else batch_id, ended.query_id
+        fenced, fence = self._closing(ended), self._note("fenced", act_id, query_id=query_id)
+        self._again(lambda: self._commands.commit_nothing(ended.fencing_id, fenced, fence))
         reach("delta.fenced")
         note = self._note("opened", act_id, query_id=query_id, batch_id=batch_id)
         opening_id, first = ended.following.opening_id, batch_id + 1
