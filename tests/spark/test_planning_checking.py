@@ -103,3 +103,28 @@ def test_a_notebook_has_no_file_that_shows_that_nothing_changed(
         frame, nowhere, nowhere, output_mode="update", release=None, accepted=()
     )
     assert found.verdict is verdict
+
+
+@pytest.mark.parametrize("found", [True, False], ids=["found", "own"])
+def test_after_an_interrupt_the_jvm_is_asked_nothing(
+    monkeypatch: pytest.MonkeyPatch, found: bool
+) -> None:
+    """The answer to the call that was interrupted would be taken for that of the next one."""
+    done: list[str] = []
+    for name, answer in {
+        "has_session": lambda: found,
+        "open_session": lambda *_: "session",
+        "versions_of": lambda _: None,
+        "Jvm": SimpleNamespace(of=lambda _: None),
+        "stop_session": lambda _: done.append("stopped"),
+        "end_session": lambda _: done.append("ended"),
+    }.items():
+        monkeypatch.setattr(planning, name, answer)
+    options: Any = SimpleNamespace(conf={})
+    with pytest.raises(KeyboardInterrupt), planning.planning(options):
+        raise KeyboardInterrupt
+    with pytest.raises(ValueError), planning.planning(options):
+        raise ValueError
+    with planning.planning(options):
+        pass
+    assert done == ([] if found else ["ended", "stopped", "stopped"])

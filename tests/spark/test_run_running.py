@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -19,9 +20,16 @@ from holdfast.records.run import Ended
 from holdfast.running.admission import unstarted_outcome
 from holdfast.running.options import RunContext
 from holdfast.running.report import Event, RunStep
-from holdfast.running.stopping import Stopping
+from holdfast.running.stopping import Stopping, heeding_signals
 from holdfast.spark import run
-from holdfast.spark.run import _acknowledging, _run_in_sessions, _warn, run_once, with_pending
+from holdfast.spark.run import (
+    _acknowledging,
+    _open_unless_stopped,
+    _run_in_sessions,
+    _warn,
+    run_once,
+    with_pending,
+)
 from tests.running.test_runner import DIED, Act, Stage, ended, left
 from tests.spark.readyjobs import job as ready_job
 
@@ -118,6 +126,26 @@ def test_a_watcher_may_ask_to_stop_while_it_holds_its_own_lock() -> None:
     thread.join(30)
     assert not thread.is_alive()
     assert seen == [RunStep("stopping; no job is running")]
+
+
+def test_a_signal_breaks_off_no_call_into_a_jvm_that_goes_on(
+    monkeypatch: pytest.MonkeyPatch, stage: Stage
+) -> None:
+    """Its answer would be taken for that of the next call, such as the one that stops Spark."""
+    stopping, calls = Stopping(), []
+
+    def opened(*_: object) -> str:
+        signal.raise_signal(signal.SIGTERM)
+        assert stopping.wait(5)
+        calls.append("answered")
+        return "session"
+
+    monkeypatch.setattr(run, "has_session", lambda: True)
+    monkeypatch.setattr(run, "open_session", opened)
+    options: Any = None
+    with heeding_signals(stopping):
+        found = _open_unless_stopped(stage.jobs, options, stopping, lambda _: None, None)
+    assert (found, calls) == (None, ["answered"])
 
 
 def test_what_nobody_foresaw_ends_one_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

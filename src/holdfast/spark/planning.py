@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import Formats
 from holdfast.checkpoint.reading import SHOWN_BATCHES
+from holdfast.checkpoint.verification import Progress
 from holdfast.diagnosis.checks.picture import picture_of
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
 from holdfast.errors import (
@@ -53,6 +54,8 @@ from holdfast.spark.query.usercode import digests_of, is_installed
 from holdfast.spark.session.installation import refuse_connect_session, refuse_stopped_session
 from holdfast.spark.session.jvm import Jvm
 from holdfast.spark.session.opening import (
+    Step,
+    end_session,
     has_session,
     open_session,
     session_for,
@@ -73,18 +76,28 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def planning(session_options: SessionOptions) -> Iterator[RunContext]:
-    """Open a session, or use the one that is there, which is left as it was found."""
+def planning(
+    session_options: SessionOptions, step: Step | None = None, progress: Progress | None = None
+) -> Iterator[RunContext]:
+    """Open a session, or use the one that is there, which is left as it was found.
+
+    `step` is called with a line about what takes long, `progress` with the bytes that are fetched.
+    """
     found = has_session()
-    session = open_session(session_options)
+    session, leave = open_session(session_options, progress, step), stop_session
     try:
         options = RunOptions(settings=session_options.conf)
         yield RunContext(
             session, Jvm.of(session), versions_of(session), options, Stopping(), lambda _: None
         )
+    except (KeyboardInterrupt, SystemExit):
+        # The answer to the call that was interrupted is still to come: the next call, such as the
+        # one that stops the session, would take it for its own.
+        leave = end_session
+        raise
     finally:
         if not found:
-            stop_session(session)
+            leave(session)
 
 
 _HERE = Place("")
@@ -346,8 +359,10 @@ def _sink_facts(frame: DataFrame, job: ReadyJob, inspection: Inspection) -> Sink
 
 
 @contextmanager
-def opened_sink(job: ReadyJob, session_options: SessionOptions) -> Iterator[JobSink]:
+def opened_sink(
+    job: ReadyJob, session_options: SessionOptions, step: Step | None = None
+) -> Iterator[JobSink]:
     """Open the sink of a job, to take batches back from it; the session is left as it was found."""
-    with planning(session_options) as context:
+    with planning(session_options, step) as context:
         session = session_for(job, context.session, context.options.settings)
         yield NativeSink(session, job) if job.sink.native else open_sink(session, job)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,6 +17,7 @@ from holdfast.running.settings import SessionOptions
 from holdfast.running.stopping import Stopping, handlers_kept
 from holdfast.spark.planning import check_jobs, planning
 from holdfast.spark.run import run_jobs
+from holdfast.spark.session.opening import Step
 from holdfast.spark.sinks.files import FILE_FORMATS
 
 _COUNTED = frozenset((*FILE_FORMATS, "delta"))
@@ -122,12 +123,14 @@ class SparkOnCopies:
 
 
 @contextmanager
-def spark_for(session: SessionOptions, stopping: Stopping) -> Iterator[SparkOnCopies]:
-    """Open one Spark for a whole rehearsal, or use the one that is open."""
-    with handlers_kept():
-        opened = planning(session)
-        opened.__enter__()
-    try:
+def spark_for(
+    session: SessionOptions, stopping: Stopping, step: Step | None = None
+) -> Iterator[SparkOnCopies]:
+    """Open one Spark for a whole rehearsal, or use the one that is open.
+
+    `step` is called with a line about what takes long.
+    """
+    with ExitStack() as opened:
+        with handlers_kept():
+            opened.enter_context(planning(session, step))
         yield SparkOnCopies(session, stopping)
-    finally:
-        opened.__exit__(None, None, None)

@@ -195,10 +195,14 @@ def _open_unless_stopped(
     progress: Progress | None,
 ) -> tuple[SparkSession, bool] | None:
     """Return the session and whether it was open already; None where a signal came first."""
+    if has_session():
+        # Not interrupted: an answer of the JVM that nobody waits for would be taken for the next.
+        with handlers_kept(), attempt_recorded(*jobs):
+            session = open_session(session_options)
+        return None if stopping.asked else (session, True)
     try:
         with handlers_kept(), stopping.interruptible(), attempt_recorded(*jobs):
-            found = has_session()
-            return open_session(session_options, progress, lambda step: watch(RunStep(step))), found
+            return open_session(session_options, progress, lambda step: watch(RunStep(step))), False
     except KeyboardInterrupt:
         # The thread that listens to signals takes a moment longer to remember it.
         if not stopping.wait(_HEARD_SECONDS):

@@ -90,6 +90,11 @@ def stop_session(session: SparkSession) -> None:
     end_jvm(gateway)
 
 
+def end_session(session: SparkSession) -> None:
+    """End the session's JVM at once, without asking it anything."""
+    end_jvm(session.sparkContext._gateway, at_once=True)
+
+
 def versions_of(session: SparkSession) -> Versions:
     """Return what runs here."""
     java = session._jvm.java.lang.System.getProperty("java.version")  # type: ignore[union-attr]
