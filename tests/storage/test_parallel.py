@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from holdfast.storage.parallel import side_by_side
+from holdfast.storage.parallel import one_ahead, side_by_side
 
 
 def test_results_come_in_the_order_of_the_items_without_repetition() -> None:
@@ -45,3 +45,33 @@ def test_an_exception_reaches_the_caller() -> None:
 
 def test_nothing_to_do_is_fine() -> None:
     assert side_by_side(str, [], workers=4) == {}
+
+
+def test_the_next_item_is_worked_on_while_one_is_used_and_no_further_one() -> None:
+    begun: list[int] = []
+    second, third = threading.Event(), threading.Event()
+
+    def square(number: int) -> int:
+        begun.append(number)
+        {2: second, 3: third}.get(number, threading.Event()).set()
+        return number * number
+
+    given = one_ahead(iter([1, 2, 3]), square)
+    assert next(given) == (1, 1)
+    assert second.wait(timeout=30)
+    assert begun == [1, 2]
+    assert next(given) == (2, 4)
+    assert third.wait(timeout=30)
+    assert list(given) == [(3, 9)]
+
+
+def test_an_exception_of_the_item_ahead_comes_in_its_turn() -> None:
+    def fails(number: int) -> int:
+        if number == 2:
+            raise KeyboardInterrupt
+        return number
+
+    given = one_ahead([1, 2, 3], fails)
+    assert next(given) == (1, 1)
+    with pytest.raises(KeyboardInterrupt):
+        next(given)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -26,7 +26,7 @@ from holdfast.backup.store import (
 from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.verification import Progress
 from holdfast.errors import CheckpointError, NotFoundError, StorageError
-from holdfast.storage.parallel import side_by_side
+from holdfast.storage.parallel import one_ahead, side_by_side
 from holdfast.storage.reading import FileKind, Listed, Listing, Reader
 from holdfast.storage.writing import Narrowable, narrow, narrowed
 
@@ -138,28 +138,22 @@ class Copier:
         self._done_bytes = 0
         missed: set[str] = set()
         fresh = [item for item in items if item.modified_ms is None or item not in self._known]
-        for batch in _batches(sorted(fresh, key=lambda item: adjacent(item.path))):
-            missed |= self._batch(source, batch)
+        batches = _batches(sorted(fresh, key=lambda item: adjacent(item.path)))
+        # The next files are read while those before are written.
+        for batch, contents in one_ahead(batches, partial(_content, source)):
+            missed |= self._batch(source, batch, contents)
             self._done_bytes += sum(item.size for item in batch)
             if self.progress is not None:
                 self.progress(self._done_bytes, total)
         found = {item.path: self._known[item] for item in items if item in self._known}
         return {path: file for path, file in found.items() if path not in missed}, frozenset(missed)
 
-    def _batch(self, source: Reader, batch: list[Listed]) -> set[str]:
+    def _batch(
+        self, source: Reader, batch: list[Listed], content: Mapping[str, bytes | None]
+    ) -> set[str]:
         if batch[0].size > CHUNK_BYTES:
             return self._large(source, batch[0])
-        read = source.read_many([item.path for item in batch])
-        contents: dict[Listed, bytes] = {}
-        missed: set[str] = set()
-        for item in batch:
-            content = read[item.path]
-            if isinstance(content, NotFoundError):
-                missed.add(item.path)
-            elif isinstance(content, StorageError):
-                raise content
-            else:
-                contents[item] = content
+        contents = {item: read for item in batch if (read := content[item.path]) is not None}
         known = side_by_side(lambda item: copied(item.path, contents[item]), contents, WORKERS)
         self._known.update(known)
         data = {file: contents[item] for item, file in known.items()}
@@ -169,7 +163,7 @@ class Copier:
 
         self._put(list(data), put, {item.path: item.mode for item in batch})
         self._comparison.compare({file.path: file for file in data}, lambda file: (data[file],))
-        return missed
+        return {item.path for item in batch if item not in contents}
 
     def _large(self, source: Reader, item: Listed) -> set[str]:
         """Copy a file that is not held in memory: read once for its digest, once for the copy."""
@@ -226,6 +220,19 @@ def _listed(source: Reader) -> Listing:
     for error in listing.failures.values():
         raise error
     return listing
+
+
+def _content(source: Reader, batch: Sequence[Listed]) -> dict[str, bytes | None]:
+    """Read files that fit into memory; None for each that is gone. A large one is read later."""
+    if batch[0].size > CHUNK_BYTES:
+        return {}
+    read = source.read_many([item.path for item in batch])
+    contents: dict[str, bytes | None] = {}
+    for path, content in read.items():
+        if isinstance(content, StorageError) and not isinstance(content, NotFoundError):
+            raise content
+        contents[path] = None if isinstance(content, StorageError) else content
+    return contents
 
 
 def copied(path: str, content: bytes) -> CopiedFile:

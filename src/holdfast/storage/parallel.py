@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -37,6 +37,39 @@ def side_by_side(
     if raised:
         raise raised[0]
     return {item: results[item] for item in ordered}
+
+
+def one_ahead(
+    items: Iterable[Item], work: Callable[[Item], Result]
+) -> Iterator[tuple[Item, Result]]:
+    """Give each item with its result, while a thread works on the next item already."""
+    ordered = iter(items)
+    coming = _begun(ordered, work)
+    while coming is not None:
+        item, thread, results = coming
+        thread.join()
+        if isinstance(results[0], BaseException):
+            raise results[0]
+        coming = _begun(ordered, work)
+        yield item, results[0]
+
+
+def _begun(
+    items: Iterator[Item], work: Callable[[Item], Result]
+) -> tuple[Item, threading.Thread, list[Result | BaseException]] | None:
+    for item in items:
+        results: list[Result | BaseException] = []
+
+        def serve(item: Item = item, results: list[Result | BaseException] = results) -> None:
+            try:
+                results.append(work(item))
+            except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+                results.append(error)
+
+        thread = threading.Thread(target=serve, name="holdfast-read", daemon=True)
+        thread.start()
+        return item, thread, results
+    return None
 
 
 def _run_in_threads(serve: Callable[[], None], count: int) -> None:
