@@ -156,7 +156,7 @@ def made(
     project.declare()
 
     @contextmanager
-    def opened(found: Any, _planned: Any = None) -> Iterator[Output]:
+    def opened(found: Any, _planned: Any = None, **_: Any) -> Iterator[Output]:
         yield project.others.get(found.job, project.output)
 
     patch.setattr("holdfast.library.remedies.opened_sink", opened)

@@ -6,7 +6,7 @@ Each has a place of its own in the records of the job, with its own checkpoint, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -102,9 +102,16 @@ def finish_each(open_ones: Sequence[Applying]) -> Applied:
 
 
 def beside_the_stream(
-    applying: Applying, found: Target, plan_id: str, storage_options: StorageOptions
+    applying: Applying,
+    found: Target,
+    plan_id: str,
+    storage_options: StorageOptions,
+    starting: Callable[[str], None] | None = None,
 ) -> Applying:
-    """Return what applies the plan of a backfill at its own place, under a lease of its own."""
+    """Return what applies the plan of a backfill at its own place, under a lease of its own.
+
+    `starting` is called with a line before Spark starts.
+    """
     from holdfast.backup.access import open_records
     from holdfast.remedy.sourcedata import SourceNow
 
@@ -116,14 +123,19 @@ def beside_the_stream(
         even_if_running=True,
         # Spark's id of the backfill is not the name under which the sink has its batches.
         ask_sink=None,
-        run_bounded=lambda batches: _run_bounded(found, place, batches),
+        run_bounded=lambda batches: _run_bounded(found, place, batches, starting),
         source=SourceNow(
             partial(names_in, found, storage_options), partial(seen_sources, found, storage_options)
         ),
     )
 
 
-def _run_bounded(found: Target, place: Location, batches: BoundedBatches) -> int:
+def _run_bounded(
+    found: Target,
+    place: Location,
+    batches: BoundedBatches,
+    starting: Callable[[str], None] | None,
+) -> int:
     from holdfast.jobs.projectfile.model import Project
     from holdfast.running.options import jobs_of_project, session_of_project
     from holdfast.spark.session.installation import installed_spark
@@ -137,4 +149,4 @@ def _run_bounded(found: Target, place: Location, batches: BoundedBatches) -> int
 
     (job,) = jobs_of_project(project, [name])
     session = session_of_project(project, (job,), offline=False, ui=False, verbose=False)
-    return run_bounded(job, place, batches, session)
+    return run_bounded(job, place, batches, session, starting)

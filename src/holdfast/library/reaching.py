@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -42,10 +42,16 @@ def seen_sources(target: Target, storage_options: StorageOptions) -> SourcesSeen
 
 
 @contextmanager
-def opened_sink(target: Target, planned: Mapping[str, str] | None = None) -> Iterator[HeldSink]:
+def opened_sink(
+    target: Target,
+    planned: Mapping[str, str] | None = None,
+    *,
+    starting: Callable[[str], None] | None = None,
+) -> Iterator[HeldSink]:
     """Open the sink of the job: files as they are, others in a Spark that is started for it.
 
-    Raise PlanError (HF4647, HF4648) where it is not the output that was planned for.
+    `starting` is called with a line before Spark starts. Raise PlanError (HF4647, HF4648) where it
+    is not the output that was planned for.
     """
     if target.project is None or target.job is None:
         message = f"{target.location.shown} is not declared as a job here"
@@ -75,7 +81,7 @@ def opened_sink(target: Target, planned: Mapping[str, str] | None = None) -> Ite
 
     (job,) = jobs_of_project(target.project, [target.job])
     session = session_of_project(target.project, (job,), offline=False, ui=False, verbose=False)
-    with opened_by_spark(job, session) as opened:
+    with opened_by_spark(job, session, starting) as opened:
         if planned and TABLE in planned:
             refuse_other_table(planned, table_seen(opened.sight(None)), target.location.shown)
         yield opened

@@ -17,7 +17,7 @@ from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.answering import repeats_project
 from holdfast.library.planfiles import read_plan_file
 from holdfast.library.planning import facts_at, plan_at, records_at
-from holdfast.library.remedies import applying_at
+from holdfast.library.remedies import Heard, applying_at
 from holdfast.running.stopping import Stopping
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.options import StorageOptions, StorageSettings
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.remedy.rehearsal.results import Rehearsal
     from holdfast.remedy.rehearsal.scratch import Scratch
     from holdfast.remedy.rehearsal.workspace import Workspace
-    from holdfast.remedy.results import Applied, StepDone
+    from holdfast.remedy.results import Applied, StepProgress
     from holdfast.running.report import Watcher
     from holdfast.running.settings import SessionOptions
 
@@ -55,7 +55,7 @@ def rehearse(
     profile: str | None = None,
     storage_options: StorageOptions = (),
     stopping: Stopping | None = None,
-    watch: Callable[[StepDone], None] | None = None,
+    watch: Callable[[StepProgress], None] | None = None,
     watch_run: Watcher | None = None,
     progress: Progress | None = None,
 ) -> Answer[Rehearsal]:
@@ -168,7 +168,7 @@ class _Rehearsing:
     batches: int
     offline: bool
     stopping: Stopping
-    watch: Callable[[StepDone], None] | None
+    watch: Callable[[StepProgress], None] | None
     watch_run: Watcher | None
     progress: Progress | None
 
@@ -268,7 +268,7 @@ class _Rehearsing:
         if not_started is None:
             from holdfast.spark.rehearsed import spark_for
 
-            with spark_for(self._session(copies.target), self.stopping) as spark:
+            with spark_for(self._session(copies.target), self.stopping, self._say) as spark:
                 applied = self._applied(space, copies)
                 there = self._afterwards(copies)
                 planned = self._facts(there, copies)
@@ -298,6 +298,12 @@ class _Rehearsing:
         ending = None if ran is None or ran.error is None else ran.error.exit_status
         return result, findings, ending
 
+    def _say(self, line: str) -> None:
+        from holdfast.running.report import RunStep
+
+        if self.watch_run is not None:
+            self.watch_run(RunStep(line))
+
     def _why_not_started(self, copies: _Copies) -> str | None:
         from holdfast.remedy.plan import Remedy
 
@@ -317,7 +323,8 @@ class _Rehearsing:
         plan = plan_on_copies(
             original.plan, made, project=space.folder / "project", with_sink=with_sink
         )
-        applying = applying_at(copies.target, True, self.watch, self.progress, None, options)
+        heard = Heard(self.watch, self.progress, starting=self._say)
+        applying = applying_at(copies.target, True, heard, options)
         return applying.apply(plan, lambda: plan)
 
     def _afterwards(self, copies: _Copies) -> Target:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from holdfast.backup.access import Records
     from holdfast.backup.store import BackupStore
     from holdfast.jobs.target import Target
-    from holdfast.records.journal import JournalledAct
+    from holdfast.records.journal import Act, JournalledAct
     from holdfast.remedy.applying import Applying
     from holdfast.remedy.evidence import AskSink
     from holdfast.remedy.plan import Plan
-    from holdfast.remedy.results import Applied, JournalPlace, JournalReport, StepDone
+    from holdfast.remedy.results import Applied, JournalPlace, JournalReport, StepProgress
 
 Options = Mapping[str, str | int | bool | None]
 
@@ -95,14 +95,16 @@ def apply(
     project: str | Path | None = None,
     profile: str | None = None,
     storage_options: StorageOptions = (),
-    watch: Callable[[StepDone], None] | None = None,
+    watch: Callable[[StepProgress], None] | None = None,
     progress: Progress | None = None,
     waiting: Callable[[str], None] | None = None,
+    starting: Callable[[str], None] | None = None,
 ) -> Answer[Applied]:
     """Apply a plan, or the plan in a file; done already, it says so.
 
     Takes the lease. Raises PlanError (HF4605) if something changed since the plan was made.
-    `confirm` gets the plan and answers whether it may be applied; None asks nobody.
+    `confirm` gets the plan and answers whether it may be applied; None asks nobody, nor does a plan
+    that would change nothing. `starting` is called with a line before Spark starts for a sink.
 
     >>> import holdfast
     >>> made = holdfast.plan("demo/orders", "resume").result
@@ -115,13 +117,14 @@ def apply(
     given = plan if isinstance(plan, PlanType) else read_plan_file(Path(plan))
     chosen = ProjectChoice.of(project, profile)
     target = resolved(given.request.target, chosen, storage_options)
-    applying = applying_at(target, even_if_running, watch, progress, waiting, storage_options)
+    heard = Heard(watch, progress, waiting, starting)
+    applying = applying_at(target, even_if_running, heard, storage_options)
     refuse_other_target(given, applying.records.location)
-    applying = _with_parts(applying, chosen, storage_options)
+    applying = _with_parts(applying, chosen, storage_options, starting)
     if given.remedy.value == BACKFILL:
-        applying = beside_the_stream(applying, target, given.id, storage_options)
-    if confirm is not None and not confirm(given):
-        raise PlanError("HF4608", "not confirmed", at=given.target)
+        applying = beside_the_stream(applying, target, given.id, storage_options, starting)
+    if confirm is not None and applying.would_change(given) and not confirm(given):
+        raise _unconfirmed(given.target)
     done = applying.apply(given, lambda: planned(given.request, chosen, storage_options))
     return _applied("apply", done, target)
 
@@ -130,14 +133,18 @@ def apply(
 def finish_plan(
     target: str | Path,
     *,
+    confirm: Callable[[str], bool] | None = None,
     project: str | Path | None = None,
     profile: str | None = None,
     storage_options: StorageOptions = (),
-    watch: Callable[[StepDone], None] | None = None,
+    watch: Callable[[StepProgress], None] | None = None,
     progress: Progress | None = None,
     waiting: Callable[[str], None] | None = None,
+    starting: Callable[[str], None] | None = None,
 ) -> Answer[Applied]:
     """Finish the plan that was interrupted on a checkpoint.
+
+    `confirm` gets the name of the act and answers whether it may be finished; None asks nobody.
 
     >>> import holdfast
     >>> holdfast.finish_plan("demo/orders").result.outcome
@@ -146,13 +153,15 @@ def finish_plan(
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
     _refuse_part(found, None, chosen, storage_options)
-    applying = applying_at(found, False, watch, progress, waiting, storage_options)
-    applying = _with_parts(applying, chosen, storage_options)
-    left = open_backfills(found)
-    if not left or applying.records.journal.unfinished() is not None:
+    heard = Heard(watch, progress, waiting, starting)
+    applying = applying_at(found, False, heard, storage_options)
+    applying = _with_parts(applying, chosen, storage_options, starting)
+    left, act = open_backfills(found), applying.records.journal.unfinished()
+    _ask(confirm, ", ".join(left) if act is None else f"{act.kind} {act.id}", found)
+    if not left or act is not None:
         return _applied("apply", applying.finish(), found)
     # The job may run, and then it holds its lease.
-    beside = [beside_the_stream(applying, found, one, storage_options) for one in left]
+    beside = [beside_the_stream(applying, found, one, storage_options, starting) for one in left]
     return _applied("apply", finish_each(beside), found)
 
 
@@ -162,17 +171,20 @@ def undo(
     act: str | None = None,
     *,
     keep_rows: bool = False,
+    confirm: Callable[[str], bool] | None = None,
     project: str | Path | None = None,
     profile: str | None = None,
     storage_options: StorageOptions = (),
-    watch: Callable[[StepDone], None] | None = None,
+    watch: Callable[[StepProgress], None] | None = None,
     progress: Progress | None = None,
     waiting: Callable[[str], None] | None = None,
+    starting: Callable[[str], None] | None = None,
 ) -> Answer[Applied]:
     """Undo the newest plan that was applied to a checkpoint, or the act of this id.
 
     Raises PlanError (HF4609) once the job has run again. `keep_rows` gives up an interrupted
     backfill instead: rows of its batches that are in the sink stay, the others are not computed.
+    `confirm` gets the name of the act and answers whether it may be undone; None asks nobody.
 
     >>> import holdfast
     >>> holdfast.undo("demo/orders").result.outcome
@@ -181,21 +193,26 @@ def undo(
     chosen = ProjectChoice.of(project, profile)
     found = resolved(target, chosen, storage_options)
     _refuse_part(found, act, chosen, storage_options)
-    applying = applying_at(found, False, watch, progress, waiting, storage_options)
-    applying = _with_parts(applying, chosen, storage_options)
+    heard = Heard(watch, progress, waiting, starting)
+    applying = applying_at(found, False, heard, storage_options)
+    applying = _with_parts(applying, chosen, storage_options, starting)
     from holdfast.remedy.acts import NOTHING_TO_GIVE_UP
 
-    plan_id = backfill_to_undo(found, act)
+    newer, plan_id = _nothing_newer, backfill_to_undo(found, act)
+    if plan_id is None:
+        newer = partial(_newer, found, ask_sink=applying.ask_sink)
     if keep_rows:
         if plan_id is None or applying.records.journal.unfinished() is not None:
             raise UsageError("HF1001", NOTHING_TO_GIVE_UP)
-        done = beside_the_stream(applying, found, plan_id, storage_options).give_up(act)
-    elif plan_id is None:
-        done = applying.undo(act, lambda one: _newer(found, one, applying.ask_sink))
-    else:
+        _ask(confirm, plan_id, found)
+        beside = beside_the_stream(applying, found, plan_id, storage_options, starting)
+        return _applied("undo", beside.give_up(act), found)
+    if plan_id is not None:
         # Its own step knows whether rows are in the sink; runs of the job say nothing about it.
-        beside = beside_the_stream(applying, found, plan_id, storage_options)
-        done = beside.undo(act, lambda _: None)
+        applying = beside_the_stream(applying, found, plan_id, storage_options, starting)
+    meant = applying.to_undo(act, newer)
+    _ask(confirm, "" if meant is None else _name_of(meant.act), found)
+    done = applying.undo(act, newer)
     return _applied("undo", done, found)
 
 
@@ -241,23 +258,32 @@ def _as_text(options: Options) -> dict[str, str]:
     return {name: "true" if value is True else str(value) for name, value in given.items()}
 
 
+@dataclass(frozen=True)
+class Heard:
+    """Who hears how it goes on while a plan is applied or undone."""
+
+    watch: Callable[[StepProgress], None] | None = None
+    """Of each step that is done."""
+    progress: Progress | None = None
+    """Of bytes that are copied."""
+    waiting: Callable[[str], None] | None = None
+    """Whose lease is waited for."""
+    starting: Callable[[str], None] | None = None
+    """A line before Spark starts."""
+
+
 def applying_at(
-    found: Target,
-    even_if_running: bool,
-    watch: Callable[[StepDone], None] | None,
-    progress: Progress | None,
-    waiting: Callable[[str], None] | None,
-    storage_options: StorageOptions,
+    found: Target, even_if_running: bool, heard: Heard, storage_options: StorageOptions
 ) -> Applying:
     """Return what applies plans to a target."""
     from holdfast.remedy.applying import Applying
     from holdfast.targets.opening import asking_sink
 
     return Applying(
-        records=records_at(found, waiting),
-        open_sink=partial(opened_sink, found),
-        watch=watch or (lambda _: None),
-        progress=progress,
+        records=records_at(found, heard.waiting),
+        open_sink=partial(opened_sink, found, starting=heard.starting),
+        watch=heard.watch or (lambda _: None),
+        progress=heard.progress,
         even_if_running=even_if_running,
         ask_sink=asking_sink(found, storage_options),
         open_store=_store_opener(found),
@@ -266,7 +292,10 @@ def applying_at(
 
 
 def _with_parts(
-    applying: Applying, project: ProjectChoice, storage_options: StorageOptions
+    applying: Applying,
+    project: ProjectChoice,
+    storage_options: StorageOptions,
+    starting: Callable[[str], None] | None,
 ) -> Applying:
     """Return the same, which also opens the other jobs that a plan contains plans of."""
     from holdfast.remedy.parts import JobPart
@@ -278,7 +307,7 @@ def _with_parts(
         of_job = replace(
             applying,
             records=records_at(found),
-            open_sink=partial(opened_sink, found),
+            open_sink=partial(opened_sink, found, starting=starting),
             ask_sink=asking,
             part=None,
         )
@@ -300,6 +329,26 @@ def _refuse_part(
     refuse_part(
         records_at(found), act, lambda job: records_at(resolved(job, project, storage_options))
     )
+
+
+def _ask(confirm: Callable[[str], bool] | None, act: str, found: Target) -> None:
+    """Raise PlanError (HF4608) where somebody is to be asked about an act, and says no."""
+    if confirm is not None and act and not confirm(act):
+        raise _unconfirmed(found.location.shown)
+
+
+def _unconfirmed(at: str) -> PlanError:
+    return PlanError("HF4608", "not confirmed", at=at)
+
+
+def _name_of(act: Act) -> str:
+    """Name what is undone; an act of undoing goes on with the one that it began with."""
+    undoes = act.intent.get("undoes")
+    return f"{act.kind} {act.id}" if undoes is None else str(undoes)
+
+
+def _nothing_newer(_act: JournalledAct) -> str | None:
+    return None
 
 
 def _newer(found: Target, act: JournalledAct, ask_sink: AskSink | None) -> str | None:

@@ -39,7 +39,7 @@ from holdfast.remedy.acts import (
 from holdfast.remedy.elsewhere import OpenElsewhere
 from holdfast.remedy.evidence import AskSink, evidence_entry, evidence_of
 from holdfast.remedy.plan import Plan, Step, encode_plan
-from holdfast.remedy.results import Applied, StepDone
+from holdfast.remedy.results import Applied, StepDone, StepProgress
 from holdfast.remedy.running import refuse_query
 from holdfast.remedy.sourcedata import UNSEEN, SourceNow
 from holdfast.remedy.steps import STEP_KINDS
@@ -66,7 +66,7 @@ class Applying:
 
     records: Records
     open_sink: OpenSink
-    watch: Callable[[StepDone], None] = lambda _: None
+    watch: Callable[[StepProgress], None] = lambda _: None
     """Is called when a step is done or undone."""
     progress: Progress | None = None
     even_if_running: bool = False
@@ -114,6 +114,10 @@ class Applying:
                 known = records.journal.read(began.id)
             return self._forwards(plan, known, acting, records, "applied", ends=not as_part)
 
+    def would_change(self, plan: Plan) -> bool:
+        """Whether applying a plan would do anything: it has steps, and is not applied yet."""
+        return bool(plan.steps) and self._applied(plan.id) is None
+
     def end(self, plan: Plan) -> None:
         """Close the act of a plan that was applied as a part of another one."""
         with self._acting(plan.remedy.value) as (_, records):
@@ -144,6 +148,21 @@ class Applying:
                 return self._take_back(known, acting, records)
             return self._forwards(plan_of_act(known), known, acting, records, "finished")
 
+    def to_undo(
+        self, act: str | None, newer: Callable[[JournalledAct], str | None]
+    ) -> JournalledAct | None:
+        """Return the act that `undo` would take back, None where there is none.
+
+        Nothing is changed. Raise PlanError where it is known already that it cannot be undone.
+        """
+        found = self._open(self.records)
+        if found is not None:
+            return found
+        chosen = self._undoable(self.records, act)
+        if chosen is not None:
+            self._refuse_newer(chosen, newer)
+        return chosen
+
     def undo(self, act: str | None, newer: Callable[[JournalledAct], str | None]) -> Applied:
         """Undo an act, by default the newest that was applied or interrupted.
 
@@ -164,10 +183,7 @@ class Applying:
             chosen = self._undoable(records, act)
             if chosen is None:
                 return _nothing(records.location)
-            reason = newer(chosen)
-            if reason is not None:
-                raise PlanError("HF4609", f"{chosen.act.kind} {chosen.act.id}: {reason}",
-                                at=records.location)  # fmt: skip
+            self._refuse_newer(chosen, newer)
             refuse_lost_backup(chosen, records)
             self._refuse_lasting(chosen, acting, records)
             self._refuse_query()
@@ -221,7 +237,7 @@ class Applying:
             results[step.number] = result = STEP_KINDS[step.act].apply(step, work)
             reach("plan.step-applied")
             self._note(records, known, step, Event.DONE, "plan.step-done", result)
-            self.watch(StepDone(step.number, step.act, step.target, step.detail, "done"))
+            self.watch(StepProgress.of(plan, step, "done"))
         self._keep_evidence(records, known, Event.AFTER)
         reach("plan.applied")
         if ends:
@@ -264,7 +280,7 @@ class Applying:
             STEP_KINDS[step.act].undo(step, results.get(step.number), work)
             reach("plan.step-undone")
             self._note(records, noted, step, Event.UNDONE, None)
-            self.watch(StepDone(step.number, step.act, step.target, step.detail, "undone"))
+            self.watch(StepProgress.of(plan, step, UNDONE))
         self._keep_evidence(records, noted, Event.AFTER)
         reach("plan.undone")
         records.journal.end(noted.act, UNDONE)
@@ -328,6 +344,14 @@ class Applying:
     def _keep_evidence(self, records: Records, known: JournalledAct, event: Event) -> None:
         entry = evidence_entry(event, records.checkpoint, self.ask_sink)
         records.journal.append(known.act.id, entry)
+
+    def _refuse_newer(
+        self, chosen: JournalledAct, newer: Callable[[JournalledAct], str | None]
+    ) -> None:
+        reason = newer(chosen)
+        if reason is not None:
+            message = f"{chosen.act.kind} {chosen.act.id}: {reason}"
+            raise PlanError("HF4609", message, at=self.records.location)
 
     def _refuse_query(self, *, may_override: bool = False) -> None:
         if not self.even_if_running:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from holdfast.answers import OneLine
+from holdfast.remedy.plan import Plan, Step
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,22 @@ class StepDone:
     """What it did, in one sentence."""
     event: str
     """`not begun`, `begun`, `done`, `undoing`, `undone`, or `given up after batch N`."""
+
+
+@dataclass(frozen=True)
+class StepProgress(StepDone):
+    """A step as it is reported while a plan is applied or undone."""
+
+    job: str | None
+    """The job of the plan: in a cascade plans of several jobs are applied; None for a path."""
+    steps: int
+    """How many steps the plan has."""
+
+    @classmethod
+    def of(cls, plan: Plan, step: Step, event: str) -> StepProgress:
+        """Return what became of a step of a plan."""
+        told = (step.number, step.act, step.target, step.detail, event)
+        return cls(*told, job=plan.job, steps=len(plan.steps))
 
 
 @dataclass(frozen=True, repr=False)

@@ -26,7 +26,7 @@ from holdfast.spark.planning import planning
 from holdfast.spark.preflight import build_frame
 from holdfast.spark.query.dataframe import code_digests, job_functions
 from holdfast.spark.query.gate import Gate
-from holdfast.spark.session.opening import active
+from holdfast.spark.session.opening import Step, active
 from holdfast.spark.sinks.opening import open_sink
 from holdfast.spark.sinks.sink import BatchSink, Delivery
 from holdfast.storage.location import Location
@@ -40,14 +40,19 @@ _CLEANING = "cleansource"
 
 
 def run_bounded(
-    job: ReadyJob, checkpoint: Location, batches: BoundedBatches, session: SessionOptions
+    job: ReadyJob,
+    checkpoint: Location,
+    batches: BoundedBatches,
+    session: SessionOptions,
+    step: Step | None = None,
 ) -> int:
     """Run every batch that is not committed yet, and return how many rows were written.
 
-    Raise HoldfastError where one fails; the batches before it are committed.
+    `step` is called with a line about what takes long. Raise HoldfastError where one fails; the
+    batches before it are committed.
     """
     batches.fits(job.sink)
-    with planning(session) as context:
+    with planning(session, step) as context:
         return _run(beside_the_stream(job, batches), checkpoint, batches, context)
 
 

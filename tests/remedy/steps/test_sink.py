@@ -243,7 +243,7 @@ def test_a_plan_of_before_that_names_no_output_is_honoured(tmp_path: Path) -> No
     draft = Draft(steps, new.effects, new.notes)
     plan = plan_of(draft, new.request, new.target, new.job, new.looked_at)
     applying = partial(
-        remedies.applying_at, resolved("job", made.project, ()), True, None, None, None, ()
+        remedies.applying_at, resolved("job", made.project, ()), True, remedies.Heard(), ()
     )
     assert killed_at("plan.step-begun:4", lambda: applying().apply(plan, lambda: plan))
     assert holdfast.finish_plan("job", project=made.file).result.outcome == "finished"

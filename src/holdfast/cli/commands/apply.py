@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from holdfast.cli import pages
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, output_options, place_options
 from holdfast.errors import PlanError
-from holdfast.remedy.results import StepDone
+from holdfast.remedy.results import StepProgress
 
 
 @click.command("apply")
@@ -40,17 +41,17 @@ def command(plan: str, finish: bool, even_if_running: bool, yes: bool, **given: 
     """
     output = Output(given.pop("as_json"), given.pop("quiet"), given.pop("no_color"))
     silent = output.quiet or output.as_json
-    if not yes:
-        refuse_unasked()
     with ByteProgress("applying", silent=silent) as progress:
         shared = {
             **given,
             "progress": progress.advance,
             "watch": None if silent else show_step,
             "waiting": None if silent else show_waiting,
+            "starting": None if silent else show_line,
         }
         if finish:
-            answer = library.finish_plan(plan, **shared)
+            confirm = None if yes else partial(confirm_act, "Finish", plan)
+            answer = library.finish_plan(plan, confirm=confirm, **shared)
         else:
             answer = library.apply(
                 Path(plan),
@@ -70,17 +71,30 @@ def refuse_unasked() -> None:
 
 def confirm_plan(plan: Any) -> bool:
     """Show what is going to be done, and ask whether it may."""
+    refuse_unasked()
     for step in plan.steps:
         undo = "" if step.reversible else " (cannot be undone)"
         click.echo(f"  {step.number}. {step.detail}{undo}", err=True)
     return click.confirm(f"Apply {plan.id} to {plan.target}?", err=True)
 
 
-def show_step(step: StepDone) -> None:
-    """Show that a step is done or undone."""
-    click.echo(f"{step.number}. {step.detail}: {step.event}", err=True)
+def confirm_act(verb: str, target: str, act: str) -> bool:
+    """Ask whether an act may be finished or undone."""
+    refuse_unasked()
+    return click.confirm(f"{verb} {act} on {target}?", err=True)
+
+
+def show_step(step: StepProgress) -> None:
+    """Show that a step is done or undone, and of which plan: there may be one per job."""
+    of = "" if step.job is None else f"{step.job}: "
+    click.echo(f"{of}step {step.number} of {step.steps}: {step.detail}: {step.event}", err=True)
+
+
+def show_line(line: str) -> None:
+    """Show what takes long."""
+    click.echo(line, err=True)
 
 
 def show_waiting(holder: str) -> None:
     """Show who is waited for."""
-    click.echo(f"waiting up to 30 s to see whether {holder} is still alive", err=True)
+    show_line(f"waiting up to 30 s to see whether {holder} is still alive")

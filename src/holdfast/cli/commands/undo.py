@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
 from holdfast import library
 from holdfast.cli import pages
-from holdfast.cli.commands.apply import refuse_unasked, show_step, show_waiting
+from holdfast.cli.commands.apply import confirm_act, show_line, show_step, show_waiting
 from holdfast.cli.drawing.progress import ByteProgress
 from holdfast.cli.options import Output, complete_target, output_options, place_options
-from holdfast.errors import PlanError
 
 
 @click.command("undo")
@@ -35,21 +35,17 @@ def command(target: str, act: str | None, yes: bool, keep_rows: bool, **given: A
     """
     output = Output(given.pop("as_json"), given.pop("quiet"), given.pop("no_color"))
     silent = output.quiet or output.as_json
-    if not yes:
-        refuse_unasked()
-        meant = (
-            "Give up the interrupted backfill" if keep_rows else f"Undo {act or 'the newest plan'}"
-        )
-        if not click.confirm(f"{meant} on {target}?", err=True):
-            raise PlanError("HF4608", "not confirmed", at=target)
+    verb = "Give up the interrupted" if keep_rows else "Undo"
     with ByteProgress("undoing", silent=silent) as progress:
         answer = library.undo(
             target,
             act,
             keep_rows=keep_rows,
+            confirm=None if yes else partial(confirm_act, verb, target),
             progress=progress.advance,
             watch=None if silent else show_step,
             waiting=None if silent else show_waiting,
+            starting=None if silent else show_line,
             **given,
         )
     return output.give(answer, page=pages.applied)
