@@ -42,6 +42,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         "start_facts": lambda **_: START,
         "_refused_later": lambda *_: iter([REFUSED]),
         "fatal_before_start": lambda *_: (),
+        "missing_files_setting": lambda *_: {},
+        "lost_before_start": lambda *_: None,
     }.items():
         monkeypatch.setattr(planning, name, answer)
     return {"context": context, "sink": sink}
@@ -92,6 +94,8 @@ def test_a_notebook_has_no_file_that_shows_that_nothing_changed(
         "records_of": lambda *_: None,
         "_inspection": lambda *_: START.inspection,
         "fatal_before_program": lambda *_, **__: (),
+        "missing_files_setting": lambda *_: {},
+        "lost_before_program": lambda *_: None,
         "last_run": lambda *_: last,
         "program_code": dict,
         "plan_facts": planned,

@@ -136,7 +136,9 @@ def _checked_jobs(
             raise
         from holdfast.running.admission import check_unplanned
 
-        return [check_unplanned(job, spark, error.message, accepted) for job in ready], declared
+        return [
+            check_unplanned(job, spark, error.message, accepted, session.conf) for job in ready
+        ], declared
 
 
 def _answer(

@@ -57,6 +57,7 @@ from holdfast.restart.acceptance import refuse_unaccepted
 from holdfast.restart.result import CheckedJob, checked_start
 from holdfast.restart.start import StartFacts, last_run
 from holdfast.running.freshstart import coming_start
+from holdfast.running.lostfiles import lost_before_start
 from holdfast.running.report import JobEnded, JobOutcome, JobReport, Watcher, failure_record
 from holdfast.storage.location import Location, parse_location
 from holdfast.storage.opening import open_reader
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from holdfast.jobs.ready import DownstreamJob
 
 
+_NO_SETTINGS: Mapping[str, str] = {}
 _ASKED_SECONDS = 5.0
 """How long one look at a source may take; a start does not wait for one that does not answer."""
 
@@ -129,9 +131,16 @@ def _starting(picture: Picture, spark: str | None) -> Picture:
 
 
 def check_unplanned(
-    job: ReadyJob, release: str | None, why: str, accepted: Collection[str]
+    job: ReadyJob,
+    release: str | None,
+    why: str,
+    accepted: Collection[str],
+    settings: Mapping[str, str] = _NO_SETTINGS,
 ) -> CheckedJob:
-    """Judge a restart without Spark: what is declared against the checkpoint."""
+    """Judge a restart without Spark: what is declared against the checkpoint.
+
+    `settings` are those of the project.
+    """
     picture = picture_of(open_reader(job.checkpoint, job.settings), may_be_missing=True)
     formats = {source.name: source.format for source in job.sources}
     inspection = inspection_of(
@@ -144,6 +153,9 @@ def check_unplanned(
     last = last_run(records_of(job.checkpoint, job.settings), picture)
     start = StartFacts.without_sink(inspection, known, last, spark=release, settings=job.conf)
     fatal = fatal_before_start(job, picture, release, planned=False)
+    lost = lost_before_start(job, picture, settings)
+    if lost is not None:
+        fatal += (lost,)
     start = replace(start, fatal=fatal, unplanned=why)
     return checked_start(start, job=job.name, compared_with=None, accepted=accepted)
 

@@ -30,11 +30,16 @@ from holdfast.jobs.ready import ReadyJob
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.recordings import Origin, QueryPart
 from holdfast.records.run import PlanFacts, SinkFacts
+from holdfast.records.statements import Statement
 from holdfast.restart.bundles import BUNDLE_RULES, BundledRun
 from holdfast.restart.recorded import Described, RecordedQuery, record_query
 from holdfast.restart.result import CheckedJob, checked_start
 from holdfast.restart.start import StartFacts, last_run
-from holdfast.running.admission import fatal_before_program, fatal_before_start
+from holdfast.running.admission import (
+    fatal_before_program,
+    fatal_before_start,
+)
+from holdfast.running.lostfiles import lost_before_program, lost_before_start
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.recordkeeping import facts_of_sink
 from holdfast.running.settings import SessionOptions
@@ -43,8 +48,10 @@ from holdfast.spark.facts import plan_facts
 from holdfast.spark.preflight import (
     build_frame,
     checked_sink,
+    missing_files_setting,
     read_checkpoint,
     refuse_changed_offsets,
+    refuse_lost_files,
     refuse_other_offsets,
     start_facts,
     statement_about_pending,
@@ -141,13 +148,17 @@ def _check_job(
             sink=sink,
             plan=plan,
         )
-        refused = (*_refused_later(start, checkpoint, records, sink, context.options),)
+        refused = (
+            *_refused_later(job, start, picture, checkpoint, records, sink, context.options, frame),
+        )
     except (SinkError, StorageError) as error:
         settings = {**context.options.settings, **job.conf}
         spark = context.versions.spark
         start = StartFacts.without_sink(inspection, plan, last, spark=spark, settings=settings)
         fatal = fatal_before_start(job, picture, spark)
         start = replace(start, fatal=fatal, unasked=_unasked(error))
+        lost = lost_before_start(job, picture, missing_files_setting(frame))
+        refused = () if lost is None else (lost,)
     if release is not None:
         start = replace(start, spark=release, fatal=fatal_before_start(job, picture, release))
     start = replace(start, fatal=(*start.fatal, *refused))
@@ -192,18 +203,27 @@ def _inspection(picture: Picture, release: str | None, formats: Formats) -> Insp
 
 
 def _refused_later(
+    job: ReadyJob,
     start: StartFacts,
+    picture: Picture,
     checkpoint: Reader,
     records: RecordsFolder,
     sink: JobSink,
     options: RunOptions,
+    frame: DataFrame,
 ) -> Iterator[Finding]:
     """Yield what a start asks after the rules: offsets that differ, a batch that is pending."""
     inspection, sight = start.inspection, start.sight
+    stated: list[Statement | None] = [None]
+
+    def ask_statement() -> None:
+        stated[0] = statement_about_pending(inspection, sink, sight, records, checkpoint, options)
+
     for ask in (
         partial(refuse_changed_offsets, inspection, checkpoint, records, sink),
         partial(refuse_other_offsets, inspection, checkpoint, sink, sight.held),
-        partial(statement_about_pending, inspection, sink, sight, records, checkpoint, options),
+        ask_statement,
+        lambda: refuse_lost_files(picture, sight, stated[0], job, frame),
     ):
         try:
             ask()
@@ -247,7 +267,9 @@ def check_frame(
     start = StartFacts.without_sink(inspection, plan, last, spark=spark)
     sources = () if plan.query is None else plan.query.sources
     fatal = fatal_before_program(sources, checkpoint, settings, picture, spark)
-    start = replace(start, fatal=fatal)
+    settings_here = missing_files_setting(frame)
+    lost = lost_before_program(sources, checkpoint, settings, picture, settings_here)
+    start = replace(start, fatal=(*fatal, lost) if lost is not None else fatal)
     return checked_start(start, job=None, compared_with=last, accepted=accepted)
 
 

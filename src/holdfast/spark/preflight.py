@@ -29,8 +29,8 @@ from holdfast.diagnosis.inspection.keptoffsets import (
 )
 from holdfast.diagnosis.inspection.result import Inspection, inspection_of
 from holdfast.diagnosis.inspection.sink.gone import sink_before
-from holdfast.diagnosis.inspection.sourcefiles import files_of_batch, look_for
-from holdfast.errors import CheckpointError, HoldfastError, RefusedError, StorageError
+from holdfast.diagnosis.inspection.sourcefiles import IGNORE_MISSING
+from holdfast.errors import CheckpointError, RefusedError, StorageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
 from holdfast.jobs.registry import remember_checkpoint
@@ -45,7 +45,12 @@ from holdfast.records.run import SHARED_SINK, Ended, PlanFacts
 from holdfast.records.statements import Statement, Statements
 from holdfast.restart.acceptance import accepted_by_name
 from holdfast.restart.start import StartFacts, last_run
-from holdfast.running.admission import emptied, fatal_before_start, written_places
+from holdfast.running.admission import (
+    emptied,
+    fatal_before_start,
+    written_places,
+)
+from holdfast.running.lostfiles import lost_before_start
 from holdfast.running.options import RunContext, RunOptions
 from holdfast.running.recordkeeping import facts_of_sink
 from holdfast.spark.query.dataframe import apply_transform, load_sources
@@ -55,16 +60,15 @@ from holdfast.spark.session.opening import session_for
 from holdfast.spark.sinks.native import NativeSink
 from holdfast.spark.sinks.opening import open_sink
 from holdfast.spark.sinks.sink import BatchSink, JobSink, offsets_in_sink
-from holdfast.storage.location import canonical, parse_location
+from holdfast.storage.location import canonical
 from holdfast.storage.memory import MemoryReader
 from holdfast.storage.opening import open_reader
 from holdfast.storage.reading import Reader
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 
-_MAY_BE_MISSING = "spark.sql.files.ignoreMissingFiles"
 _KEEP = "holdfast backup TARGET keeps what is there now"
 
 
@@ -296,7 +300,7 @@ def refuse_lost_files(
     sight: SinkState,
     statement: Statement | None,
     job: ReadyJob,
-    session: SparkSession,
+    frame: DataFrame,
 ) -> None:
     """Raise HF3034 where the batch that runs again needs files that are gone.
 
@@ -306,24 +310,14 @@ def refuse_lost_files(
     is_delivered = statement is not None and statement.delivered
     if pending is None or is_delivered or (held is not None and held >= pending):
         return
-    if str(session.conf.get(_MAY_BE_MISSING, "false")).lower() == "true" or any(
-        name.lower() == "ignoremissingfiles" and value.lower() == "true"
-        for source in job.sources
-        for name, value in source.options.items()
-    ):
-        return
+    found = lost_before_start(job, picture, missing_files_setting(frame))
+    if found is not None:
+        raise RefusedError(found.code, found.message, at=job.checkpoint.shown)
 
-    def names_in(folder: str) -> frozenset[str] | None:
-        try:
-            return open_reader(parse_location(folder), job.settings).names("")
-        except HoldfastError:
-            return None  # Spark may reach what this machine cannot read.
 
-    gone = look_for(files_of_batch(picture, pending), names_in).gone
-    if gone:
-        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        message = f"batch {pending}, which runs again, needs {gone[0]}{more}: gone"
-        raise RefusedError("HF3034", message, at=job.checkpoint.shown)
+def missing_files_setting(frame: DataFrame) -> dict[str, str]:
+    """Return the setting of a query's session that says whether files may be missing."""
+    return {IGNORE_MISSING: str(frame.sparkSession.conf.get(IGNORE_MISSING, "false"))}
 
 
 def _is_ours(records: RecordsFolder, query_id: str, pending: int, entry: bytes) -> bool:

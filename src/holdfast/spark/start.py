@@ -126,7 +126,7 @@ def start_job(job: ReadyJob, context: RunContext, frame: DataFrame | None = None
             statement = statement_about_pending(
                 inspection, sink, facts.sight, records, checkpoint, options
             )
-            refuse_lost_files(picture, facts.sight, statement, job, frame.sparkSession)
+            refuse_lost_files(picture, facts.sight, statement, job, frame)
             findings += (*remember_place(job), *options.noted)
             lease, renumbered = _above_the_sink(lease, facts.sight)
         # What fails from here on is in the record of the run, and no attempt any more.

@@ -247,8 +247,20 @@ def source_places(
         )
         return table.shown, opening.reader(log, settings)
 
+    def names_in(folder: str) -> frozenset[str] | None:
+        try:
+            place, settings = resolve_place(
+                folder, target, storage_options=storage_options, relative_to=relative_to
+            )
+            is_known = project is not None or place.is_local
+            if not is_known and place.scheme != target.location.scheme:
+                return None
+            return opening.reader(place, settings).names("")
+        except HoldfastError:
+            return None
+
     if project is None or job is None:
-        return SourcePlaces(open_table)
+        return SourcePlaces(open_table, names_in=names_in)
     declared = project.shown_job(job).named_sources.values()
     paths = [
         path
@@ -258,7 +270,7 @@ def source_places(
     ]
     has_kafka = any(one.format.lower() == "kafka" for one in declared)
     kafka = partial(_kafka_options, project, job) if has_kafka else None
-    return SourcePlaces(open_table, tuple(paths), kafka)
+    return SourcePlaces(open_table, tuple(paths), kafka, names_in, here=True)
 
 
 def _kafka_options(project: Project, job: str) -> tuple[Mapping[str, str], ...]:

@@ -31,11 +31,17 @@ def test_a_batch_runs_again_only_with_every_file_that_it_had_read(
     kept = newest.rename(made.folder / "kept")
     before = table(spark, made.folder / "lake/raw")
 
+    told = holdfast.doctor("job", project=made.file)
+    (lost,) = (one for one in told.findings if one.code == "HF3034")
+    judged = holdfast.check("job", project=made.file)
+    assert (lost.severity.value, judged.exit_status) == ("fatal", 30)
+    assert [one.message for one in judged.findings if one.code == "HF3034"] == [lost.message]
     with pytest.raises(holdfast.HoldfastError) as refused:
         holdfast.run(project=made.file)
 
     assert (refused.value.code.number, refused.value.exit_status) == ("HF3034", 30)
-    assert newest.name in str(refused.value)
+    assert (refused.value.message, refused.value.next_steps) == (lost.message, lost.next_steps)
+    assert newest.name in lost.message
     assert table(spark, made.folder / "lake/raw") == before
     kept.rename(newest)
     holdfast.run(project=made.file)

@@ -108,6 +108,7 @@ SUBJECT_CHECKS: tuple[SubjectCheck, ...] = (
     connectors.check_records_there,
     connectors.check_same_topic,
     connectors.check_brokers_asked,
+    connectors.check_pending_files,
     lastrun.check_output_mode,
     lastrun.check_starting_options,
     lastrun.check_same_spark,

@@ -26,7 +26,8 @@ from holdfast.diagnosis.doctor.wrongfixes import with_wrong_fixes
 from holdfast.diagnosis.inspection.keptoffsets import look_at_kept, other_offsets
 from holdfast.diagnosis.inspection.runs.recorded import Recall, Recorded, nothing
 from holdfast.diagnosis.inspection.sink.deltacommits import look_at_history
-from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces
+from holdfast.diagnosis.inspection.sourcefiles import NOTHING_LOOKED_FOR
+from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces, SourcesSeen
 from holdfast.diagnosis.inspection.subject import DeclaredJob, Subject
 from holdfast.errors import HoldfastError, NotFoundError, StorageError
 from holdfast.findings import Finding, Place, Severity, named, rooted, worst, worst_first
@@ -202,8 +203,20 @@ def _subject(
         planned_since=_planned_since(examinee.reader, picture, sink),
         sight=_sight(examinee, picture),
         other_offsets=_other_offsets(examinee.reader, picture, sink),
-        sources=examinee.sources.look(picture, recorded.run_of(picture)),
+        sources=_sources(examinee, picture, recorded),
     )
+
+
+def _sources(examinee: Examinee, picture: Picture, recorded: Recorded) -> SourcesSeen:
+    """Look at the sources; files of a batch that was committed meanwhile may be gone."""
+    seen = examinee.sources.look(picture, recorded.run_of(picture))
+    if not seen.files.gone:
+        return seen
+    try:
+        is_committed = str(picture.pending) in examinee.reader.names("commits")
+    except StorageError:
+        return seen
+    return replace(seen, files=NOTHING_LOOKED_FOR) if is_committed else seen
 
 
 def _sight(examinee: Examinee, picture: Picture) -> SinkState | None:

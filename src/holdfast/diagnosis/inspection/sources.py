@@ -1,4 +1,5 @@
-"""What the sources of a checkpoint still have: Delta tables by their logs, Kafka by its broker."""
+"""What the sources of a checkpoint still have: Delta tables by their logs, Kafka by its broker,
+files of the batch that runs again by their folders."""
 
 from __future__ import annotations
 
@@ -10,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.progress import explained
+from holdfast.diagnosis.inspection.sourcefiles import (
+    NOTHING_LOOKED_FOR,
+    FilesLookedFor,
+    NamesIn,
+    look_for_pending,
+)
 from holdfast.errors import HoldfastError
 from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.sources import ExplainedOffset
@@ -145,6 +152,8 @@ class SourcesSeen:
 
     tables: tuple[TableSeen, ...] = ()
     brokers: tuple[BrokerSeen, ...] = ()
+    files: FilesLookedFor = NOTHING_LOOKED_FOR
+    """Of the batch that runs again."""
 
 
 NO_SOURCES_SEEN = SourcesSeen()
@@ -158,13 +167,20 @@ class SourcePlaces:
     tables: tuple[str, ...] = ()
     """The declared paths of Delta tables."""
     kafka: KafkaOptions | None = None
+    names_in: NamesIn | None = None
+    """Lists folders that file sources read."""
+    here: bool = False
+    """The checkpoint is known to be where its job runs: local paths are those that Spark reads."""
 
     def look(self, picture: Picture, run: Run | None) -> SourcesSeen:
         """Look at what the newest offsets are of, and at nothing else; never raises."""
         kinds = {one.kind for one in stored_offsets(picture, picture.newest_offsets)}
         tables = tuple(self._tables(run)) if "delta" in kinds else ()
         brokers = tuple(self._brokers(picture)) if "kafka" in kinds else ()
-        return SourcesSeen(tables, brokers)
+        files = NOTHING_LOOKED_FOR
+        if self.names_in is not None:
+            files = look_for_pending(picture, self.names_in, here=self.here)
+        return SourcesSeen(tables, brokers, files)
 
     def _tables(self, run: Run | None) -> Iterator[TableSeen]:
         sources = run.sources if run is not None else ()

@@ -1,4 +1,5 @@
-"""Sources of connectors: Kafka topics, Delta tables and Kinesis shards against what was stored."""
+"""Sources against what was stored: Kafka topics, Delta tables, Kinesis shards, and files of the
+batch that runs again."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from holdfast.checkpoint.layout import matching_position
 from holdfast.checkpoint.picture import Picture, entry_before
 from holdfast.checkpoint.progress import explained
+from holdfast.diagnosis.inspection.sourcefiles import lost_files, may_be_missing
 from holdfast.diagnosis.inspection.sources import (
     BrokerSeen,
     Partition,
@@ -197,6 +199,35 @@ def _recorded(subject: Subject) -> Partitions:
 def _numbers(partitions: object) -> frozenset[int]:
     keys = partitions if isinstance(partitions, dict) else {}
     return frozenset(int(one) for one in keys if str(one).isdecimal())
+
+
+def check_pending_files(subject: Subject) -> Iterator[Finding]:
+    """Report files of the pending batch that are gone, unless it is skipped or may lack them."""
+    pending, looked = subject.picture.pending, subject.sources.files
+    if pending is None or _is_held(subject, pending) or _may_lack_files(subject):
+        return
+    found = lost_files(pending, looked)
+    if found is not None:
+        yield found
+    for folder in looked.unlisted:
+        message = f"files of batch {pending}, which runs again, were not looked for: "
+        message += f"{folder} could not be listed"
+        yield Finding("HF2368", Severity.WARNING, message, Place(""), {"folder": folder})
+
+
+def _is_held(subject: Subject, batch_id: int) -> bool:
+    if subject.sink is None or subject.query_id is None:
+        return False
+    held = subject.sink.last_committed(subject.query_id).value
+    return held is not None and held >= batch_id
+
+
+def _may_lack_files(subject: Subject) -> bool:
+    """Return whether the project, or the last run where nothing is declared, says so."""
+    run, job = subject.recorded.run_of(subject.picture), subject.job
+    settings = job.settings if job is not None else (run.settings if run is not None else {})
+    sources = job.job.named_sources.values() if job is not None else ()
+    return may_be_missing(settings, (one.options for one in sources))
 
 
 _SHARDS = re.compile(r"sources/([^/]+)/shard-commit/([0-9]+)")
