@@ -13,6 +13,7 @@ import holdfast as library
 from holdfast.cli.main import COMMANDS
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
+from tests.parts.silence import silent_server
 
 PROJECT = """\
 project: sensors
@@ -157,3 +158,22 @@ def test_a_delta_table_that_is_gone_is_not_a_file_sink(project: Path) -> None:
     assert finding["code"] == "HF2248"
     assert "no Delta table here" in finding["message"]
     assert "_spark_metadata" not in str(finding)
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["evidence"], ["plan", "resume"]], ids=" ".join)
+def test_a_database_that_does_not_answer_is_waited_for_once(
+    project: Path, words: list[str]
+) -> None:
+    """Each command asks it several things, and says in the end that it did not answer."""
+    with silent_server() as silence:
+        (project / "holdfast.yaml").write_text(
+            PROJECT.replace(
+                "{format: console}",
+                "{format: postgres, table: raw, "
+                f'url: "postgresql://u@127.0.0.1:{silence.port}/d"}}',
+                1,
+            )
+        )
+        answered = holdfast(*words, "readings", "--json")
+        assert len(silence.callers) == 1
+    assert "connection timeout expired" in json.dumps(answered.document)

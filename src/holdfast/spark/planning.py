@@ -26,7 +26,9 @@ from holdfast.errors import (
 )
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.built import caller_line
-from holdfast.jobs.ready import ReadyJob
+from holdfast.jobs.ready import ReadyJob, ReadySink
+from holdfast.ledgers.database.connection import postgres_address, refuse_silent
+from holdfast.ledgers.reading import ASKED_SECONDS
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.recordings import Origin, QueryPart
 from holdfast.records.run import PlanFacts, SinkFacts
@@ -138,6 +140,7 @@ def _check_job(
     frame, plan = _planned(job, context)
     refused: tuple[Finding, ...] = ()
     try:
+        _refuse_silent(job.sink)
         sink = checked_sink(frame, job, inspection)
         start = start_facts(
             job=job,
@@ -163,6 +166,13 @@ def _check_job(
         start = replace(start, spark=release, fatal=fatal_before_start(job, picture, release))
     start = replace(start, fatal=(*start.fatal, *refused))
     return checked_start(start, job=job.name, compared_with=last, accepted=accepted)
+
+
+def _refuse_silent(sink: ReadySink) -> None:
+    """Raise HF5041 where a database does not answer: a start waits for one, a check does not."""
+    if sink.format == "postgres" and sink.url is not None and sink.table is not None:
+        address = postgres_address(sink.url, sink.table, sink.options, sink.at)
+        refuse_silent(address, ASKED_SECONDS)
 
 
 def _planned(job: ReadyJob, context: RunContext) -> tuple[DataFrame, PlanFacts]:

@@ -6,11 +6,14 @@ import sys
 
 import pytest
 
-from holdfast.ledgers.database.connection import postgres_address
+from holdfast.errors import SinkError
+from holdfast.ledgers.database.connection import postgres_address, refuse_silent
 from holdfast.ledgers.database.postgres import LEDGER, PostgresLedger
+from holdfast.ledgers.reading import ASKED_SECONDS
 from holdfast.ledgers.sinkstate import NOT_COMMITTED, UNKNOWN, committed_with
 from tests.parts.ports import free_port
 from tests.parts.postgres import rows_in
+from tests.parts.silence import silent_server
 
 CREATE = f"""create table {LEDGER} (table_name text, query_id text, batch_id bigint,
 offsets_digest text, generation bigint, rows bigint, committed_at timestamptz)"""
@@ -63,3 +66,23 @@ def test_one_batch_is_told_with_its_digest(database: str) -> None:
     assert asked.offsets_of("r", 4) == ledger(database, "other").offsets_of("q", 4) == NOT_COMMITTED
     nowhere = ledger(database.replace("/test", "/nowhere"))
     assert nowhere.offsets_of("q", 4) == UNKNOWN
+
+
+def test_a_server_that_does_not_answer_is_waited_for_once() -> None:
+    """Commands ask several questions, and a connection of the driver's takes half a minute."""
+    with silent_server() as silence:
+        asked = ledger(f"postgresql://u@127.0.0.1:{silence.port}/d")
+        looked = asked.look(ASKED_SECONDS)
+        assert isinstance(looked, str) and "timeout" in looked
+        with pytest.raises(SinkError, match="timeout"):
+            asked.sight("q", ASKED_SECONDS)
+        with pytest.raises(SinkError, match="timeout") as refused:
+            refuse_silent(asked._address, ASKED_SECONDS)
+        assert len(silence.callers) == 1
+    assert refused.value.code == "HF5041"
+
+
+def test_a_server_that_refuses_is_left_to_who_opens_the_sink(database: str) -> None:
+    """Its own words say more than that it was silent."""
+    for place in (database, f"postgresql://u@127.0.0.1:{free_port()}/d"):
+        refuse_silent(ledger(place)._address, ASKED_SECONDS)

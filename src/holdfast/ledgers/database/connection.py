@@ -6,7 +6,9 @@ parameters are translated; one that nothing is known of is refused, never left o
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -59,6 +61,46 @@ def connected(conninfo: str, *, seconds: int = _CONNECT_SECONDS) -> psycopg.Conn
         conninfo, autocommit=True, prepare_threshold=None, **wanted
     )
     return connection
+
+
+_SILENCE_SECONDS = 10.0
+_silent_since: dict[str, float] = {}
+"""When a server last let a bounded wait pass, by how it is connected to."""
+
+
+def connected_within(conninfo: str, seconds: int) -> psycopg.Connection[Any]:
+    """Connect for reading; neither connecting nor a statement takes longer than this.
+
+    Commands ask a sink several questions: a server that did not answer the first one is not waited
+    for again by the next.
+    """
+    library = psycopg_here()
+    if time.monotonic() - _silent_since.get(conninfo, -math.inf) < _SILENCE_SECONDS:
+        raise library.errors.ConnectionTimeout("connection timeout expired")
+    bounded = {"connect_timeout": seconds, "tcp_user_timeout": seconds * 1000}
+    try:
+        connection = connected(library.conninfo.make_conninfo(conninfo, **bounded))
+    except library.errors.ConnectionTimeout:
+        _silent_since[conninfo] = time.monotonic()
+        raise
+    try:
+        connection.execute(f"set statement_timeout = {seconds * 1000}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def refuse_silent(address: PostgresAddress, seconds: int) -> None:
+    """Raise HF5041 where the server does not answer in time; who opens the sink meets the rest."""
+    library = psycopg_here(address.shown)
+    try:
+        connected_within(address.conninfo, seconds).close()
+    except library.errors.ConnectionTimeout as error:
+        message = f"the database can't be asked: {words_of(error)}"
+        raise SinkError("HF5041", message, at=address.shown) from error
+    except library.Error:
+        return
 
 
 def execute(

@@ -8,6 +8,7 @@ from holdfast.errors import SinkError
 from holdfast.ledgers.database.connection import (
     PostgresAddress,
     connected,
+    connected_within,
     execute,
     psycopg_here,
     words_of,
@@ -72,14 +73,18 @@ class PostgresLedger:
     def __init__(self, address: PostgresAddress) -> None:
         self._address = address
 
-    def last_committed(self, query_id: str | None) -> LastCommitted:
-        """Return the newest batch that the table holds of this query, or why that is unknown."""
+    def last_committed(self, query_id: str | None, seconds: int | None = None) -> LastCommitted:
+        """Return the newest batch that the table holds of this query, or why that is unknown.
+
+        Where seconds are given, the answer does not take longer.
+        """
         if query_id is None:
             return LastCommitted.unknown("the query's id is unknown")
         found = self._ask(
             "select batch_id, generation, committed_at from {} "
             "where table_name = %s and query_id = %s order by batch_id desc limit 1",
             query_id,
+            seconds=seconds,
         )
         if found == _NO_LEDGER:
             return LastCommitted.nothing(_NO_LEDGER)
@@ -93,7 +98,7 @@ class PostgresLedger:
 
     def sight(self, query_id: str, seconds: int) -> SinkState:
         """Return what is at the table's address; raise SinkError where it cannot be looked at."""
-        held = self.last_committed(query_id)
+        held = self.last_committed(query_id, seconds)
         psycopg = psycopg_here()
         try:
             with self._connected(seconds) as connection:
@@ -156,15 +161,7 @@ class PostgresLedger:
         """Connect; where seconds are given, neither connecting nor a statement takes longer."""
         if seconds is None:
             return connected(self._address.conninfo, seconds=_READ_SECONDS)
-        bounded = {"connect_timeout": seconds, "tcp_user_timeout": seconds * 1000}
-        conninfo = psycopg_here().conninfo.make_conninfo(self._address.conninfo, **bounded)
-        connection = connected(conninfo)
-        try:
-            connection.execute(f"set statement_timeout = {seconds * 1000}")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return connected_within(self._address.conninfo, seconds)
 
 
 def schema_of(connection: psycopg.Connection[Any], address: PostgresAddress) -> str:
