@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks import (
     backing,
+    checking,
     copying,
     doctoring,
     inspecting,
@@ -35,6 +36,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "sinking": sinking.SUBJECT,
     "copying": copying.SUBJECT,
     "backing": backing.SUBJECT,
+    "checking": checking.SUBJECT,
 }
 """In the order of the page; a new subject is a module with a `SUBJECT`, and a line here."""
 

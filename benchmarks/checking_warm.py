@@ -26,10 +26,15 @@ def main(folder: Path) -> None:
     conf = {"spark.sql.shuffle.partitions": "2"}
     session = open_session(SessionOptions("bench", "local[2]", conf))
     place = folder / "checkpoint"
-    query: Any = holdfast.start(
-        _query(session, arrived), deliver, checkpoint=place, availableNow=True, outputMode="update"
+    held = holdfast.start(
+        _query(session, arrived),
+        job="sums",
+        checkpoint=place,
+        sink=deliver,
+        output_mode="update",
+        accept=["temporary-path"],
     )
-    query.awaitTermination()
+    held.wait()
     times = []
     for _ in range(WARMING + ROUNDS):
         # Built anew every time: facts are of one DataFrame.
