@@ -163,7 +163,7 @@ class _Frame:
     """A frame as far as a start asks for it."""
 
     schema = None
-    sparkSession = None  # noqa: N815  (Spark's name)
+    sparkSession = SimpleNamespace(conf={})  # noqa: N815  (Spark's name)
 
 
 def _call_spark(_job: ReadyJob, _frame: Any, deliver: Any) -> Query:

@@ -133,6 +133,10 @@ def _one_by_one(work: Callable[[Any], Any], items: Any, workers: int) -> dict[An
     return {item: work(item) for item in dict.fromkeys(items)}
 
 
+def _one_after_another(items: Any, work: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
+    return ((item, work(item)) for item in items)
+
+
 def _reader(location: Location, *_: Any) -> SimulatedReader:
     return SimulatedReader(world_now(), location.url, location.shown)
 
@@ -172,6 +176,7 @@ def simulated() -> Iterator[None]:
         processes.lives: _lives,
         processes.process_here: _process_here,
         parallel.side_by_side: _one_by_one,
+        parallel.one_ahead: _one_after_another,
         # Records are frozen: the same bytes may be the same object, and it is a third of the time.
         documents.decode_document: lru_cache(maxsize=4096)(documents.decode_document),
     }
