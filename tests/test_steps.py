@@ -68,7 +68,7 @@ def test_steps_of_a_start_are_arguments_of_the_function_that_was_called() -> Non
         'or, if it was emptied on purpose: holdfast.run(…, accept=["empty-sink"])'
     )
     assert spoken("HF3025", "start")[0].startswith("holdfast backups TARGET "), "a whole command"
-    assert spoken("HF5302", "start") == ["read Spark's whole trace, with the cause: error.trace"]
+    assert "read Spark's whole trace, with the cause: error.trace" in spoken("HF5302", "start")
     assert spoken("HF1022", "run")[0] == (
         "choose another port with metrics_port=N, or metrics_port=0 for any free port"
     )

@@ -316,6 +316,20 @@ def test_a_time_that_nobody_can_wait_for_is_a_usage_error(
     assert (shown.status, shown.document["error"]["code"]) == (2, "HF1001")
 
 
+@pytest.mark.parametrize(
+    ("words", "choices"),
+    [
+        (["plan", "reset", "orders"], "It takes clear|keep-new:PATH|none."),
+        (["plan", "move", "orders"], "It takes URL."),
+        (["plan"], "Choose from: backfill, clean, move, repair, replay, reset, resume, retire."),
+    ],
+)
+def test_what_is_missing_is_named_with_its_choices(words: list[str], choices: str) -> None:
+    printed = holdfast(*words)
+    assert (printed.status, choices in printed.err) == (2, True), printed.err
+    assert "Usage:" not in printed.err
+
+
 def test_the_help_of_a_remedy_is_named_where_its_options_are_wrong() -> None:
     """Each remedy has options of its own, which the help of `plan` does not show."""
     shown = holdfast("plan", "reset", "orders")

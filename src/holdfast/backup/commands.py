@@ -139,7 +139,7 @@ def list_backups(places: Iterable[Records]) -> Answer[BackupList]:
         act = records.journal.unfinished()
         findings += catalogue_findings(catalogue)
         if act is not None:
-            findings.append(interrupted(act, records.location))
+            findings.append(interrupted(act, records.location, records.location))
         found.append(
             BackupPlace(
                 location=records.location,

@@ -173,6 +173,8 @@ def run(words: list[str]) -> int:
         return leaving.exit_code
     except click.Abort:
         return 130
+    except click.MissingParameter as error:
+        return _report(words, UsageError("HF1001", error.format_message() + _what_it_takes(error)))
     except click.ClickException as error:
         return _report(words, UsageError("HF1001", error.format_message()))
     except HoldfastError as error:
@@ -206,6 +208,14 @@ def _report(words: list[str], error: HoldfastError) -> int:
         with suppress(OutputError), closed_pipe_ignored(sys.stderr):
             report_error(error, command, as_json=False)
     return error.exit_status
+
+
+def _what_it_takes(error: click.MissingParameter) -> str:
+    """Return the values of the option that is missing, where its help names them."""
+    option = error.param
+    if not isinstance(option, click.Option) or not option.metavar:
+        return ""
+    return f" It takes {option.metavar}."
 
 
 def _below(command: str, words: list[str]) -> list[str]:

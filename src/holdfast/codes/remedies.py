@@ -94,6 +94,7 @@ REMEDY_CODES: tuple[Code, ...] = (
         "nothing has to be done",
         "the remedy would change nothing here",
         ("nothing needs to be done",),
+        exit_status=2,
     ),
     Code(
         "HF4612",
@@ -167,7 +168,7 @@ REMEDY_CODES: tuple[Code, ...] = (
         "an option of the remedy does not fit the job",
         "the plan would not do what the option says; nothing was changed",
         ("pass another value: holdfast plan … --help says what the option takes",),
-        exit_status=40,
+        exit_status=2,
     ),
     Code(
         "HF4644",

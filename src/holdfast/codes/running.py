@@ -198,7 +198,13 @@ RUNNING_CODES: tuple[Code, ...] = (
         "HF5302",
         "Spark stopped a job",
         _PENDING,
-        ("read Spark's whole trace, with the cause: holdfast run JOB --trace",),
+        (
+            "if the cause passes, such as a broker or a storage that did not answer, start the job "
+            "again",
+            "if it fails again: holdfast doctor TARGET",
+            "read Spark's whole trace, with the cause: holdfast run JOB --trace",
+            'what a line of Spark\'s log means: holdfast explain "LINE"',
+        ),
         exit_status=53,
     ),
     Code(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from holdfast.errors import HoldfastError, NotFoundError
 from holdfast.jobs.discovery import ProjectChoice
 from holdfast.library.backfills import backfills_seen
 from holdfast.library.reaching import names_in
@@ -49,18 +50,41 @@ def with_output(
     from holdfast.remedy.outputs import look_at_job_output
     from holdfast.remedy.plan import Remedy
 
-    if request.remedy is not Remedy.RESET or facts.job is None:
+    job = facts.job
+    if request.remedy not in (Remedy.RESET, Remedy.REPLAY) or job is None:
+        return facts
+    facts = replace(facts, unstarted=_unstarted(job, project, storage_options))
+    if request.remedy is Remedy.REPLAY:
         return facts
     readers: tuple[Facts, ...] = ()
     if request.options.get("cascade"):
-        names = [one.job for one in facts.job.downstream()]
+        names = [one.job for one in job.downstream()]
         plain = replace(request, options={})
         readers = tuple(
             with_output(facts_of(name, project, storage_options), plain, project, storage_options)
             for name in names
         )
-    output = look_at_job_output(facts.job, facts.subject.sight)
+    output = look_at_job_output(job, facts.subject.sight)
     return replace(facts, output=output, readers=readers)
+
+
+def _unstarted(
+    job: ReadyJob, project: ProjectChoice, storage_options: StorageOptions
+) -> frozenset[str]:
+    """Return the jobs that its rows reach and that are known to have no checkpoint."""
+    names = (one.job for one in job.downstream())
+    return frozenset(one for one in names if _is_unstarted(resolved(one, project, storage_options)))
+
+
+def _is_unstarted(found: Target) -> bool:
+    from holdfast.storage.opening import open_reader
+
+    try:
+        return not open_reader(found.location, found.settings).names("")
+    except NotFoundError:
+        return True
+    except HoldfastError:
+        return False
 
 
 def elsewhere_of(found: Target, text: str, storage_options: StorageOptions) -> Elsewhere:

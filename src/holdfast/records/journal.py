@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -25,6 +24,7 @@ from holdfast.records.folder import PartReader
 from holdfast.records.history import generations_of_runs
 from holdfast.records.moments import moment_now
 from holdfast.records.processes import user_here
+from holdfast.steps import named_steps
 from holdfast.storage.reading import Reader
 from holdfast.storage.writing import Writer
 
@@ -163,10 +163,8 @@ class Journal:
         """Raise HF4506 where an act was interrupted."""
         act = self.unfinished()
         if act is not None:
-            found = interrupted(act, at := f"{self.reader.location}/{act.id}")
-            message = f"the {act.kind} {act.id} was interrupted"
-            steps = code_of(found.code).next_steps
-            raise CheckpointError(found.code, message, at=at, next_steps=steps)
+            found, at = interrupted(act), f"{self.reader.location}/{act.id}"
+            raise CheckpointError(found.code, found.message, at=at, next_steps=found.next_steps)
 
     def _open(self) -> tuple[tuple[Act, bool], ...]:
         return _open_acts(self.reader, self.runs)
@@ -307,14 +305,17 @@ BACKFILL = "backfill"
 _CODES = {RESTORE: "HF4506", BACKFILL: "HF4645"}
 
 
-def interrupted(act: Act, location: str) -> Finding:
-    """Report an operation that was killed and is neither finished nor undone."""
-    code, relation = _CODES.get(act.kind, "HF4606"), "to" if act.kind == RESTORE else "of"
+def interrupted(act: Act, target: str | None = None, root: str | None = None) -> Finding:
+    """Report an operation that was killed and is neither finished nor undone.
+
+    Its next steps name the target; without one, whoever answers fills it in. `root` is the
+    checkpoint, where findings of several are reported.
+    """
+    code = _CODES.get(act.kind, "HF4606")
     severity = Severity.WARNING if act.kind == BACKFILL else Severity.FATAL
-    message = f"the {act.kind} {act.id} {relation} {location} was interrupted"
-    named = shlex.quote(location)
-    steps = tuple(step.replace("TARGET", named) for step in code_of(code).next_steps)
-    return Finding(code, severity, message, Place(""), {"act": act.id}, "", steps)
+    message = f"the {act.kind} {act.id} was interrupted"
+    steps = named_steps(code_of(code).next_steps, target)
+    return Finding(code, severity, message, Place("", root=root), {"act": act.id}, "", steps)
 
 
 def _read(journal: Reader, act_id: str) -> Act | None:

@@ -53,6 +53,8 @@ class Facts:
     """Its output, where the remedy is about it."""
     readers: tuple[Facts, ...] = ()
     """The jobs that its rows reach, nearest first, where the remedy is about them too."""
+    unstarted: frozenset[str] = frozenset()
+    """Those of these jobs that have no checkpoint, where the remedy changes the output."""
     elsewhere: Elsewhere | None = None
     """Where it is to be moved to; None for every other remedy."""
     names_in: NamesIn = unlisted

@@ -20,7 +20,7 @@ def journal_of(records: Records, job: str | None) -> tuple[JournalPlace, tuple[F
     undone = {str(one.act.intent["undoes"]): one for one in acts
               if one.act.kind == UNDO and one.outcome == UNDONE}  # fmt: skip
     entries = tuple(_entry(one, one.act.id in void, one.act.id in undone) for one in acts)
-    return JournalPlace(records.location, job, entries), (*damages, *_findings(records, acts))
+    return JournalPlace(records.location, job, entries), (*damages, *_findings(records, acts, job))
 
 
 def _acts(records: Records) -> tuple[tuple[JournalledAct, ...], list[Finding]]:
@@ -36,10 +36,12 @@ def _acts(records: Records) -> tuple[tuple[JournalledAct, ...], list[Finding]]:
     return chained(acts), damages
 
 
-def _findings(records: Records, acts: Sequence[JournalledAct]) -> Iterator[Finding]:
+def _findings(
+    records: Records, acts: Sequence[JournalledAct], job: str | None
+) -> Iterator[Finding]:
     act = records.journal.unfinished()
     if act is not None:
-        yield interrupted(act, records.location)
+        yield interrupted(act, job or records.location, records.location)
     for one in acts:
         if not one.is_intact:
             place = Place(one.act.id, root=records.journal.reader.location)

@@ -20,6 +20,7 @@ _REWOUND_TABLE = (
 _REWOUND_FILES = (
     "has read files that are removed; it processes their rows a second time from the new ones"
 )
+UNSTARTED = "has no checkpoint: its first start reads what is there by then"
 _NEW_OUTPUT = "continues to read the former output, which gets no new rows"
 
 

@@ -400,7 +400,9 @@ def refuse_half_changed(job: ReadyJob, records: RecordsFolder) -> None:
     if is_busy(records.place("backups")):
         message = f"the {act.kind} {act.id} is running on the checkpoint"
         raise CheckpointError("HF4507", message, at=job.checkpoint.shown)
-    act_error = interrupted(act, job.checkpoint.shown)
+    # A job that no project file has is found by its checkpoint.
+    target = job.name if job.project is not None else job.checkpoint.shown
+    act_error = interrupted(act, target)
     raise CheckpointError(
         act_error.code, act_error.message, at=job.checkpoint.shown, next_steps=act_error.next_steps
     )

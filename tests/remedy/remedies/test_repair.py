@@ -238,6 +238,17 @@ def test_a_finding_that_is_not_there_needs_nothing(tmp_path: Path) -> None:
     assert place.refusal(finding="HF2201").code == "HF4611"
 
 
+def test_a_misspelt_finding_does_not_seem_healthy(tmp_path: Path) -> None:
+    """A code that there is not is no code that the doctor does not find."""
+    place = made(tmp_path, "stateless")
+    place.damage("offset-empty")
+    refused = place.refusal(finding="HF22O4")
+    assert (refused.code.number, refused.exit_status) == ("HF4643", 2)
+    found = {one.code for one in holdfast.doctor(place.root).findings}
+    assert refused.message.rpartition("did you mean ")[2].rstrip("?") in found
+    assert place.refusal(finding="HF2201").exit_status == 2
+
+
 def test_a_finding_without_a_repair_is_refused(tmp_path: Path) -> None:
     place = made(tmp_path, "aggregation")
     place.damage("newest-offset-missing")

@@ -15,12 +15,16 @@ from holdfast.cli.options import Output, complete_target, output_options, place_
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@click.group("plan")
-def command() -> None:
+@click.group("plan", invoke_without_command=True, no_args_is_help=False)
+@click.pass_context
+def command(context: click.Context) -> None:
     """Plan a remedy and show what it would do. Nothing is changed.
 
     Save the plan with -o PLAN.json, then apply it with `holdfast apply PLAN.json`.
     """
+    if context.invoked_subcommand is None:
+        names = ", ".join(sorted(command.commands))
+        raise click.UsageError(f"Missing remedy. Choose from: {names}.", context)
 
 
 def _plan_options(function: Function) -> Function:

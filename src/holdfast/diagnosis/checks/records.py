@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 RecordsCheck = Callable[[Picture, Recorded], Iterator[Finding]]
 
 
-def check_interrupted_act(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
+def check_interrupted_act(_picture: Picture, recorded: Recorded) -> Iterator[Finding]:
     """Report a restore that was killed, and one that is at work."""
-    yield from interrupted_act(recorded, picture.location)
+    yield from interrupted_act(recorded)
 
 
 def check_same_query(picture: Picture, recorded: Recorded) -> Iterator[Finding]:
@@ -72,14 +72,14 @@ def check_readable(_picture: Picture, recorded: Recorded) -> Iterator[Finding]:
     yield from unreadable_records(recorded)
 
 
-def interrupted_act(recorded: Recorded, target: str) -> Iterator[Finding]:
-    """Report a restore that was begun and has no outcome; the target is named in the steps."""
+def interrupted_act(recorded: Recorded) -> Iterator[Finding]:
+    """Report an act that was begun and has no outcome."""
     if recorded.act is None:
         return
     if not recorded.act_at_work:
         from holdfast.records.journal import interrupted
 
-        yield interrupted(recorded.act, target)
+        yield interrupted(recorded.act)
         return
     message = f"the {recorded.act.kind} {recorded.act.id} is running here now"
     yield Finding("HF4507", Severity.INFO, message, Place(""), {"act": recorded.act.id})

@@ -269,7 +269,7 @@ def _lease(lease: LeaseState | None) -> LeaseShown | None:
 def _findings(seen: _Seen) -> Iterator[Finding]:
     recorded, place = seen.recorded, seen.place
     found = [
-        *interrupted_act(recorded, place.job),
+        *interrupted_act(recorded),
         *_problems(seen),
         *_log_gaps(seen),
         *_lost(seen),

@@ -10,6 +10,7 @@ from holdfast.checkpoint.layout import checked_name
 from holdfast.checkpoint.reading import SHOWN_BATCHES, read_picture
 from holdfast.checkpoint.recovery.forecast import next_start
 from holdfast.checkpoint.recovery.outcome import Action, NextStart
+from holdfast.codes import CODES
 from holdfast.diagnosis.checks.picture import check_picture
 from holdfast.diagnosis.inspection.keptoffsets import other_offsets
 from holdfast.errors import PlanError
@@ -29,6 +30,7 @@ from holdfast.remedy.preview import Preview
 from holdfast.remedy.repairs import REPAIRS
 from holdfast.remedy.repairs.identity import METADATA
 from holdfast.remedy.repairs.repair import Damaged, Fix, Repair, require_known
+from holdfast.wording import nearest
 
 _MOST_ROUNDS = 500
 _NOTHING = "HF4611"
@@ -52,6 +54,7 @@ def _chosen(facts: Facts, code: str | None) -> tuple[Repair, ...]:
     """Return the repairs for a finding; raise PlanError where it is not there, or has none."""
     if code is None:
         return REPAIRS
+    _refuse_unknown(facts, code)
     if code not in {one.code for one in facts.findings}:
         message = f"the doctor does not find {code} here"
         raise PlanError(_NOTHING, message, at=facts.location)
@@ -59,6 +62,16 @@ def _chosen(facts: Facts, code: str | None) -> tuple[Repair, ...]:
     if not chosen:
         raise PlanError("HF4618", f"no repair of {code} is known", at=facts.location)
     return chosen
+
+
+def _refuse_unknown(facts: Facts, code: str) -> None:
+    """Raise PlanError (HF4643) for a code that there is not, so that it does not seem healthy."""
+    known = [one.number for one in CODES]
+    if code in known:
+        return
+    near = nearest(code, {one.code for one in facts.findings}) or nearest(code, known)
+    hint = f"; did you mean {near}?" if near else ""
+    raise PlanError("HF4643", f"there is no finding {code}{hint}", at=facts.location)
 
 
 @dataclass

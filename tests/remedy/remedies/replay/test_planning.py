@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import holdfast
 from holdfast import crashpoints
@@ -54,6 +55,23 @@ def healthy(made: Played) -> None:
     """Demand that the doctor finds nothing worse than what the invented settings cause."""
     found = holdfast.doctor("job", project=made.file).findings
     assert [one.message for one in found if one.code not in EXPECTED] == []
+
+
+def test_a_reader_that_never_started_reads_nothing_twice(tmp_path: Path) -> None:
+    made = played(tmp_path / "p")
+    document = yaml.safe_load(made.file.read_text(encoding="utf-8"))
+    document["jobs"]["gold"] = {
+        "source": {"format": "json", "path": "./lake/written", "schema": "n long"},
+        "sql": "select * from source",
+        "sink": {"format": "json", "path": "./lake/gold"},
+    }
+    made.file.write_text(yaml.safe_dump(document), encoding="utf-8")
+    (effect,) = plan(made, from_batch=2).effects.downstream
+    assert effect.effect.startswith("has no checkpoint")
+    (made.checkpoint.parent / "gold").mkdir()
+    (made.checkpoint.parent / "gold/metadata").write_text("{}", encoding="utf-8")
+    (effect,) = plan(made, from_batch=2).effects.downstream
+    assert effect.effect.startswith("has read files that are removed")
 
 
 def test_the_plan_names_steps_effects_and_what_cannot_be_undone(tmp_path: Path) -> None:

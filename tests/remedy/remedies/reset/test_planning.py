@@ -192,6 +192,10 @@ def test_a_kill_before_the_rows_went_is_undone(
 
 def test_options_that_do_not_fit_are_refused(project: Project) -> None:
     assert refusal(project, output="everything") == "HF4643"
+    for given, meant in (("claer", "clear"), ("keep_new:./lake/two", "keep-new:PATH")):
+        with pytest.raises(PlanError, match=f"did you mean {meant}") as refused:
+            project.plan(output=given)
+        assert refused.value.exit_status == 2
     assert refusal(project, output="keep-new:") == "HF4643"
     assert refusal(project, output="keep-new:./lake/raw") == "HF4643"
     assert refusal(project, output="keep-new:./lake/two", cascade=True) == "HF4643"
@@ -252,6 +256,15 @@ def test_the_plan_says_what_happens_to_readers(project: Project) -> None:
     assert "former output" in effect.effect
     (effect,) = project.plan(cascade=True).effects.downstream
     assert "is reset too" in effect.effect
+
+
+def test_a_reader_that_never_started_loses_nothing(project: Project) -> None:
+    """Neither is it reset, nor does it meet rows that were removed."""
+    shutil.rmtree(project.add_reader("gold"))
+    project.others["gold"].put(rows=[], batch=None, generation=1)
+    for cascade in (False, True):
+        effects = project.plan(cascade=cascade).effects.downstream
+        assert [one.effect.partition(":")[0] for one in effects] == ["has no checkpoint"]
 
 
 @draw("how")

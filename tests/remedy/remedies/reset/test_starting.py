@@ -58,6 +58,12 @@ def test_what_a_source_does_not_understand_is_refused(
     assert refused.value.code.number == "HF4643"
 
 
+def test_a_misspelt_offset_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="did you mean earliest") as refused:
+        starting_of(job(tmp_path, source("kafka")), "earlist")
+    assert refused.value.exit_status == 2
+
+
 def test_several_sources_take_it_only_if_each_can(tmp_path: Path) -> None:
     made = job(tmp_path, source("kafka", name="a"), source("parquet", "/lake", name="b"))
     with pytest.raises(PlanError):

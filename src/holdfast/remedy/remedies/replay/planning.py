@@ -18,7 +18,7 @@ from holdfast.remedy.drafting import (
 )
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import BatchRange, Downstream, Draft, Effects, Step
-from holdfast.remedy.readers import effect_of_rewind
+from holdfast.remedy.readers import UNSTARTED, effect_of_rewind
 from holdfast.remedy.remedies.replay.beginnings import first_batch
 from holdfast.remedy.remedies.replay.shortened import Removal, refuse_unstartable, removal_from
 from holdfast.remedy.remedies.replay.sinkfitness import SinkRewind, sink_rewind
@@ -149,7 +149,9 @@ def _sink_effect(rewind: SinkRewind, through: int) -> str:
 def _downstream(facts: Facts) -> Iterator[Downstream]:
     job = facts.require_job()
     for reader in job.downstream():
-        yield Downstream(reader.job, effect_of_rewind(job.sink.format, reader))
+        started = reader.job not in facts.unstarted
+        effect = effect_of_rewind(job.sink.format, reader) if started else UNSTARTED
+        yield Downstream(reader.job, effect)
 
 
 def _notes(facts: Facts, rewind: SinkRewind, batch: int, newest: int) -> Iterator[str]:

@@ -35,9 +35,10 @@ from holdfast.remedy.plan import (
     encode_plan,
     plan_of,
 )
-from holdfast.remedy.readers import effect_of_clear, effect_of_new_output
+from holdfast.remedy.readers import UNSTARTED, effect_of_clear, effect_of_new_output
 from holdfast.remedy.remedies.reset.starting import starting_of
 from holdfast.remedy.steps.sink import CLEAR, FENCE, MARK
+from holdfast.wording import nearest
 
 CLEARED, KEPT, NONE = "clear", "keep-new", "none"
 PART_OF = "part_of"
@@ -65,9 +66,7 @@ def plan_reset(facts: Facts, options: Mapping[str, str]) -> Draft:
         _refuse_rows(facts)
         steps += _fencing(facts)
     else:
-        raise _unfit(
-            facts, f"the output can be clear, keep-new:PATH or none, not {options.get('output')}"
-        )
+        raise _unfit(facts, _unknown_choice(choice, options.get("output")))
     if start:
         steps.append(_start_step(facts, start, new))
     steps.append(note_step(facts, None, every_query=True))
@@ -76,6 +75,13 @@ def plan_reset(facts: Facts, options: Mapping[str, str]) -> Draft:
     steps += [_release_other(one) for one in others]
     return Draft(tuple(steps), _effects(facts, options, choice, new, others),
                  (*forced, *_notes(facts, choice, new, starting)))  # fmt: skip
+
+
+def _unknown_choice(choice: str, given: str | None) -> str:
+    message = f"the output can be clear, keep-new:PATH or none, not {given}"
+    near = nearest(choice, (CLEARED, KEPT, NONE))
+    shown = {KEPT: f"{KEPT}:PATH"}.get(near or "", near)
+    return f"{message}; did you mean {shown}?" if near else message
 
 
 def _refuse_nothing_to_do(facts: Facts) -> None:
@@ -265,7 +271,9 @@ def _downstream(facts: Facts, choice: str, reset: set[str | None]) -> Iterator[D
             )
             continue
         effect = None
-        if choice == CLEARED:
+        if choice == CLEARED and reader.job in facts.unstarted:
+            effect = UNSTARTED
+        elif choice == CLEARED:
             effect = effect_of_clear(job.sink.format, reader)
         elif choice == KEPT:
             effect = effect_of_new_output(reader)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from holdfast.errors import PlanError
 from holdfast.jobs.options import starting_options
 from holdfast.jobs.ready import ReadyJob, ReadySource
+from holdfast.wording import nearest
 
 EARLIEST, LATEST = "earliest", "latest"
 _DELTA = ("startingVersion", "startingTimestamp")
@@ -69,7 +70,9 @@ def _object(source: ReadySource, given: str) -> Mapping[str, object]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        message = f"starting offsets are earliest, latest or a JSON object, not {given}"
+        near = nearest(given, (EARLIEST, LATEST)) if given.isalpha() else None
+        hint = f"; did you mean {near}?" if near else ""
+        message = f"starting offsets are earliest, latest or a JSON object, not {given}{hint}"
         raise _unfit(source, message)
     return document
 
