@@ -21,6 +21,7 @@ ELSEWHERE = {
     "apply --finish TARGET", "backup JOB", "plan",
     "check JOB --against BUNDLE", "explain -", "inspect JOB", "record JOB",
     "restore --finish TARGET", "restore --undo TARGET", "restore TARGET", "undo TARGET",
+    "undo TARGET --keep-rows",
 }  # fmt: skip
 """With a pipe, a project, Spark or an interrupted restore: tests/cli, tests/backup and tests/spark
 run them."""

@@ -131,9 +131,7 @@ def test_a_sink_that_cannot_replace_rows_by_a_key_is_refused(
 def test_without_an_order_it_has_to_be_said_that_rows_are_replaced(tmp_path: Path) -> None:
     declared = {key: value for key, value in SINK.items() if key != "order_by"}
     given = plan(played(tmp_path / "p", sink=declared), overwrite=True)
-    assert any(
-        one.startswith("as was asked for, a row of the range replaces") for one in given.notes
-    )
+    assert any(one.startswith("as requested, a row of the range replaces") for one in given.notes)
     assert given.steps[1].arguments["order"] == ""
 
 

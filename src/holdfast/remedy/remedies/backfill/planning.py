@@ -131,7 +131,7 @@ def _notes(upsert: SinkUpsert, found: SourceRange) -> Iterator[str]:
     )
     if upsert.order_by is None:
         yield (
-            "as was asked for, a row of the range replaces the row of its key in the sink, even "
+            "as requested, a row of the range replaces the row of its key in the sink, even "
             "one that the stream wrote later"
         )
     else:
