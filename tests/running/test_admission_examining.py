@@ -11,22 +11,28 @@ from typing import Any
 import pytest
 
 from holdfast.diagnosis.inspection import sources
+from holdfast.diagnosis.inspection.sourcefiles import IGNORE_MISSING, names_with
 from holdfast.diagnosis.inspection.sources import BrokerSeen
 from holdfast.findings import Finding, Severity
 from holdfast.jobs.built import Job
 from holdfast.jobs.ready import ReadyJob
 from holdfast.records.facts import SourceFacts
+from holdfast.records.folder import records_of
+from holdfast.records.history import History
 from holdfast.restart.verdict import Verdict
 from holdfast.running.admission import (
     check_unplanned,
     fatal_before_program,
     fatal_before_start,
 )
+from holdfast.running.lostfiles import lost_before_program
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
 from tests.checkpoint.pictures import Files, files_of, picture_of, replaced
 from tests.corpus.loading import corpus
 from tests.diagnosis.doctor.fieldscenarios import TABLE
+from tests.diagnosis.doctor.recording import query_id_of
+from tests.records.runs import some_run
 
 SPARK = "4.2.1"
 FOLDERS = {
@@ -157,6 +163,40 @@ def test_without_spark_what_is_declared_is_compared(tmp_path: Path) -> None:
     nothing = parse_location(str(tmp_path / "nothing"))
     fresh = check_unplanned(replace(union("first", "second"), checkpoint=nothing), None, why, ())
     assert (fresh.verdict, fresh.changes) == (Verdict.SAFE, ())
+
+
+def test_without_spark_another_job_and_a_lost_file_are_seen_too(tmp_path: Path) -> None:
+    """As by a start: HF1118 for the checkpoint of another job, HF3034 for a pending batch."""
+    for path, data in files_of("pending").items():
+        (tmp_path / "cp" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "cp" / path).write_bytes(data)
+    location = parse_location(str(tmp_path / "cp"))
+    read = {"format": "json", "path": "/tmp/holdfast-corpus/pending/in"}
+    job = replace(built(source=read), checkpoint=location)
+
+    def rules(**settings: str) -> list[str]:
+        judged = check_unplanned(job, None, "pyspark is not installed", (), settings)
+        return [one.rule for one in judged.changes if one.verdict is Verdict.UNSAFE]
+
+    assert rules() == ["HF3034"]
+    assert rules(**{"spark.sql.files.ignoreMissingFiles": "true"}) == []
+    other = replace(some_run(), query_id=query_id_of("pending"), job="refunds")
+    History(records_of(location, StorageSettings())).write(other)
+    assert rules() == ["HF1118", "HF3034"]
+
+
+def test_a_lost_file_is_seen_for_a_program_that_reads_its_own_storage_alone() -> None:
+    """Folders of another storage, whose settings are Spark's, are unknown and not asked."""
+    picture = picture_of(files_of("pending"))
+    place = parse_location("/tmp/holdfast-corpus/pending/checkpoint")
+    read = SourceFacts("json", "file", {"path": "/tmp/holdfast-corpus/pending/in"})
+    given = (place, StorageSettings(), picture)
+    found = lost_before_program((read,), *given, {})
+    assert found is not None and found.code == "HF3034"
+    missing = replace(read, options={"ignoreMissingFiles": "true"})
+    assert lost_before_program((missing,), *given, {}) is None
+    assert lost_before_program((read,), *given, {IGNORE_MISSING: "true"}) is None
+    assert names_with(StorageSettings(), only=("file",))("s3a://lake/in") is None
 
 
 def test_a_program_whose_delta_source_was_created_again_is_told_so(tmp_path: Path) -> None:

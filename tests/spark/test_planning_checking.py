@@ -44,6 +44,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         "fatal_before_start": lambda *_: (),
         "missing_files_setting": lambda *_: {},
         "lost_before_start": lambda *_: None,
+        "owned_by_other": lambda *_: (),
     }.items():
         monkeypatch.setattr(planning, name, answer)
     return {"context": context, "sink": sink}

@@ -13,10 +13,14 @@ from holdfast.diagnosis.checks.location import NO_PLACES, WrittenPlaces
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.diagnosis.inspection.runs.lastquery import ComparedRun, compared_run, last_query
 from holdfast.diagnosis.inspection.sink.gone import SinkBefore
-from holdfast.findings import Finding
+from holdfast.errors import ProjectError
+from holdfast.findings import Finding, Place, Severity
+from holdfast.jobs.ownership import check_owner
+from holdfast.jobs.ready import ReadyJob
 from holdfast.ledgers.sinkstate import LastCommitted, SinkState
 from holdfast.records.facts import UNLOCATED, OperatorFacts, QueryFacts, fingerprint
 from holdfast.records.folder import RecordsFolder
+from holdfast.records.history import History
 from holdfast.records.recordings import QueryPart
 from holdfast.records.run import PlanFacts, SinkFacts
 from holdfast.restart.partial import completed
@@ -29,6 +33,16 @@ def last_run(records: RecordsFolder, picture: Picture) -> ComparedRun | None:
     """Return the run, or the recording, whose query a start on this checkpoint is compared with."""
     last = last_query(records, picture)
     return None if last is None else compared_run(last)
+
+
+def owned_by_other(job: ReadyJob, records: RecordsFolder) -> tuple[Finding, ...]:
+    """Return that a start is refused because the checkpoint is another job's."""
+    try:
+        check_owner(job, next(iter(History(records).runs(newest=1)), None))
+    except ProjectError as error:
+        number, why, steps = error.code.number, error.why, error.next_steps
+        return (Finding(number, Severity.FATAL, error.message, Place(""), {}, why, steps),)
+    return ()
 
 
 @dataclass(frozen=True)

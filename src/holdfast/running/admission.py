@@ -55,7 +55,7 @@ from holdfast.records.run import Ended, PlanFacts
 from holdfast.records.starts import Attempt, Attempts
 from holdfast.restart.acceptance import refuse_unaccepted
 from holdfast.restart.result import CheckedJob, checked_start
-from holdfast.restart.start import StartFacts, last_run
+from holdfast.restart.start import StartFacts, last_run, owned_by_other
 from holdfast.running.freshstart import coming_start
 from holdfast.running.lostfiles import lost_before_start
 from holdfast.running.report import JobEnded, JobOutcome, JobReport, Watcher, failure_record
@@ -150,9 +150,11 @@ def check_unplanned(
         tuple(one.kind for one in inspection.sources),
         tuple(one.name or "" for one in inspection.operators),
     )
-    last = last_run(records_of(job.checkpoint, job.settings), picture)
+    records = records_of(job.checkpoint, job.settings)
+    last = last_run(records, picture)
     start = StartFacts.without_sink(inspection, known, last, spark=release, settings=job.conf)
     fatal = fatal_before_start(job, picture, release, planned=False)
+    fatal += owned_by_other(job, records)
     lost = lost_before_start(job, picture, settings)
     if lost is not None:
         fatal += (lost,)

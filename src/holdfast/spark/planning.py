@@ -36,7 +36,7 @@ from holdfast.records.statements import Statement
 from holdfast.restart.bundles import BUNDLE_RULES, BundledRun
 from holdfast.restart.recorded import Described, RecordedQuery, record_query
 from holdfast.restart.result import CheckedJob, checked_start
-from holdfast.restart.start import StartFacts, last_run
+from holdfast.restart.start import StartFacts, last_run, owned_by_other
 from holdfast.running.admission import (
     fatal_before_program,
     fatal_before_start,
@@ -164,7 +164,7 @@ def _check_job(
         refused = () if lost is None else (lost,)
     if release is not None:
         start = replace(start, spark=release, fatal=fatal_before_start(job, picture, release))
-    start = replace(start, fatal=(*start.fatal, *refused))
+    start = replace(start, fatal=(*owned_by_other(job, records), *start.fatal, *refused))
     return checked_start(start, job=job.name, compared_with=last, accepted=accepted)
 
 

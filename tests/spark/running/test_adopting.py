@@ -19,6 +19,7 @@ from holdfast.records.folder import records_of
 from holdfast.records.statements import Statement, Statements
 from holdfast.storage.location import parse_location
 from holdfast.storage.options import StorageSettings
+from tests.cli.running import holdfast as command
 from tests.drawing import draw
 from tests.spark.running.projects import ROWS, Made, expected, ingest, table
 
@@ -344,7 +345,7 @@ def test_a_folder_that_is_no_checkpoint_is_left_alone(spark: Any, tmp_path: Path
 
 
 def test_a_checkpoint_of_another_job_is_refused(spark: Any, tmp_path: Path) -> None:
-    """HF1118: its records name the owner."""
+    """HF1118: its records name the owner. `check` says so before, and no plan takes it away."""
     owner = Made(tmp_path / "owner", {"ingest": ingest()})
     owner.arrive(2)
     holdfast.run(project=owner.file)
@@ -354,6 +355,11 @@ def test_a_checkpoint_of_another_job_is_refused(spark: Any, tmp_path: Path) -> N
     answer = holdfast.run(project=thief.file, raise_on_failure=False)
     assert codes(answer) == ["HF1118"] and answer.exit_status == 10
     assert "ingest" in answer.findings[0].message
+    judged = holdfast.check(project=thief.file)
+    assert judged.exit_status == 30 and "HF1118" in codes(judged)
+    refused = command("plan", "reset", "orders", "--output", "clear", "--project", str(thief.file))
+    assert refused.status == 10 and "HF1118" in refused.err
+    assert "plan reset" not in str(holdfast.doctor(project=thief.file).to_dict())
     assert owner.ids("ingest", "offsets") == [0]
 
 

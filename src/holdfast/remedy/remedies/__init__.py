@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from holdfast.errors import PlanError
+from holdfast.jobs.ownership import check_owner
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Plan, Remedy, Request, plan_of
 from holdfast.remedy.remedies.backfill.planning import plan_backfill
@@ -33,10 +34,14 @@ PLANNERS: Mapping[Remedy, Planner] = {
 _BESIDE = frozenset({Remedy.RESUME, Remedy.REPAIR, Remedy.CLEAN, Remedy.BACKFILL})
 """What may be done while a backfill writes to the sink, or waits to be finished."""
 
+_OF_ANY_JOB = frozenset({Remedy.RESUME, Remedy.REPAIR, Remedy.CLEAN})
+"""What gives a checkpoint back as it was, or changes nothing that counts."""
+
 
 def make_plan(facts: Facts, request: Request) -> Plan:
     """Return the plan of a remedy; raise PlanError where it is refused.
 
+    Raise ProjectError (HF1118) where it would take the checkpoint of another job away.
     Raise CheckpointError (HF4606) while an act is neither finished nor undone: what it has left so
     far looks like damage, and is none.
     """
@@ -48,10 +53,19 @@ def make_plan(facts: Facts, request: Request) -> Plan:
         raise PlanError("HF4611", message, at=facts.location, next_steps=steps)
     if request.remedy not in _BESIDE:
         _refuse_open_backfill(facts)
+    if request.remedy not in _OF_ANY_JOB:
+        _refuse_other_owner(facts)
     draft = PLANNERS[request.remedy](facts, request.options)
     job = None if facts.job is None else facts.job.name
     looked_at = facts.looked_at() if draft.looked_at is None else draft.looked_at
     return plan_of(draft, request, facts.location, job, looked_at)
+
+
+def _refuse_other_owner(facts: Facts) -> None:
+    """Raise ProjectError (HF1118) where the checkpoint is another job's, which would lose it."""
+    for one in (facts, *facts.readers):
+        if one.job is not None:
+            check_owner(one.job, next(iter(one.subject.recorded.runs), None))
 
 
 def _refuse_open_backfill(facts: Facts) -> None:

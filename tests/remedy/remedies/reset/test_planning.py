@@ -75,7 +75,8 @@ def test_after_a_reset_nothing_is_found_and_nothing_is_repaired(project: Project
     for batch in range(3):
         content = (project.checkpoint / f"offsets/{batch}").read_bytes()
         copies.keep(query_id, batch, content)
-    write_runs(project.checkpoint, a_run(query_id=query_id, last_batch=0))
+    run = a_run(query_id=query_id, last_batch=0, job="ingest", project="test")
+    write_runs(project.checkpoint, run)
     project.apply(project.plan())
 
     answer = holdfast.doctor("ingest", project=project.file)
