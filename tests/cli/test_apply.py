@@ -123,3 +123,14 @@ def test_a_start_of_spark_is_announced(project: Project, monkeypatch: pytest.Mon
     assert (done.status, "starting Spark 4.2.0…" in done.err.splitlines()) == (0, True), done.err
     undone = told(project, "undo", JOB, "--yes")
     assert (undone.status, "starting Spark 4.2.0…" in undone.err.splitlines()) == (0, True)
+
+
+def test_after_a_kill_every_command_names_the_job_and_the_project(project: Project) -> None:
+    """Not the path of the checkpoint, which is long and stands beside it."""
+    plan = project.plan()
+    assert killed_at("plan.sink-cleared:1", lambda: project.apply(plan))
+    undo = f"holdfast undo --project {project.file} {JOB}"
+    for words in (("run", JOB), ("status",), ("doctor", JOB), ("inspect", JOB), ("journal",)):
+        shown = " ".join(told(project, *words).out.split())
+        assert undo in shown, (words, shown)
+        assert f"{JOB} was interrupted" not in shown, words

@@ -64,6 +64,19 @@ def with_plans(
     return replace(answer, result=result, findings=found, next_steps=steps)
 
 
+def repeated_in_targets(
+    answer: Answer[Examination], project: ProjectChoice, options: StorageOptions
+) -> Answer[Examination]:
+    """Return the same answer; the commands of each target repeat the options of the call, as those
+    of the answer do."""
+    change = repeating_options(project, options)
+    targets = tuple(
+        replace(one, findings=tuple(replace(each, next=change(each.next)) for each in one.findings))
+        for one in answer.result.targets
+    )
+    return replace(answer, result=replace(answer.result, targets=targets))
+
+
 def _plans_for(
     examined: Examined, sink: str | None, project: ProjectChoice, options: StorageOptions
 ) -> Mapping[str, str]:

@@ -238,9 +238,10 @@ def doctor(
     only_target = texts[0] if len(texts) == 1 else None
     with changing_steps(partial(named, target=only_target, project=chosen)):
         answer = examine(examinees, choice=choice, spark=spark, verified=verify, progress=progress)
-    from holdfast.library.advising import with_plans
+    from holdfast.library.advising import repeated_in_targets, with_plans
 
-    return with_plans(answer, None if sink is None else str(sink), chosen, storage_options)
+    advised = with_plans(answer, None if sink is None else str(sink), chosen, storage_options)
+    return repeated_in_targets(advised, chosen, storage_options)
 
 
 def watch(
