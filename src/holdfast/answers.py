@@ -150,6 +150,12 @@ def changing_steps(change: Change) -> Iterator[None]:
         if error.answer is not None:
             error.answer = error.answer.with_steps(change)
         raise
+    except KeyboardInterrupt as stopped:
+        # Ctrl-C in the middle of an act carries what it left open.
+        for open_act in stopped.args:
+            if isinstance(open_act, HoldfastError):
+                open_act.next_steps = change(open_act.next_steps)
+        raise
 
 
 def naming(target: str | None, job: str | None = None) -> AbstractContextManager[None]:

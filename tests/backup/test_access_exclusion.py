@@ -17,7 +17,7 @@ import pytest
 from holdfast.backup.access import Records, alone
 from holdfast.backup.snapshot import Snapshot
 from holdfast.backup.store import BackupStore, sweep
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StorageError
 from holdfast.records.busy import mark_path, marked_numbers
 from holdfast.records.processes import process_here
 from holdfast.storage.localwriter import LocalWriter
@@ -44,6 +44,23 @@ def test_two_at_once_are_refused(records: Records) -> None:
         back_up_now(records)
     assert caught.value.code.number == "HF4507"
     assert caught.value.exit_status == 22
+    back_up_now(records)
+
+
+def test_the_first_failure_of_a_storage_is_the_one_that_is_shown(
+    records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing can be written any more, the mark cannot be removed either."""
+
+    def refuse(path: str) -> None:
+        raise StorageError("HF7015", "the mark", at=path)
+
+    with pytest.raises(StorageError, match="the backup"), alone(records.store, "backup"):
+        monkeypatch.setattr(records.store.writer, "remove", refuse)
+        raise StorageError("HF7015", "the backup")
+    with pytest.raises(StorageError, match="the mark"), alone(records.store, "backup"):
+        pass
+    monkeypatch.undo()
     back_up_now(records)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from holdfast.backup.store import BackupStore
-from holdfast.errors import CheckpointError, NotFoundError
+from holdfast.errors import CheckpointError, NotFoundError, StorageError
 from holdfast.records.busy import (
     FOLDER,
     TOKENS,
@@ -46,10 +46,19 @@ def alone(store: BackupStore, act: str, generation: int | None = None) -> Iterat
         path, killed = _entered(store, act, token, generation)
         with held(store.url, token):
             yield killed
-    finally:
-        TOKENS.discard(token)
-        if path is not None and _is_own(store, path, token):
-            store.writer.remove(path)
+    except BaseException:
+        # Where the storage failed it fails here again: the first error says why.
+        with suppress(StorageError):
+            _leave(store, path, token)
+        raise
+    else:
+        _leave(store, path, token)
+
+
+def _leave(store: BackupStore, path: str | None, token: str) -> None:
+    TOKENS.discard(token)
+    if path is not None and _is_own(store, path, token):
+        store.writer.remove(path)
 
 
 def _entered(store: BackupStore, act: str, token: str, generation: int | None) -> tuple[str, bool]:

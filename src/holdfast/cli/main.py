@@ -171,16 +171,16 @@ def run(words: list[str]) -> int:
             pass
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
-    except click.Abort:
-        return 130
+    except click.Abort as aborted:
+        return _interrupted(words, aborted.__cause__)
     except click.MissingParameter as error:
         return _report(words, UsageError("HF1001", error.format_message() + _what_it_takes(error)))
     except click.ClickException as error:
         return _report(words, UsageError("HF1001", error.format_message()))
     except HoldfastError as error:
         return _report(words, error)
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as stopped:
+        return _interrupted(words, stopped)
     except (ReaderGoneError, BrokenPipeError):
         drop_output(sys.stdout)
         return 0
@@ -216,6 +216,14 @@ def _what_it_takes(error: click.MissingParameter) -> str:
     if not isinstance(option, click.Option) or not option.metavar:
         return ""
     return f" It takes {option.metavar}."
+
+
+def _interrupted(words: list[str], stopped: BaseException | None) -> int:
+    """Show what Ctrl-C left open, where it left anything."""
+    for error in () if stopped is None else stopped.args:
+        if isinstance(error, HoldfastError):
+            _report(words, error)
+    return 130
 
 
 def _below(command: str, words: list[str]) -> list[str]:

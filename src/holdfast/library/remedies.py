@@ -310,6 +310,7 @@ def _with_parts(
             open_sink=partial(opened_sink, found, starting=starting),
             ask_sink=asking,
             part=None,
+            is_part=True,
         )
         return JobPart(
             of_job,

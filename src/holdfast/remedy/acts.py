@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from holdfast.backup.access import Records
-from holdfast.errors import CheckpointError, NotFoundError, PlanError
-from holdfast.records.journal import Event, JournalledAct, StepEntry
+from holdfast.codes import code_of
+from holdfast.errors import (
+    CheckpointError,
+    HoldfastError,
+    NotFoundError,
+    PlanError,
+    StorageError,
+)
+from holdfast.records.journal import Act, Event, JournalledAct, StepEntry, interrupted
 from holdfast.remedy.plan import Plan, decode_plan
 from holdfast.remedy.steps.work import GIVEN_UP_AFTER
+from holdfast.steps import named_steps
 
 APPLIED, UNDONE, GIVEN_UP = "applied", "undone", "given-up"
 """How an act of a plan ends."""
@@ -82,3 +91,29 @@ def refuse_lost_backup(known: JournalledAct, records: Records) -> None:
         except NotFoundError as error:
             message = f"the backup {result['backup']} that was made before it does not exist"
             raise PlanError("HF4609", message, at=records.location) from error
+
+
+@contextmanager
+def naming_the_way_on(act: Act, target: str, at: str) -> Iterator[None]:
+    """Let whatever stops an open act inside say how it is finished or undone.
+
+    Ctrl-C carries a PlanError: unlike after a kill, somebody is there to read it.
+    """
+    way_on = named_steps((_WAY_ON,), target)
+    found = interrupted(act, target)
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        error = PlanError(found.code, found.message, at=at, next_steps=way_on)
+        raise KeyboardInterrupt(error) from stopped
+    except HoldfastError as error:
+        if isinstance(error, StorageError):
+            # What it says of a single write is not true of the whole act.
+            error.why = f"the {act.kind} {act.id} is open: {code_of(found.code).why}"
+        own = named_steps(error.next_steps, target)
+        knows = any("holdfast apply --finish" in one or "holdfast undo" in one for one in own)
+        error.next_steps = own if knows else (*own, *way_on)
+        raise
+
+
+_WAY_ON = "holdfast apply --finish TARGET, or holdfast undo TARGET"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from holdfast.backup.access import Records, alone
@@ -28,18 +28,19 @@ from holdfast.remedy.acts import (
     NOTHING_TO_GIVE_UP,
     UNDO,
     UNDONE,
-    event_words,
     is_of,
+    naming_the_way_on,
     plan_of_act,
     refuse_edited,
     refuse_lost_backup,
     refuse_stale,
     undone_acts,
 )
+from holdfast.remedy.answering import answered, nothing_done
 from holdfast.remedy.elsewhere import OpenElsewhere
 from holdfast.remedy.evidence import AskSink, evidence_entry, evidence_of
 from holdfast.remedy.plan import Plan, Step, encode_plan
-from holdfast.remedy.results import Applied, StepDone, StepProgress
+from holdfast.remedy.results import Applied, StepProgress
 from holdfast.remedy.running import refuse_query
 from holdfast.remedy.sourcedata import UNSEEN, SourceNow
 from holdfast.remedy.steps import STEP_KINDS
@@ -82,6 +83,8 @@ class Applying:
     """Lets Spark run the batches of a backfill."""
     source: SourceNow = UNSEEN
     """Looks at the source that a backfill reads."""
+    is_part: bool = False
+    """Whether plans are applied as parts of another job's, which settles them."""
 
     def apply(
         self, plan: Plan, plan_again: Callable[[], Plan], *, as_part: bool = False
@@ -92,14 +95,14 @@ class Applying:
         is not the same plan. An act that is a part of another job's plan is left open (`end`).
         """
         if not plan.steps:
-            return _nothing(self.records.location)
+            return nothing_done(self.records.location)
         known = self._applied(plan.id)
         if known is not None:
-            return self._answer(known, "already-applied", (), None)
+            return answered(known, "already-applied", (), None, self.records.location)
         with self._acting(plan.remedy.value) as (acting, records):
             known = self._applied(plan.id)
             if known is not None:
-                return self._answer(known, "already-applied", (), None)
+                return answered(known, "already-applied", (), None, self.records.location)
             known = self._open(records)
             if known is not None and not is_of(known, plan.id):
                 records.journal.refuse_unfinished()
@@ -110,8 +113,9 @@ class Applying:
                     act_id(records, _now_ms()), plan.remedy.value, {"plan": encode_plan(plan)}
                 )
                 records.journal.begin(began)
-                reach("plan.begun")
-                known = records.journal.read(began.id)
+                with self._open_act(began, plan):
+                    reach("plan.begun")
+                    known = records.journal.read(began.id)
             return self._forwards(plan, known, acting, records, "applied", ends=not as_part)
 
     def would_change(self, plan: Plan) -> bool:
@@ -142,7 +146,7 @@ class Applying:
         with self._acting("apply") as (acting, records):
             known = self._open(records)
             if known is None:
-                return _nothing(records.location)
+                return nothing_done(records.location)
             self._refuse_query()
             if known.act.kind == UNDO:
                 return self._take_back(known, acting, records)
@@ -179,10 +183,11 @@ class Applying:
             if found is not None:
                 self._refuse_lasting(found, acting, records)
                 self._refuse_query()
-                return self._backwards(found, found, acting, records)
+                with self._open_act(found.act, plan_of_act(found)):
+                    return self._backwards(found, found, acting, records)
             chosen = self._undoable(records, act)
             if chosen is None:
-                return _nothing(records.location)
+                return nothing_done(records.location)
             self._refuse_newer(chosen, newer)
             refuse_lost_backup(chosen, records)
             self._refuse_lasting(chosen, acting, records)
@@ -211,7 +216,9 @@ class Applying:
                 self._note(records, found, step, Event.GIVEN_UP, "plan.given-up", result)
             self._keep_evidence(records, found, Event.AFTER)
             records.journal.end(found.act, GIVEN_UP)
-            return self._answer(records.journal.read(found.act.id), GIVEN_UP, plan.steps, results)
+            return answered(
+                records.journal.read(found.act.id), GIVEN_UP, plan.steps, results, records.location
+            )
 
     def _forwards(
         self,
@@ -222,6 +229,18 @@ class Applying:
         outcome: str,
         *,
         ends: bool = True,
+    ) -> Applied:
+        with self._open_act(known.act, plan):
+            return self._all_forwards(plan, known, acting, records, outcome, ends)
+
+    def _all_forwards(
+        self,
+        plan: Plan,
+        known: JournalledAct,
+        acting: Acting,
+        records: Records,
+        outcome: str,
+        ends: bool,
     ) -> Applied:
         events, results = known.events(), dict(known.results())
         if events:
@@ -242,11 +261,21 @@ class Applying:
         reach("plan.applied")
         if ends:
             records.journal.end(known.act, APPLIED)
-        return self._answer(records.journal.read(known.act.id), outcome, plan.steps, results)
+        return answered(
+            records.journal.read(known.act.id), outcome, plan.steps, results, records.location
+        )
 
     def _take_back(self, undo: JournalledAct, acting: Acting, records: Records) -> Applied:
         """Undo the act that an act of undoing names; the steps are noted in the latter."""
         applied = records.journal.read(str(undo.act.intent["undoes"]))
+        with self._open_act(
+            undo.act, plan_of_act(applied) if applied.act.kind != RESTORE else None
+        ):
+            return self._all_back(applied, undo, acting, records)
+
+    def _all_back(
+        self, applied: JournalledAct, undo: JournalledAct, acting: Acting, records: Records
+    ) -> Applied:
         if evidence_of(undo, Event.BEFORE) is None:
             self._keep_evidence(records, undo, Event.BEFORE)
         if applied.act.kind != RESTORE:
@@ -285,7 +314,13 @@ class Applying:
         reach("plan.undone")
         records.journal.end(noted.act, UNDONE)
         steps = tuple(step for step in plan.steps if step.number in done)
-        return self._answer(records.journal.read(of.act.id), UNDONE, steps, results)
+        return answered(records.journal.read(of.act.id), UNDONE, steps, results, records.location)
+
+    def _open_act(self, act: Act, plan: Plan | None) -> AbstractContextManager[None]:
+        """Name the way on in whatever stops an act that is open from here on."""
+        at = self.records.location
+        target = at if plan is None else plan.request.target
+        return nullcontext() if self.is_part else naming_the_way_on(act, target, at)
 
     def _refuse_lasting(self, known: JournalledAct, acting: Acting, records: Records) -> None:
         """Raise PlanError (HF4609) where a step that has begun cannot be taken back.
@@ -402,48 +437,6 @@ class Applying:
             acting = held.enter_context(self.records.acting(kind))
             held.enter_context(alone(self.records.store, kind, acting.generation))
             yield acting, self.records.under(acting)
-
-    def _answer(
-        self,
-        known: JournalledAct,
-        outcome: str,
-        steps: tuple[Step, ...],
-        results: Mapping[int, Result] | None,
-    ) -> Applied:
-        left = (results or known.results()).values()
-        backups = [one["backup"] for one in left if "backup" in one]
-        word, events = UNDONE if outcome == UNDONE else "done", known.events()
-        plan = plan_of_act(known)
-        return Applied(
-            location=self.records.location,
-            act=known.act.id,
-            remedy=plan.remedy.value,
-            plan=plan.id,
-            outcome=outcome,
-            steps=tuple(
-                StepDone(
-                    one.number,
-                    one.act,
-                    one.target,
-                    one.detail,
-                    event_words(events.get(one.number)) if outcome == GIVEN_UP else word,
-                )
-                for one in steps
-            ),
-            backup=str(backups[0]) if backups else None,
-        )
-
-
-def _nothing(location: str) -> Applied:
-    return Applied(
-        location=location,
-        act=None,
-        remedy=None,
-        plan=None,
-        outcome="nothing",
-        steps=(),
-        backup=None,
-    )
 
 
 def _now_ms() -> int:

@@ -84,7 +84,10 @@ class SetStart:
             output=step.arguments.get("output"),
             starting=json.loads(step.arguments.get("starting", "{}")),
         )
-        FreshStarts(work.records.folder).write(start)
+        starts = FreshStarts(work.records.folder)
+        # A step that is repeated has another lease, and its record another name.
+        starts.remove(work.act_id)
+        starts.write(start)
         return {"generation": work.generation}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:

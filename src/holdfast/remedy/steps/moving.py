@@ -18,7 +18,7 @@ from holdfast.jobs.registry import move_remembered
 from holdfast.records.documents import document_of, encode_document
 from holdfast.records.leases.state import look_at_lease
 from holdfast.records.moments import moment_now
-from holdfast.records.moves import MOVES_PART, Move
+from holdfast.records.moves import MOVES_PART, Move, Moves
 from holdfast.remedy.elsewhere import Elsewhere
 from holdfast.remedy.plan import Step
 from holdfast.remedy.steps.checkpoint import METADATA, refuse_late
@@ -120,16 +120,19 @@ class CopyRecords:
                 create_record(there, writer, path, source.read(path))
             writer.settle()
             reach("plan.records-copied")
-            move = Move(
-                generation=work.generation,
-                act=work.act_id,
-                moved_from=canonical_of(work),
-                moved_to=canonical(there.location),
-                at=moment_now(),
-            )
-            content = encode_document(document_of(move))
-            writer.replace(f"{MOVES_PART}/{move.generation:010d}.json", (content,))
-            writer.settle()
+            notes = Moves(there.records.folder)
+            # A step that is repeated has another lease, and its note is there already.
+            if not any(one.act == work.act_id for one in notes.all()):
+                move = Move(
+                    generation=work.generation,
+                    act=work.act_id,
+                    moved_from=canonical_of(work),
+                    moved_to=canonical(there.location),
+                    at=moment_now(),
+                )
+                content = encode_document(document_of(move))
+                writer.replace(f"{MOVES_PART}/{move.generation:010d}.json", (content,))
+                writer.settle()
         return {"copied": len(paths)}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
