@@ -18,7 +18,7 @@ SINK_CODES: tuple[Code, ...] = (
         "the file sink's log records batch ids, but no query: it counts the new batches with "
         "ids up to its newest as done and discards their rows, without an error",
         (
-            "bring back the checkpoint that belongs to this output",
+            "bring back the checkpoint that belongs to this output: holdfast backups TARGET",
             "or use a new checkpoint and a new output directory together",
             "do not give only a new output directory to a checkpoint that has run: the rows of "
             "its batches were thrown away, and it does not read them again",
@@ -30,7 +30,7 @@ SINK_CODES: tuple[Code, ...] = (
         "the checkpoint was rolled back, or its newest offsets are gone: Spark would plan these "
         "ids again, and the file sink would discard the rows of these batches",
         (
-            "put the newest entries of the checkpoint back from a backup",
+            "put the newest entries of the checkpoint back from a backup: holdfast backups TARGET",
             _ASK_SINK,
         ),
     ),

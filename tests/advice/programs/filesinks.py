@@ -43,7 +43,7 @@ def _begun(bench: AdviceBench) -> None:
 
 
 @follows(
-    ("HF2401", "bring back the checkpoint that belongs to this output"),
+    ("HF2401", "bring back the checkpoint that belongs to this output: holdfast backups TARGET"),
     ("HF2405", _TOGETHER),
     when="the checkpoint was deleted, a new one ran a batch, and the old one is put back",
 )
@@ -88,7 +88,10 @@ def only_the_output_new(bench: AdviceBench) -> None:
 
 
 @follows(
-    ("HF2402", "put the newest entries of the checkpoint back from a backup"),
+    (
+        "HF2402",
+        "put the newest entries of the checkpoint back from a backup: holdfast backups TARGET",
+    ),
     when="the checkpoint was rolled back by two batches, and a backup has them",
 )
 def sink_ahead_and_restored(bench: AdviceBench) -> None:

@@ -232,6 +232,24 @@ def findings_of(picture: Picture) -> dict[str, Finding]:
     return {one.code: one for one in reversed(check_picture(picture))}
 
 
+def test_a_gap_before_the_newest_entry_is_told_once_with_every_batch() -> None:
+    """Not each batch of it again as one that no start reads."""
+    files = without(files_of(STATELESS), "offsets/1", "offsets/2")
+    found = findings_of(read_picture(MemoryReader(files)))
+    assert found["HF2204"].evidence["missing"] == [1, 2]
+    assert "batches 1, 2 are missing between 0 and 3" in found["HF2204"].message
+    assert "HF2205" not in found
+
+
+def test_foreign_files_are_counted() -> None:
+    """With the verb that fits."""
+    files = {**files_of(STATELESS), "notes.txt": b""}
+    one = findings_of(read_picture(MemoryReader(files)))["HF2229"]
+    assert one.message == "1 name does not belong to a checkpoint: notes.txt"
+    two = findings_of(read_picture(MemoryReader({**files, "todo.txt": b""})))["HF2229"]
+    assert two.message == "2 names do not belong to a checkpoint: notes.txt, …"
+
+
 def test_a_missing_commit_of_the_newest_batch_is_no_finding() -> None:
     """It is the ordinary trace of a crash: the batch runs again."""
     files = without(files_of(STATELESS), "commits/3")

@@ -51,6 +51,26 @@ def test_a_damaged_delta_names_the_batches_that_can_still_be_loaded(
     assert f"the newest batch whose state can be loaded is {newest_batch}" in message
 
 
+@pytest.mark.parametrize("verified", [False, True])
+def test_a_file_that_does_not_match_its_checksum_is_not_loaded(verified: bool) -> None:
+    """Spark compares it, and fails, also where the file can still be decoded."""
+    files = files_of("aggregation-hdfs-lz4")
+    side = "state/0/0/.6.delta.crc"
+    files[side] = files[side][:-1] + bytes([files[side][-1] ^ 1])
+    assert found(examinee(files), verified=verified)["HF2111"].severity is Severity.FATAL
+    assert loadable(files, "HF2111", verified=verified) == (4, ((0, 4),))
+
+
+def test_a_table_that_is_missing_is_not_told_again_by_its_checksum() -> None:
+    """That would call it harmless, and advise to remove what proves the table."""
+    files = files_of("aggregation-rocksdb")
+    gone = f"state/0/0/SSTs/{next(iter(tables_of(files['state/0/0/6.zip'])))}"
+    assert f"state/0/0/SSTs/.{gone.rpartition('/')[2]}.crc" in files
+    del files[gone]
+    told = {one.code for one in examined(examinee(files)).findings}
+    assert "HF2314" in told and "HF2211" not in told
+
+
 def test_a_missing_delta_names_them_without_reading_any_file() -> None:
     """Names are enough."""
     files = files_of("aggregation-hdfs-lz4")

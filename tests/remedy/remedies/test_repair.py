@@ -53,6 +53,23 @@ def test_what_a_backup_proves_is_put_back_byte_for_byte(
     assert place.files() == damaged
 
 
+def test_damage_that_spark_may_pass_over_is_repaired_from_a_backup_too(tmp_path: Path) -> None:
+    """The doctor names the plan, which puts the bytes back."""
+    checkpoint = sample("aggregation-rocksdb-changelog", "4.3.0").extract(tmp_path)
+    holdfast.back_up(checkpoint)
+    newest = checkpoint / "state/0/0/6.changelog"
+    before = newest.read_bytes()
+    newest.write_bytes(before[:-4] + b"torn")
+    (newest.parent / ".6.changelog.crc").unlink()
+
+    (found,) = (one for one in holdfast.doctor(checkpoint).findings if one.code == "HF2701")
+    assert f"holdfast plan repair {checkpoint} --finding HF2701" == found.next_steps[0]
+    plan = holdfast.plan(checkpoint, "repair", {"finding": "HF2701"}).result
+    holdfast.apply(plan, even_if_running=True)
+
+    assert newest.read_bytes() == before
+
+
 def test_an_entry_that_no_later_one_proves_is_not_taken_from_a_backup(tmp_path: Path) -> None:
     place = made(tmp_path, "stateless-pending")
     holdfast.back_up(place.root)

@@ -120,13 +120,14 @@ def without_unseen(findings: Iterable[Finding], picture: Picture) -> Iterator[Fi
 
 
 _NEEDED, _MISSING_TOO = "HF2221", frozenset({"HF2211", "HF2238"})
+_LOST = frozenset({_NEEDED, "HF2314"})
 _DAMAGED = "HF2111"
 
 
 def without_consequences(findings: Iterable[Finding]) -> list[Finding]:
     """Leave out what only says once more that the next start cannot load a file."""
     given = list(findings)
-    needed = {one.place.file for one in given if one.code == _NEEDED}
+    needed = {one.place.file for one in given if one.code in _LOST}
     damaged = {one.place.file for one in given if _is_fatal_damage(one)}
     return [
         one
@@ -318,6 +319,7 @@ def _with_snapshots(reader: Reader, picture: Picture) -> tuple[Picture, tuple[Fi
     subject = Subject(picture, picture.location, snapshots=snapshots)
     found = [judged_by_snapshots(finding, subject) for finding in check_picture(picture)]
     found += without_unseen(check_snapshot_tables(subject), picture)
+    found = without_consequences(found)
     return picture.with_damages(snapshot_damages(picture, snapshots)), tuple(found)
 
 

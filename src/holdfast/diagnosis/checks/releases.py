@@ -102,7 +102,8 @@ def check_join_format(subject: Subject) -> Iterator[Finding]:
     join = format_one_join(subject.picture)
     if join is None:
         return
-    release = spark_version(subject.picture).assumed
+    picture = subject.picture
+    release = picture.starting_spark or spark_version(picture).assumed
     severity, message = _judged(join, release, _declared_outer(subject))
     place = Place(f"offsets/{subject.picture.newest_offsets_id}", line=2)
     evidence = {"format_named": join.named, "schema_files": join.described, "spark": release}

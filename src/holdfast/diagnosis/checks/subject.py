@@ -9,7 +9,7 @@ from holdfast.diagnosis.checks import growth, location, releases, runs
 from holdfast.diagnosis.checks.declared import declarations, lastrun, query
 from holdfast.diagnosis.checks.growth import check_compaction_interval, check_state_growth
 from holdfast.diagnosis.checks.location import check_shared_identity, check_shared_output
-from holdfast.diagnosis.checks.picture import check_picture, without_unseen
+from holdfast.diagnosis.checks.picture import check_picture, without_consequences, without_unseen
 from holdfast.diagnosis.checks.records import with_records
 from holdfast.diagnosis.checks.runs import check_begun_files
 from holdfast.diagnosis.checks.sink import delta, ownledger, sparkfiles
@@ -165,7 +165,8 @@ def findings_about(
     """Run every check on one checkpoint, and judge what they find by everything that is known."""
     picture = subject.picture
     found = with_records(check_picture(picture), picture, subject.recorded)
-    return _judged([*found, *check_around(subject, others)], subject, exists_at)
+    found_all = without_consequences([*found, *check_around(subject, others)])
+    return _judged(found_all, subject, exists_at)
 
 
 def fatal_at_start(

@@ -15,6 +15,7 @@ from holdfast.checkpoint.verification import Progress
 from holdfast.diagnosis.inspection.subject import (
     StateDamage,
     StateSeen,
+    changed_files,
     every_partition,
     loadable_in,
 )
@@ -95,7 +96,8 @@ class _FullReading:
         """Return what was seen."""
         version = unhindered_start(self.picture).batch_id or 0
         damaged = {*self.broken, *(one.path for one in self.damages)}
-        loadable = loadable_in(self.picture, self.histories, damaged) if self.histories else None
+        unloadable = damaged | changed_files(self.picture, self.overlooked)
+        loadable = loadable_in(self.picture, self.histories, unloadable) if self.histories else None
         return StateSeen(
             tuple(self.damages),
             tuple(self.misfits.values()),

@@ -15,6 +15,7 @@ from holdfast.diagnosis.checks.state.rocksdb import all_snapshots, broken_snapsh
 from holdfast.diagnosis.inspection.subject import (
     NOTHING_SEEN,
     StateSeen,
+    changed_files,
     every_partition,
     histories_by_name,
     loadable_in,
@@ -84,7 +85,7 @@ def look_at_state(
     from holdfast.diagnosis.doctor.neededstate import read_needed_state
 
     seen = read_needed_state(reader, picture, broken, budget or Budget())
-    damaged = broken | {one.path for one in seen.damages}
+    damaged = broken | {one.path for one in seen.damages} | changed_files(picture, seen.overlooked)
     return replace(seen, loadable=_loadable(picture, snapshots, damaged))
 
 
@@ -151,7 +152,7 @@ def _by_name(
         unread_files=len(sizes),
         unread_bytes=sum(sizes),
         unread_reason=reason if sizes else "",
-        loadable=_loadable(picture, snapshots, broken),
+        loadable=_loadable(picture, snapshots, broken | changed_files(picture)),
     )
 
 

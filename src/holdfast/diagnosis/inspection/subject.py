@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from holdfast.jobs.ready import ReadyJob
 
 
-_ABOUT_LOADING = ("HF2111", "HF2221", "HF2238", "HF2239", "HF2314", "HF2316", "HF2317")
+_CHANGED = "HF2111"
+_ABOUT_LOADING = (_CHANGED, "HF2221", "HF2238", "HF2239", "HF2314", "HF2316", "HF2317")
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,13 @@ def loadable_in(
 ) -> tuple[int, ...]:
     """Return the committed batches whose state every partition can load."""
     return loadable_batches(histories, picture.layout.commits.ids, damaged)
+
+
+def changed_files(picture: Picture, found: Iterable[Finding] = ()) -> frozenset[str]:
+    """Return the state files that do not match their checksum: Spark does not load them, whatever
+    can still be decoded."""
+    known = {one.file for one in picture.damages if one.error.code.number == _CHANGED}
+    return frozenset(known | {one.place.file for one in found if one.code == _CHANGED})
 
 
 def with_loadable_batch(finding: Finding, seen: StateSeen, picture: Picture) -> Finding:

@@ -70,6 +70,7 @@ def offsets_gaps(ids: tuple[int, ...], commits: Collection[int]) -> Iterator[Fin
     if not missing:
         return
     previous = ids[-1] - 1
+    gap = [one for one in missing if one > ids[-2]]
     evidence = {
         "missing": missing[:20],
         "count": len(missing),
@@ -82,11 +83,10 @@ def offsets_gaps(ids: tuple[int, ...], commits: Collection[int]) -> Iterator[Fin
         yield Finding("HF2206", Severity.INFO, message, Place("offsets"), evidence)
         return
     if previous not in ids:
-        gap = [one for one in missing if one > ids[-2]]
         what = f"batch {previous} is" if len(gap) == 1 else f"batches {_some(gap)} are"
         message = f"offsets/ has a gap: {what} missing between {ids[-2]} and {ids[-1]}"
         yield Finding("HF2204", Severity.FATAL, message, Place(f"offsets/{previous}"), evidence)
-    for one in [one for one in missing if one != previous][:5]:
+    for one in [one for one in missing if one not in gap][:5]:
         message = f"offsets/{one} is missing among kept entries"
         yield Finding("HF2205", Severity.WARNING, message, Place(f"offsets/{one}"), evidence)
 
@@ -254,11 +254,15 @@ def check_left_overs(picture: Picture) -> Iterator[Finding]:
         yield Finding(
             "HF2229",
             Severity.INFO,
-            f"{len(foreign)} names do not belong to a checkpoint: {foreign[0]}"
+            f"{_not_belonging(len(foreign))} to a checkpoint: {foreign[0]}"
             + (", …" if len(foreign) > 1 else ""),
             Place(foreign[0]),
             {"names": list(foreign[:10])},
         )
+
+
+def _not_belonging(count: int) -> str:
+    return f"{counted(count, 'name does not', 'names do not')} belong"
 
 
 def _numbered_folders(picture: Picture) -> tuple[str, ...]:
