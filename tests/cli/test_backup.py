@@ -11,6 +11,7 @@ import pytest
 
 from holdfast.ledgers.files.format import encode_manifest
 from holdfast.ledgers.files.manifests import manifest_path
+from holdfast.records.journal import Journal
 from tests.backup.folders import aged, extracted, tree_of
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
@@ -50,6 +51,28 @@ def test_the_pages_are_drawn(root: Path) -> None:
     assert "Every copy is intact" in holdfast("backup", "--verify", str(root)).out
     assert "all files are already in place" in holdfast("restore", f"{root}@newest", "--yes").out
     assert "No interrupted restore" in holdfast("restore", "--undo", str(root), "--yes").out
+
+
+def test_who_cannot_be_asked_is_told_so_only_where_a_restore_is_to_be_settled(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = tree_of(root)
+    holdfast("backup", str(root))
+    nothing = holdfast("restore", "--finish", str(root))
+    assert (nothing.status, "No interrupted restore" in nothing.out) == (0, True)
+    (root / "offsets/3").unlink()
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "end", killed)
+        assert holdfast("restore", f"{root}@newest", "--yes").status == 130
+    for option in ("--undo", "--finish"):
+        refused = holdfast("restore", option, str(root), "--json")
+        assert (refused.status, refused.document["error"]["code"]) == (2, "HF4508")
+    assert holdfast("restore", "--finish", str(root), "--yes").status == 0
+    assert tree_of(root) == tree
 
 
 def test_a_flipped_byte_gives_status_three(root: Path) -> None:

@@ -275,7 +275,12 @@ class Caller:
         return write_sink_log(options, now_ms=_now_ms(), confirm=confirm, progress=progress)
 
     def settle(
-        self, target: str, *, finish: bool, progress: Progress | None
+        self,
+        target: str,
+        *,
+        finish: bool,
+        confirm: Callable[[str], bool] | None,
+        progress: Progress | None,
     ) -> Answer[Restoration]:
         """Finish an interrupted restore, or take it back."""
         found = self.resolve(split_name(target)[0])
@@ -285,6 +290,7 @@ class Caller:
             finish=finish,
             writing=tuple(self._opened(job) for job in self._jobs_writing_to(found)),
             open_store=lambda url: open_store(reopened(url), found.settings),
+            confirm=confirm,
             progress=progress,
         )
 

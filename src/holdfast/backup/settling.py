@@ -28,7 +28,7 @@ from holdfast.backup.snapshot import CHECKPOINT, SINK_LOG, Root, Snapshot
 from holdfast.backup.store import BackupStore
 from holdfast.checkpoint.verification import Progress
 from holdfast.codes import code_of
-from holdfast.errors import CheckpointError, NotFoundError
+from holdfast.errors import CheckpointError, NotFoundError, UsageError
 from holdfast.findings import Finding, Place, Severity
 from holdfast.records.journal import Act
 from holdfast.storage.machine import is_temporary
@@ -56,12 +56,19 @@ def settle_restore(
     finish: bool,
     open_store: Callable[[str], BackupStore],
     writing: Sequence[Records] = (),
+    confirm: Callable[[str], bool] | None = None,
     progress: Progress | None = None,
 ) -> Answer[Restoration]:
     """Finish the interrupted restore or take it back; done already, it says so.
 
-    `writing` are the checkpoints of jobs that are known to write to the place.
+    `writing` are the checkpoints of jobs that are known to write to the place. `confirm` gets a
+    sentence that says what will be done and answers whether it may; nothing to do asks nobody.
     """
+    open_act = target.journal.unfinished()
+    if confirm is not None and open_act is not None and open_act.kind == KIND:
+        sentence = f"{'Finish' if finish else 'Undo'} restore {open_act.id} of {target.location}"
+        if not confirm(sentence):
+            raise UsageError("HF4508", "not confirmed", at=target.location)
     with ExitStack() as held:
         jobs = [held.enter_context(one.acting(KIND)) for one in writing]
         act = held.enter_context(target.acting(KIND))

@@ -130,6 +130,7 @@ def settle_restore(
     target: str | Path,
     *,
     finish: bool,
+    confirm: Callable[[str], bool] | None = None,
     project: str | Path | None = None,
     profile: str | None = None,
     storage_options: StorageOptions = (),
@@ -138,7 +139,7 @@ def settle_restore(
 ) -> Answer[Restoration]:
     """Finish an interrupted restore of a checkpoint, or undo it.
 
-    Takes the lease on the checkpoint as `restore` does.
+    Takes the lease on the checkpoint as `restore` does, and `confirm` where there is one.
 
     >>> import holdfast
     >>> holdfast.settle_restore("demo/orders", finish=True).result.act.value
@@ -148,4 +149,4 @@ def settle_restore(
 
     chosen = ProjectChoice.of(project, profile)
     caller = Caller(chosen, storage_options, waiting=waiting)
-    return caller.settle(str(target), finish=finish, progress=progress)
+    return caller.settle(str(target), finish=finish, confirm=confirm, progress=progress)

@@ -163,6 +163,27 @@ def test_a_job_whose_sink_cannot_be_copied_is_rehearsed_without_it(tmp_path: Pat
     assert [one.what for one in result.originals] == ["checkpoint", "records"]
 
 
+def test_a_scratch_sink_is_named_only_where_none_can_be_made(tmp_path: Path) -> None:
+    """A folder and a table are copied: the batches would not go where the option says."""
+    made = played(tmp_path / "p")
+    with pytest.raises(HoldfastError) as caught:
+        holdfast.rehearse(retired(made), project=made.file, onto="pipeline:elsewhere")
+    assert code_of(caught) == ("HF4663", 2)
+    assert "is copied into the workspace" in caught.value.message
+
+
+def test_a_topic_as_scratch_sink_takes_the_place_of_the_declared_one(tmp_path: Path) -> None:
+    """Spark's own sink may be any: it is not redirected."""
+    options = {"kafka.bootstrap.servers": "127.0.0.1:1", "topic": "orders"}
+    for native in (False, True):
+        sink = {"format": "kafka", "options": options, "native": native}
+        made = played(tmp_path / str(native), sink=sink)
+        result = holdfast.rehearse(retired(made), project=made.file, onto="scratch").result
+        notes = [note for note in result.notes if "topic scratch" in note]
+        assert (notes == []) == native
+        assert ("cannot be copied" in (result.not_started or "")) == native
+
+
 def test_a_checkpoint_of_no_job_is_rehearsed_without_a_start(tmp_path: Path) -> None:
     """A repair of files: afterwards the copy is forecast to start well."""
     place = place_of(tmp_path, "stateless")

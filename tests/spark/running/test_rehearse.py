@@ -14,7 +14,7 @@ import pytest
 
 import holdfast
 from tests.parts.postgres import fresh_database
-from tests.spark.running.projects import Made
+from tests.spark.running.projects import Made, ingest
 from tests.spark.running.shapes import project, rows
 
 pytestmark = pytest.mark.spark
@@ -132,3 +132,48 @@ def test_a_start_that_fails_is_reported_with_its_error(spark: Any, tmp_path: Pat
     assert start["code"] in {one["code"] for one in document["findings"]}
     assert f"holdfast explain {start['code']}" in document["next"][0]
     assert everything(made.folder) == before
+
+
+DELIVERING = """
+def deliver(batch, identity):
+    append("delivered.txt", batch)
+
+
+def elsewhere(batch, identity):
+    append("elsewhere.txt", batch)
+
+
+def append(name, batch):
+    import os
+    with open(os.path.join(os.environ["DELIVERED"], name), "a") as file:
+        file.writelines(f"{row.n}\\n" for row in batch.collect())
+"""
+
+
+def test_a_function_as_scratch_sink_gets_the_batches_of_a_rehearsal(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The function of the job gets none; without the option nothing is started."""
+    monkeypatch.setenv("DELIVERED", str(tmp_path))
+    job = ingest() | {"sink": {"format": "custom", "function": "delivering:deliver"}}
+    made = Made(tmp_path / "made", {"job": job})
+    (made.folder / "delivering.py").write_text(DELIVERING, encoding="utf-8")
+    first = made.arrive(3)
+    holdfast.run(project=made.file)
+    new = made.arrive(2)
+    options = {"to": str(tmp_path / "moved")}
+    plan = holdfast.plan("job", "move", options, project=made.file).result
+    without = rehearsed(made, plan, even_if_running=True).result
+    assert without.start is None and "scratch sink" in without.not_started
+    answer = rehearsed(made, plan, onto="delivering:elsewhere", even_if_running=True)
+    result = answer.result
+    assert (result.start.starts, result.start.ended, result.start.rows) == (True, "finished", 2)
+    assert result.start.first_batch == 1
+    assert any("delivering:elsewhere" in note for note in result.notes)
+    assert numbers(tmp_path / "delivered.txt") == first
+    assert numbers(tmp_path / "elsewhere.txt") == new
+
+
+def numbers(file: Path) -> list[int]:
+    """Give what a function of the job wrote."""
+    return [int(line) for line in file.read_text(encoding="utf-8").split()]

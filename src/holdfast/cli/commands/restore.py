@@ -76,14 +76,13 @@ def command(
             "--sink-log-to does not restore the checkpoint; it cannot be combined with --to or "
             "--even-if-running"
         )
-    if settling and not yes and not sys.stdin.isatty():
-        raise _unconfirmed()
     waiting = None if quiet or as_json else _wait
     with ByteProgress("restoring", silent=quiet or as_json) as progress:
         if settling:
             answer = library.settle_restore(
                 backup,
                 finish=finish,
+                confirm=None if yes else _ask,
                 project=project,
                 profile=profile,
                 storage_options=storage_options,
