@@ -11,9 +11,14 @@ import pytest
 
 import holdfast as library
 from holdfast.cli.main import COMMANDS
+from holdfast.records.folder import records_of
+from holdfast.records.starts import Attempts
+from holdfast.storage.location import parse_location
+from holdfast.storage.options import StorageSettings
 from tests.cli.running import holdfast
 from tests.corpus.loading import sample
 from tests.parts.silence import silent_server
+from tests.records.test_starts_attempts import some_attempt
 
 PROJECT = """\
 project: sensors
@@ -66,6 +71,17 @@ def test_a_job_without_a_checkpoint_has_not_run_yet(project: Path, command: str)
     assert error["next"] == ["holdfast run never-ran"]
     by_path = holdfast(command, str(project / "places" / "never-ran"), "--json").document["error"]
     assert "spelling" in by_path["next"][0]
+
+
+def test_a_first_start_that_failed_is_named_where_no_checkpoint_is(project: Path) -> None:
+    """`status` and `evidence` lead to the same page as `run` did."""
+    place = parse_location(str(project / "places" / "never-ran"))
+    attempts = Attempts(records_of(place, StorageSettings()))
+    attempts.write(some_attempt(1))
+    attempts.write(some_attempt(2, exit_status=22, code="HF2601"))
+    error = holdfast("evidence", "never-ran", "--json").document["error"]
+    assert error["message"].endswith("Z: HF3013 the table is gone")
+    assert error["next"] == ["put the output back", "holdfast explain HF3013"]
 
 
 def test_a_job_whose_checkpoint_was_deleted_has_run(project: Path) -> None:

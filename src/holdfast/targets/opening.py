@@ -118,22 +118,28 @@ def not_run_yet(
     """Return what to say where the missing checkpoint is one of a job that has never run; else
     None."""
     from holdfast.records.folder import records_of
+    from holdfast.records.starts import Attempts
 
     try:
         found = resolved(target, project, storage_options)
         if found.job is None or error.at != found.location.shown:
             return None
-        if not records_of(found.location, found.settings).names() <= _OF_STARTS:
+        records = records_of(found.location, found.settings)
+        if not records.names() <= _OF_STARTS:
             return None
+        failed = next(
+            (one for one in Attempts(records).since() if one.exit_status != _IN_USE), None
+        )
     except HoldfastError:
         return None
-    return NotFoundError(
-        "HF7001",
-        f"job {found.job} has not run yet: its checkpoint does not exist",
-        at=error.at,
-        why="Spark creates the checkpoint when the job first starts",
-        next_steps=("holdfast run JOB",),
-    )
+    message = f"job {found.job} has not run yet: its checkpoint does not exist"
+    steps: tuple[str, ...] = ("holdfast run JOB",)
+    if failed is not None:
+        ended = "was refused" if failed.ended.value == "refused" else failed.ended.value
+        message += f". A start {ended} at {failed.at}: {failed.code} {failed.message}"
+        steps = tuple(dict.fromkeys((*failed.next, f"holdfast explain {failed.page}")))
+    why = "Spark creates the checkpoint when the job first starts"
+    return NotFoundError("HF7001", message, at=error.at, why=why, next_steps=steps)
 
 
 def local_folder(location: Location) -> Path | None:
@@ -150,6 +156,8 @@ def working_folder() -> Path:
         raise NotFoundError("HF7001", message) from error
 
 
+_IN_USE = 22
+"""The exit status of a start that was refused because another driver runs the job."""
 _OF_STARTS = frozenset({"lease", "attempts", "restarts"})
 """Records that a start leaves which failed before anything ran."""
 _NO_FOLDERS = frozenset({"postgres", "jdbc", "custom"})
