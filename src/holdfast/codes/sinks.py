@@ -115,7 +115,7 @@ SINK_CODES: tuple[Code, ...] = (
         "('Skipping already complete epoch', at INFO), so that the rows of the next batches "
         "with these ids are lost",
         (
-            "put the newest entries of the checkpoint back from a backup",
+            "put the newest entries of the checkpoint back from a backup: holdfast backups TARGET",
             "RESTORE and DELETE do not undo transaction identifiers: do not rely on them",
         ),
     ),

@@ -12,7 +12,9 @@ from tests.advice.bench import AdviceBench
 from tests.advice.following import WRONG, follows, wrongly
 from tests.diagnosis.doctor.trials.deltasinks import IDENTITY, copied, log_of
 
-_NEWEST_BACK = "put the newest entries of the checkpoint back from a backup"
+_NEWEST_BACK = (
+    "put the newest entries of the checkpoint back from a backup: holdfast backups TARGET"
+)
 _RESTORE_LOST = "if the checkpoint was deleted: restore it from a backup (holdfast backups TARGET)"
 _RETENTION = "delta.setTransactionRetentionDuration"
 
