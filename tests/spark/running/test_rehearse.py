@@ -170,6 +170,7 @@ def test_a_function_as_scratch_sink_gets_the_batches_of_a_rehearsal(
     assert (result.start.starts, result.start.ended, result.start.rows) == (True, "finished", 2)
     assert result.start.first_batch == 1
     assert any("delivering:elsewhere" in note for note in result.notes)
+    assert not result.sink.known, "a function without a ledger does not say what it has"
     assert numbers(tmp_path / "delivered.txt") == first
     assert numbers(tmp_path / "elsewhere.txt") == new
 

@@ -83,6 +83,8 @@ def _batches(done: Rehearsal) -> str:
 
 
 def _sink(sink: ScratchSink) -> str:
+    if not sink.known:
+        return f"{sink.kind}: which batches it has is unknown"
     told = f"{sink.kind}: newest batch {_batch(sink.before)} before, {_batch(sink.planned)} after "
     told += f"the plan, {_batch(sink.after)} after the run"
     if sink.rows_planned is not None and sink.rows_after is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.findings import Finding, Place, Severity
 from holdfast.jobs.ready import ReadyJob
+from holdfast.ledgers.sinkstate import SinkAnswer
 from holdfast.records.history import History
 from holdfast.records.run import OperatorState
 from holdfast.remedy.facts import Facts
@@ -87,6 +88,7 @@ class Tried:
             after=after.held.value,
             rows_planned=None if self.ran is None else self.ran.rows_before,
             rows_after=None if self.ran is None else self.ran.rows_after,
+            known=after.held.answer is not SinkAnswer.UNKNOWN,
         )
 
     def _notes(self) -> Iterator[str]:

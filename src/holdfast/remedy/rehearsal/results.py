@@ -65,6 +65,8 @@ class ScratchSink:
     """How many rows a reader saw once the plan was applied; null where they were not counted."""
     rows_after: int | None
     """How many rows a reader saw after the run."""
+    known: bool = True
+    """False where the scratch sink cannot say which batches it has."""
 
 
 @dataclass(frozen=True)
