@@ -199,9 +199,7 @@ RUNNING_CODES: tuple[Code, ...] = (
         "Spark stopped a job",
         _PENDING,
         (
-            "if the cause passes, such as a broker or a storage that did not answer, start the job "
-            "again",
-            "if it fails again: holdfast doctor TARGET",
+            "holdfast doctor TARGET",
             "read Spark's whole trace, with the cause: holdfast run JOB --trace",
             'what a line of Spark\'s log means: holdfast explain "LINE"',
         ),
