@@ -167,7 +167,7 @@ NAME_OPTIONS = {
     "jobs/discovery.py", "jobs/projectfile/profiles.py",
     "jobs/target.py", "ledgers/sinkstate.py", "library/advising.py", "library/checking.py",
     "remedy/remedies/backfill/sinkfitness.py", "remedy/sourcedata.py",
-    "remedy/steps/backfill.py", "remedy/remedies/replay/beginnings.py",
+    "remedy/acts.py", "remedy/steps/backfill.py", "remedy/remedies/replay/beginnings.py",
     "remedy/remedies/reset/planning.py", "remedy/repairs/repair.py", "remedy/steps/sink.py",
     "records/leases/acting.py", "records/leases/taking.py", "spark/sinks/files.py",
     "storage/filesystem.py",
