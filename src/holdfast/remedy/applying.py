@@ -175,7 +175,11 @@ class Applying:
         """
         with self._acting(UNDO) as (acting, records):
             found = self._open(records)
-            if found is not None and act not in (None, found.act.id):
+            if found is not None and act not in (
+                None,
+                found.act.id,
+                found.act.intent.get("undoes"),
+            ):
                 records.journal.refuse_unfinished()
             if found is not None and found.act.kind == UNDO:
                 self._refuse_query()
@@ -194,7 +198,9 @@ class Applying:
             self._refuse_query()
             began = Act(act_id(records, _now_ms()), UNDO, {"undoes": chosen.act.id})
             records.journal.begin(began)
-            return self._take_back(records.journal.read(began.id), acting, records)
+            with self._open_act(began, None):
+                undoing = records.journal.read(began.id)
+            return self._take_back(undoing, acting, records)
 
     def give_up(self, act: str | None) -> Applied:
         """Close an interrupted backfill: what its batches wrote stays, and no other one follows.
@@ -267,7 +273,8 @@ class Applying:
 
     def _take_back(self, undo: JournalledAct, acting: Acting, records: Records) -> Applied:
         """Undo the act that an act of undoing names; the steps are noted in the latter."""
-        applied = records.journal.read(str(undo.act.intent["undoes"]))
+        with self._open_act(undo.act, None):
+            applied = records.journal.read(str(undo.act.intent["undoes"]))
         with self._open_act(
             undo.act, plan_of_act(applied) if applied.act.kind != RESTORE else None
         ):

@@ -292,6 +292,21 @@ def test_a_cascade_killed_anywhere_ends_as_a_whole(project: Project, point: str,
     assert holdfast.journal("gold", project=project.file).findings == ()
 
 
+@pytest.mark.parametrize(
+    "point", ["plan.step-undoing:3", "plan.step-undone:3", "plan.undone:1", "plan.undone:2"]
+)
+def test_a_cascade_killed_while_it_is_undone_is_undone(project: Project, point: str) -> None:
+    """Also in the middle of the reader's own journal, which only the whole may settle."""
+    gold = project.add_reader("gold")
+    files = {one: tree_of(one) for one in (project.checkpoint, gold)}
+    project.apply(project.plan(cascade=True))
+    assert killed_at(point, project.undo)
+    project.undo()
+    assert {one: tree_of(one) for one in files} == files
+    assert [project.output.state["rows"], project.others["gold"].state["rows"]] == [[1, 2, 3], [7]]
+    assert holdfast.journal("gold", project=project.file).findings == ()
+
+
 def test_a_part_of_a_cascade_is_not_undone_alone(project: Project) -> None:
     project.add_reader("gold")
     project.apply(project.plan(cascade=True))
