@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import holdfast
 from tests.parts.kafka import create_topic, produce
 from tests.parts.postgres import fresh_database
 from tests.spark.running import shapes
@@ -19,7 +21,22 @@ from tests.spark.running.test_reset import declare, refusal, reset, run, shaped
 
 pytestmark = pytest.mark.spark
 
-SINKS = ("delta-complete", "postgres-upsert")
+SINKS = {
+    "delta-complete": "totals",
+    "delta-upsert": "totals",
+    "postgres-upsert": "totals",
+    "parquet-append": "numbered",
+}
+"""With the shape that fits the mode."""
+PIPELINE = '''"""A sum for each message of a topic."""
+
+from pyspark.sql import functions as f
+
+
+def sums(source):
+    read = source.selectExpr("cast(value as string) as k", "offset as n")
+    return read.groupBy("k").agg(f.count("n").alias("count"), f.max("n").alias("last"))
+'''
 
 
 @pytest.mark.whole
@@ -28,7 +45,7 @@ def test_a_new_output_gets_every_row_and_the_old_one_keeps_its_own(
     spark: Any, tmp_path: Path, postgres: str, sink: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = fresh_database(postgres) if "postgres" in sink else ""
-    made = shaped(tmp_path / "made", "totals", sink, url)
+    made = shaped(tmp_path / "made", SINKS[sink], sink, url)
     for _ in range(2):
         made.arrive(4)
         assert run(made) == (0, [])
@@ -45,12 +62,45 @@ def test_a_new_output_gets_every_row_and_the_old_one_keeps_its_own(
     after = shapes.rows(spark, made, sink, url)
     twin_url = fresh_database(postgres) if "postgres" in sink else ""
     monkeypatch.setattr(shapes, "TABLE", "written")
-    twin = shaped(tmp_path / "twin", "totals", sink, twin_url)
-    for one in sorted((made.folder / "in").iterdir()):
-        (twin.folder / "in").mkdir(exist_ok=True)
-        (twin.folder / "in" / one.name).write_bytes(one.read_bytes())
+    twin = shaped(tmp_path / "twin", SINKS[sink], sink, twin_url)
+    # With their times: Spark takes files in the order of those.
+    shutil.copytree(made.folder / "in", twin.folder / "in")
     assert run(twin) == (0, [])
     assert after == shapes.rows(spark, twin, sink, twin_url) != before
+
+
+@pytest.mark.parametrize("mode", ["upsert", pytest.param("complete", marks=pytest.mark.whole)])
+def test_a_query_with_state_reads_a_topic_again(
+    spark: Any, kafka: str, tmp_path: Path, mode: str
+) -> None:
+    """Its sums begin with the first record that it is to read: nothing of the old state is left."""
+    topic = f"sums-{tmp_path.name}"
+    create_topic(kafka, topic, partitions=1)
+    job = reading(kafka, topic, most=3, transform="sums:sums")
+    del job["sql"]
+    job["sink"] |= {"mode": mode} | ({"key": ["k"]} if mode == "upsert" else {})
+    made = Made(tmp_path, {"messages": job})
+    (tmp_path / "sums.py").write_text(PIPELINE, encoding="utf-8")
+    sent = [*"abacabadab"]
+    produce(kafka, topic, sent)
+    assert run(made) == (0, [])
+    assert table(spark, tmp_path / "lake/messages") == sums(sent)
+    for given, first in (("earliest", 0), (json.dumps({topic: {"0": 4}}), 4)):
+        reset(made, "messages", starting_offsets=given)
+        assert run(made) == (0, [])
+        assert table(spark, tmp_path / "lake/messages") == sums(sent, first), given
+    produce(kafka, topic, [*"cab"])
+    for _ in range(2):
+        assert run(made) == (0, [])
+    assert table(spark, tmp_path / "lake/messages") == sums([*sent, *"cab"], 4)
+    found = holdfast.doctor("messages", project=made.file).findings
+    assert [(one.code, one.message) for one in found if one.severity.value != "info"] == []
+
+
+def sums(sent: list[str], first: int = 0) -> Counter[Any]:
+    """Return how often each message comes from an offset on, and where last."""
+    last = {one: at for at, one in enumerate(sent) if at >= first}
+    return Counter((one, sent[first:].count(one), at) for one, at in last.items())
 
 
 def messages(numbers: Iterable[int]) -> list[str]:
