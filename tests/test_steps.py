@@ -55,6 +55,15 @@ def test_no_step_in_python_names_an_option_outside_of_a_command(called: str) -> 
         assert {*named} <= _parameters(), (code, shown)
 
 
+def test_a_comma_in_quotes_does_not_end_a_command() -> None:
+    ends = """--from '{"t": {"0": 2, "1": 5}}' --to '{"t": {"0": 3, "1": 9}}'"""
+    step = f"if what is left is enough: holdfast plan backfill job {ends}"
+    assert steps_in_python((step,), "plan") == (step,)
+    assert steps_in_python(("holdfast doctor job, or --to PATH",), "plan") == (
+        'holdfast doctor job, or to="PATH"',
+    )
+
+
 def test_steps_of_a_start_are_arguments_of_the_function_that_was_called() -> None:
     def spoken(code: str, called: str) -> list[str]:
         steps = next(one.next_steps for one in CODES if one.number == code)
@@ -166,7 +175,8 @@ NAME_OPTIONS = {
     "diagnosis/inspection/keptoffsets.py", "diagnosis/inspection/sink/gone.py",
     "jobs/discovery.py", "jobs/projectfile/profiles.py",
     "jobs/target.py", "ledgers/sinkstate.py", "library/advising.py", "library/checking.py",
-    "remedy/remedies/backfill/sinkfitness.py", "remedy/sourcedata.py",
+    "remedy/remedies/backfill/sinkfitness.py", "remedy/remedies/backfill/times.py",
+    "remedy/sourcedata.py",
     "remedy/acts.py", "remedy/steps/backfill.py", "remedy/remedies/replay/beginnings.py",
     "remedy/remedies/reset/planning.py", "remedy/repairs/repair.py", "remedy/steps/sink.py",
     "records/leases/acting.py", "records/leases/taking.py", "spark/sinks/files.py",

@@ -111,7 +111,8 @@ _COMMON = rf"(?:--pro\w+ {_WORD} )*(?P<job>{_WORD}) (?=--)"
 _RUN = rf"holdfast (?P<command>run|check) {_COMMON}"
 _TRACE = rf"holdfast run {_COMMON}--trace\b"
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*\b(?![\w.])")
-_OTHER_PROGRAM = re.compile(r"(?:\bpip |(?<!`)\bholdfast [a-z]+\b)[^,;]*$")
+_OTHER_PROGRAM = re.compile(r"(?:\bpip |(?<!`)\bholdfast [a-z]+\b)(?:(?<=\s)'[^']*'|[^,;])*$")
+"""A command; a comma ends it, unless it is inside of an argument in quotes."""
 
 
 def steps_in_python(steps: Steps, called: str) -> Steps:

@@ -51,6 +51,10 @@ _PUT_BACK = Test(
     f"{_RUNNING}/test_backfill.py::test_one_that_cannot_be_finished_keeps_no_other_from_it",
     "a backfill whose source lost a file is finished once the file is back",
 )
+_LEFT = Test(
+    f"{_RUNNING}/test_backfill_times.py::test_records_that_kafka_removed",
+    "Kafka removed records of a day; what is left of it is computed again, and a later time is too",
+)
 _BACKFILL = Test(
     f"{_RUNNING}/test_backfill.py::test_a_killed_backfill_is_finished",
     "a backfill was killed after a batch, and is applied again while the job runs on",
@@ -149,6 +153,8 @@ TESTS: dict[tuple[str, str], Test] = {
      "TARGET"): _BACKFILL,
     ("HF4603", "make the source reachable from here, then holdfast apply --finish "
      "TARGET"): _BACKFILL,
+    ("HF4612", "name a time from which every partition still has its records, not …"): _LEFT,
+    ("HF4612", "if what is left is enough: holdfast plan backfill TARGET …"): _LEFT,
     ("HF4612", "put the data back where it was, then holdfast apply --finish "
      "TARGET"): _PUT_BACK,
     ("HF4645", "if it does not run any more: holdfast apply --finish TARGET, or holdfast undo "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -50,13 +50,14 @@ def running_broker(folder: Path) -> Iterator[str]:
         server.wait()
 
 
-def create_topic(address: str, topic: str, partitions: int = 2) -> None:
-    """Create an empty topic."""
+def create_topic(address: str, topic: str, partitions: int = 2, **config: str) -> None:
+    """Create an empty topic, with settings in which "_" stands for a dot."""
     from confluent_kafka.admin import AdminClient
     from confluent_kafka.cimpl import NewTopic
 
     admin = AdminClient({"bootstrap.servers": address})
-    for created in admin.create_topics([NewTopic(topic, partitions)]).values():
+    settings = {name.replace("_", "."): value for name, value in config.items()}
+    for created in admin.create_topics([NewTopic(topic, partitions, config=settings)]).values():
         created.result(PATIENCE_SECONDS)
 
 
@@ -70,14 +71,37 @@ def delete_topic(address: str, topic: str) -> None:
         time.sleep(0.1)
 
 
-def produce(address: str, topic: str, values: Iterable[str]) -> None:
-    """Write one message a value, and return when the broker has them all."""
+def remove_before(address: str, topic: str, partition: int, offset: int) -> None:
+    """Remove the records before an offset, as retention does."""
+    from confluent_kafka import TopicPartition
+    from confluent_kafka.admin import AdminClient
+
+    admin = AdminClient({"bootstrap.servers": address})
+    for removed in admin.delete_records([TopicPartition(topic, partition, offset)]).values():
+        removed.result(PATIENCE_SECONDS)
+
+
+def produce(
+    address: str,
+    topic: str,
+    values: Iterable[str],
+    *,
+    partition: int = -1,
+    timestamps: Callable[[str], int] = lambda _: 0,
+) -> None:
+    """Write one message a value, and return when the broker has them all.
+
+    `timestamps` gives the time of each in milliseconds; 0 is now.
+    """
     from confluent_kafka import Producer
 
     failed: list[object] = []
     producer = Producer({"bootstrap.servers": address, "linger.ms": 5})
     for value in values:
-        producer.produce(topic, value.encode(), on_delivery=lambda error, _: failed.append(error))
+        producer.produce(
+            topic, value.encode(), partition=partition, timestamp=timestamps(value),
+            on_delivery=lambda error, _: failed.append(error),
+        )  # fmt: skip
     left = producer.flush(PATIENCE_SECONDS)
     if left or any(failed):
         raise OSError(f"{left} messages are not delivered: {[*filter(None, failed)][:3]}")

@@ -117,7 +117,8 @@ def facts_at(
     from holdfast.remedy.facts import Facts
     from holdfast.targets.jobs import examinee_of
 
-    subject, findings = examined_subject(examinee_of(found, text, storage_options, sink))
+    examinee = examinee_of(found, text, storage_options, sink)
+    subject, findings = examined_subject(examinee)
     inspection = inspection_of(
         subject.picture,
         formats=found.source_formats,
@@ -135,6 +136,7 @@ def facts_at(
         found.location,
         names_in=partial(names_in, found, storage_options),
         backfills=backfills_seen(found),
+        sources=examinee.sources,
     )
 
 

@@ -10,6 +10,7 @@ from holdfast.answers import plain
 from holdfast.backup.access import Records
 from holdfast.diagnosis.inspection.result import Inspection
 from holdfast.diagnosis.inspection.sourcefiles import NamesIn
+from holdfast.diagnosis.inspection.sources import NO_SOURCE_PLACES, SourcePlaces
 from holdfast.diagnosis.inspection.subject import Subject
 from holdfast.errors import PlanError
 from holdfast.findings import Finding, Severity
@@ -61,6 +62,8 @@ class Facts:
     """Lists folders of sources, which are next to no checkpoint."""
     backfills: tuple[BackfillSeen, ...] = ()
     """Every backfill that was begun, the oldest plan's name first."""
+    sources: SourcePlaces = NO_SOURCE_PLACES
+    """Where the sources are, to be asked for more than the doctor asks."""
 
     @property
     def location(self) -> str:

@@ -117,6 +117,8 @@ class Draft:
     """What is worth knowing before it is applied, such as what cannot be undone."""
     looked_at: Mapping[str, str] | None = None
     """What it depends on, where that is not all that there is to see."""
+    options: Mapping[str, str] | None = None
+    """What was asked for, where that was resolved: the plan is made again from this."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -160,6 +162,8 @@ def plan_of(
 ) -> Plan:
     """Return the plan of a draft, named by the digest of its content."""
     made_from = _digest(dict(looked_at))
+    if draft.options is not None:
+        request = replace(request, options=draft.options)
     plan = Plan(
         id="",
         remedy=request.remedy,

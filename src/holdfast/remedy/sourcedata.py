@@ -24,7 +24,7 @@ GIVE_UP = "holdfast undo TARGET --keep-rows gives up the batches that are left; 
 _BACK = ("put the data back where it was, then holdfast apply --finish TARGET", GIVE_UP)
 _NOT_ASKED = "HF4603"
 _REACH = ("make the source reachable from here, then holdfast apply --finish TARGET", GIVE_UP)
-_GONE = "a backfill reads the range again. Name one whose data is still there"
+GONE = "a backfill reads the range again. Name one whose data is still there"
 _LEFT_OUT = (
     "Spark leaves data out that is gone, without a word: its rows would stay in the sink as they "
     "are. Nothing of the batch was written"
@@ -32,6 +32,16 @@ _LEFT_OUT = (
 _UNKNOWN = (
     "rows that the source no longer has would be missing. Plan it where the source can be reached"
 )
+
+
+def not_asked(message: str, *, at: str) -> PlanError:
+    """Return the error (HF4603) of a source that does not say what it has."""
+    return PlanError("HF4603", message, at=at, why=_UNKNOWN)
+
+
+def not_asked_kafka(why: str, *, at: str) -> PlanError:
+    """Return the error (HF4603) of a broker that does not say what it has."""
+    return not_asked(f"Kafka could not be asked what the source still has: {why}", at=at)
 
 
 @dataclass(frozen=True)
@@ -95,10 +105,10 @@ def refuse_gone_files(paths: Iterable[str], names_in: NamesIn, *, at: str) -> No
     looked = look_for(paths, names_in)
     for folder in looked.unlisted:
         message = f"{folder} cannot be listed, so that it is unknown which files are there"
-        raise PlanError("HF4603", message, at=at, why=_UNKNOWN)
+        raise not_asked(message, at=at)
     if gone := looked.gone:
         more = f" (and {len(gone) - 1} more)" if len(gone) > 1 else ""
-        raise PlanError("HF4612", f"the source no longer has {gone[0]}{more}", at=at, why=_GONE)
+        raise PlanError("HF4612", f"the source no longer has {gone[0]}{more}", at=at, why=GONE)
 
 
 def refuse_lost_versions(
@@ -107,16 +117,15 @@ def refuse_lost_versions(
     """Raise PlanError where a Delta table lacks versions (HF4612), or cannot be asked (HF4603)."""
     tables = [one for one in seen if one.table_id == table_id]
     if not tables or tables[0].failure is not None or tables[0].newest is None:
-        message = "the Delta table of the source could not be asked for its versions"
-        raise PlanError("HF4603", message, at=at, why=_UNKNOWN)
+        raise not_asked("the Delta table of the source could not be asked for its versions", at=at)
     table = tables[0]
     if end > (table.newest or 0):
         message = f"{table.location} has no version {end} yet; the newest is {table.newest}"
-        raise PlanError("HF4612", message, at=at, why=_GONE)
+        raise PlanError("HF4612", message, at=at, why=GONE)
     missing = table.first_missing(begin)
     if missing is not None and missing <= end:
         message = f"the log of {table.location} has no version {missing}"
-        raise PlanError("HF4612", message, at=at, why=_GONE)
+        raise PlanError("HF4612", message, at=at, why=GONE)
 
 
 def refuse_lost_records(
@@ -129,12 +138,11 @@ def refuse_lost_records(
     """Raise PlanError where Kafka lacks records (HF4612), or cannot be asked (HF4603)."""
     if len({one.servers for one in brokers}) != 1 or brokers[0].failure is not None:
         why = next((one.failure for one in brokers if one.failure), "it is not declared here")
-        message = f"Kafka could not be asked what the source still has: {why}"
-        raise PlanError("HF4603", message, at=at, why=_UNKNOWN)
+        raise not_asked_kafka(why, at=at)
     for one in sorted(begins):
         named, span = f"{one[0]} partition {one[1]}", brokers[0].spans.get(one)
         if span is None:
-            raise PlanError("HF4612", f"{named} no longer exists", at=at, why=_GONE)
+            raise PlanError("HF4612", f"{named} no longer exists", at=at, why=GONE)
         if begins[one] < span.first or ends[one] > span.following:
             message = f"{named} has records {span.first} to {span.following - 1}"
-            raise PlanError("HF4612", message, at=at, why=_GONE)
+            raise PlanError("HF4612", message, at=at, why=GONE)

@@ -133,15 +133,16 @@ def replay(
     "first",
     metavar="FROM",
     required=True,
-    help="Where the range begins: a file's name or modification time, a version of a Delta table, "
-    'or Kafka offsets such as \'{"topic": {"0": 1200}}\'.',
+    help="Where the range begins: a file's name, a version of a Delta table, Kafka offsets such as "
+    '\'{"topic": {"0": 1200}}\', or a time such as 2026-01-01T00:00Z.',
 )
 @click.option(
     "--to",
     "last",
     metavar="TO",
     required=True,
-    help="Where it ends: this file, time or version is included; of Kafka the offsets after it.",
+    help="Where it ends. A file, a version or their time is included; a Kafka offset or time is "
+    "not.",
 )
 @click.option("--batches", type=int, metavar="N", help="Cut the range into N batches (default: 1).")
 @click.option(

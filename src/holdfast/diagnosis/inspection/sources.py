@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,8 @@ class Span:
     following: int
     first_since: int | None = None
     """The first record from the asked moment on; None where there is none."""
+    at_moments: tuple[int | None, ...] = ()
+    """The first record from each of other moments on; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,15 @@ class BrokerSeen:
 
 
 def ask_broker(
-    options: Mapping[str, str], partitions: Collection[Partition], since_ms: int | None
+    options: Mapping[str, str],
+    partitions: Collection[Partition],
+    since_ms: int | None,
+    moments_ms: Sequence[int] = (),
 ) -> BrokerSeen:
-    """Ask for the span of each partition, and its first record from a moment on; never raises."""
+    """Ask for the span of each partition, and its first record from moments on; never raises.
+
+    For `since_ms` clocks may be apart; `moments_ms` are taken as they are.
+    """
     given = {key.lower(): value for key, value in options.items()}
     servers = given.get(SERVERS, "")
     if not servers.strip():
@@ -89,27 +97,35 @@ def ask_broker(
     try:
         # With a logger that is never polled the client does not write to the terminal.
         client = AdminClient(settings, logger=logging.getLogger(__name__))
-        return _asked(client, servers, partitions, since_ms)
+        return _asked(client, servers, partitions, since_ms, moments_ms)
     except (KafkaException, ValueError) as error:
         return BrokerSeen(servers, failure=_words(error))
 
 
 def _asked(
-    client: AdminClient, servers: str, wanted: Collection[Partition], since_ms: int | None
+    client: AdminClient,
+    servers: str,
+    wanted: Collection[Partition],
+    since_ms: int | None,
+    moments_ms: Sequence[int],
 ) -> BrokerSeen:
     # All topics are listed: asking for one by name could create it.
     listed = client.list_topics(timeout=ASKED_SECONDS).topics
     there = [one for one in wanted if one[0] in listed and one[1] in listed[one[0]].partitions]
-    spans = dict(_spans(client, there, since_ms)) if there else {}
+    spans = dict(_spans(client, there, since_ms, moments_ms)) if there else {}
     return BrokerSeen(servers, frozenset(listed), spans)
 
 
 def _spans(
-    client: AdminClient, wanted: list[Partition], since_ms: int | None
+    client: AdminClient, wanted: list[Partition], since_ms: int | None, moments_ms: Sequence[int]
 ) -> Iterator[tuple[Partition, Span]]:
     import confluent_kafka.admin
 
     admin: Any = confluent_kafka.admin
+    # Before the first records are asked for: what retention removes meanwhile is noticed then.
+    at_moments = [
+        _offsets(client, wanted, admin.OffsetSpec.for_timestamp(max(one, 0))) for one in moments_ms
+    ]
     first = _offsets(client, wanted, admin.OffsetSpec.earliest())
     following = _offsets(client, wanted, admin.OffsetSpec.latest())
     since: dict[Partition, int] = {}
@@ -117,8 +133,12 @@ def _spans(
         moment = admin.OffsetSpec.for_timestamp(since_ms + CLOCKS_APART_MS)
         since = _offsets(client, wanted, moment)
     for one in wanted:
-        found = since.get(one, -1)
-        yield one, Span(first[one], following[one], found if found >= 0 else None)
+        at = tuple(_found(offsets[one]) for offsets in at_moments)
+        yield one, Span(first[one], following[one], _found(since.get(one, -1)), at)
+
+
+def _found(offset: int) -> int | None:
+    return offset if offset >= 0 else None
 
 
 def _offsets(client: AdminClient, wanted: list[Partition], spec: Any) -> dict[Partition, int]:
@@ -181,6 +201,16 @@ class SourcePlaces:
         if self.names_in is not None:
             files = look_for_pending(picture, self.names_in, here=self.here)
         return SourcesSeen(tables, brokers, files)
+
+    def ask_kafka(self, partitions: Collection[Partition], moments_ms: Sequence[int]) -> BrokerSeen:
+        """Ask the only declared broker for the first records from moments on; never raises."""
+        try:
+            declared = self.kafka() if self.kafka is not None else ()
+        except HoldfastError as failure:
+            return BrokerSeen("", failure=failure.message, tried=False)
+        if len(declared) != 1:
+            return BrokerSeen("", failure="no single Kafka source is declared", tried=False)
+        return ask_broker(declared[0], partitions, None, moments_ms)
 
     def _tables(self, run: Run | None) -> Iterator[TableSeen]:
         sources = run.sources if run is not None else ()

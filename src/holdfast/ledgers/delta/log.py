@@ -25,7 +25,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from holdfast.errors import DecodeError, NotFoundError
@@ -184,6 +184,8 @@ class DeltaLogFiles:
     summaries: Mapping[int, str]
     checkpoints: tuple[LogCheckpoint, ...]
     """The ones that are there with all their parts, the newest first."""
+    modified_ms: Mapping[int, int] = field(default_factory=dict)
+    """When the file of a version was written, where the storage says it."""
 
     @property
     def newest(self) -> int | None:
@@ -266,11 +268,14 @@ def list_log(reader: Reader) -> DeltaLogFiles:
     except NotFoundError:
         listed = ()
     found: dict[str, dict[int, str]] = {"json": {}, "crc": {}}
+    modified_ms: dict[int, int] = {}
     for item in listed:
         match = _NAME.fullmatch(item.path)
         if match is not None and item.kind is FileKind.FILE:
             found[match[2]][int(match[1])] = item.path
-    return DeltaLogFiles(found["json"], found["crc"], find_checkpoints(listed))
+            if match[2] == "json" and item.modified_ms is not None:
+                modified_ms[int(match[1])] = item.modified_ms
+    return DeltaLogFiles(found["json"], found["crc"], find_checkpoints(listed), modified_ms)
 
 
 def version_file(version: int) -> str:

@@ -256,6 +256,8 @@ class TableSeen:
     log: DeltaLogFiles = _NO_LOG
     failure: HoldfastError | None = None
     """Why it could not be read."""
+    reader: Reader | None = field(default=None, compare=False, repr=False)
+    """Reads files of the log; None where there is no table."""
 
     @property
     def newest(self) -> int | None:
@@ -288,7 +290,7 @@ def look_at_source_table(location: str, open_log: Callable[[], Reader]) -> Table
         ledger = read_delta_ledger(reader)
         if ledger is None:
             return TableSeen(location)
-        return TableSeen(location, ledger.table_id, list_log(reader))
+        return TableSeen(location, ledger.table_id, list_log(reader), reader=reader)
     except HoldfastError as failure:
         return TableSeen(location, failure=failure)
 

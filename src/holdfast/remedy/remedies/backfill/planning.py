@@ -35,7 +35,7 @@ def plan_backfill(facts: Facts, options: Mapping[str, str]) -> Draft:
     query_id, entry = _stateless_query(facts)
     upsert = sink_upsert(facts, overwrite=options.get("overwrite") == "true")
     batches = _batches(options)
-    found = source_range(facts, entry, options.get("from"), options.get("to"), batches)
+    found = source_range(facts, entry, options, batches)
     arguments = prepare_arguments(query_id, entry, found.ends, found.folder, found.logs)
     noted = (
         output_arguments(facts)
@@ -57,7 +57,8 @@ def plan_backfill(facts: Facts, options: Mapping[str, str]) -> Draft:
         next_start=f"unchanged: checkpoint and lease of {job.name} are not touched, and it may run",
     )
     looked_at = _looked_at(facts, query_id, upsert, found)
-    return Draft(steps, effects, tuple(_notes(upsert, found)), looked_at)
+    asked = dict(options) | dict(found.options)
+    return Draft(steps, effects, tuple(_notes(upsert, found)), looked_at, asked)
 
 
 def _reads(facts: Facts) -> str | None:

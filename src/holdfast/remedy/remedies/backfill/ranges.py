@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,6 +31,13 @@ from holdfast.format.logs.offsets import OffsetsEntry
 from holdfast.format.sources import ExplainedOffset
 from holdfast.records.moments import epoch_seconds
 from holdfast.remedy.facts import Facts
+from holdfast.remedy.remedies.backfill.times import (
+    FROM_TIME,
+    TO_TIME,
+    Resolved,
+    resolved,
+    time_notes,
+)
 from holdfast.remedy.sourcedata import (
     refuse_gone_files,
     refuse_lost_records,
@@ -54,6 +61,8 @@ class SourceRange:
     logs: Mapping[str, str] = field(default_factory=dict)
     """The files in it: which data files a batch reads."""
     notes: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The ends, with the times that they were resolved from: the plan is made again from these."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +78,16 @@ class _Asked:
 
 
 def source_range(
-    facts: Facts, entry: OffsetsEntry, first: str | None, last: str | None, batches: int
+    facts: Facts, entry: OffsetsEntry, options: Mapping[str, str], batches: int
 ) -> SourceRange:
     """Return a range of the only source, cut into batches; raise UsageError or PlanError."""
-    if first is None or last is None:
+    if "from" not in options or "to" not in options:
         raise UsageError("HF1001", "pass both ends, from and to: a backfill is of a bounded range")
+    times = options.get(FROM_TIME, ""), options.get(TO_TIME, "")
+    ends = Resolved(options["from"], options["to"], *times)
     told = _only_source(facts, entry)
-    options = {name.lower() for name in facts.require_job().sources[0].options}
-    refused = sorted(options & _REFUSED)
+    declared = {name.lower() for name in facts.require_job().sources[0].options}
+    refused = sorted(declared & _REFUSED)
     if refused:
         message = f"a source with the option {refused[0]} cannot be read next to the stream"
         raise PlanError("HF4601", message, at=facts.location, why=_OTHERS)
@@ -84,7 +95,10 @@ def source_range(
     if ranged is None:
         message = f"a range of a {told.kind} source cannot be written down as offsets"
         raise PlanError("HF4601", message, at=facts.location, why=_OTHERS)
-    return ranged(_Asked(facts, entry, told, first, last, batches))
+    ends = resolved(facts, entry, told.kind, ends)
+    found = ranged(_Asked(facts, entry, told, ends.first, ends.last, batches))
+    notes = (*found.notes, *time_notes(told.kind, ends))
+    return replace(found, notes=notes, options=ends.options)
 
 
 _REFUSED = frozenset({"schematrackinglocation", "readchangefeed", "readchangedata"})
@@ -201,7 +215,10 @@ def _logs(parts: Sequence[Sequence[SourceFile]]) -> dict[str, str]:
 def _versions(asked: _Asked) -> SourceRange:
     facts, first, last = asked.facts, asked.first, asked.last
     if not (first.isdecimal() and last.isdecimal() and first.isascii() and last.isascii()):
-        message = "the ends of a range of a Delta source are versions of the table, such as 12"
+        message = (
+            "the ends of a range of a Delta source are versions of the table, such as 12, or times "
+            "with a zone, such as 2026-01-01T00:00Z"
+        )
         raise UsageError("HF1001", message)
     begin, end = int(first), int(last)
     if end < begin:
@@ -244,7 +261,9 @@ def _records(asked: _Asked) -> SourceRange:
     for (topic, number), begin in sorted(begins.items()):
         if ends[topic, number] < begin:
             raise UsageError("HF1001", f"{topic} partition {number} ends before it begins")
-    refuse_lost_records(facts.subject.sources.brokers, begins, ends, at=facts.location)
+    # As before each batch: of an empty part nothing can be lost.
+    read = {one: begin for one, begin in begins.items() if begin < ends[one]}
+    refuse_lost_records(facts.subject.sources.brokers, read, ends, at=facts.location)
     total = sum(ends[one] - begins[one] for one in wanted)
     if not total:
         message = "the range is empty"
@@ -257,7 +276,7 @@ def _records(asked: _Asked) -> SourceRange:
             _records_offset({**still, **{one: cuts[one][at] for one in wanted}})
             for at in range(number + 1)
         ),
-        shown=f"{counted(total, 'record')} of {counted(len(wanted), 'partition')}",
+        shown=f"{counted(total, 'record')} of {counted(len(read), 'partition')}",
         single=total == 1,
     )
 
@@ -272,7 +291,10 @@ def _partitions(text: str, option: str) -> dict[tuple[str, int], int]:
     except (ValueError, TypeError, AttributeError, RecursionError):
         found = {}
     if not found or not all(type(record) is int and record >= 0 for record in found.values()):
-        message = f'{option} of a Kafka source is JSON such as {{"topic": {{"0": 1200}}}}'
+        message = (
+            f'{option} of a Kafka source is JSON such as {{"topic": {{"0": 1200}}}}, or a time '
+            "with a zone, such as 2026-01-01T00:00Z"
+        )
         raise UsageError("HF1001", message)
     return found
 
