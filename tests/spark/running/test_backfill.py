@@ -19,7 +19,7 @@ from holdfast.jobs.readying import ready_job
 from holdfast.ledgers.identity import BatchIdentity, backfill_name
 from holdfast.library.reaching import names_in
 from holdfast.spark.sinks.opening import open_sink
-from tests.parts.kafka import create_topic, produce
+from tests.parts.kafka import create_topic, produce, remove_before
 from tests.spark.running.processes import call, started, wait_for
 from tests.spark.running.upserts import Rows, Stream
 
@@ -300,8 +300,11 @@ def test_versions_of_a_delta_table(spark: Any, tmp_path: Path) -> None:
 
 
 def test_offsets_of_kafka(spark: Any, kafka: str, tmp_path: Path) -> None:
-    """The records of the range, those before `--to`; no other partition is read."""
-    create_topic(kafka, "backfilled", partitions=1)
+    """The records of the range, those before `--to`; no other partition is read.
+
+    The stream goes on reading that one between plan and apply, and what it read is removed there.
+    """
+    create_topic(kafka, "backfilled", partitions=2)
     options = {
         "kafka.bootstrap.servers": kafka, "subscribe": "backfilled", "startingOffsets": "earliest",
     }  # fmt: skip
@@ -309,14 +312,19 @@ def test_offsets_of_kafka(spark: Any, kafka: str, tmp_path: Path) -> None:
     wrong = f"select {read}, 'wrong' as value from source"
     source = {"format": "kafka", "options": options}
     stream = Stream(tmp_path / "p", "delta", source=source, sql=wrong)
-    produce(kafka, "backfilled", [str(number) for number in range(10)])
+    produce(kafka, "backfilled", [str(number) for number in range(10)], partition=0)
+    produce(kafka, "backfilled", ["100"], partition=1)
     stream.run()
     stream.correct(wrong.replace("wrong", "right"))
     plan = stream.plan('{"backfilled": {"0": 3}}', '{"backfilled": {"0": 8}}', batches=2)
+    produce(kafka, "backfilled", ["101"], partition=1)
+    stream.run()
+    remove_before(kafka, "backfilled", 1, 2)
     assert stream.apply(plan) == "applied"
-    assert [one[2] for one in stream.rows(spark)] == ["wrong"] * 3 + ["right"] * 5 + ["wrong"] * 2
+    written = ["wrong"] * 3 + ["right"] * 5 + ["wrong"] * 2
+    assert [one[2] for one in stream.rows(spark)] == [*written, "wrong", "right"]
     stream.healthy()
-    produce(kafka, "backfilled", ["10"])
+    produce(kafka, "backfilled", ["10"], partition=0)
     stream.run()
     assert stream.rows(spark)[10] == (10, 10, "right")
     late = '{"backfilled": {"0": 12}}'

@@ -270,7 +270,8 @@ def _records(asked: _Asked) -> SourceRange:
         raise PlanError("HF4601", message, at=facts.location)
     number = min(asked.batches, max(ends[one] - begins[one] for one in wanted))
     cuts = {one: _cuts(begins[one], ends[one], number) for one in wanted}
-    still = {one: record for one, record in known.items() if one not in begins}
+    # Where the stream is in the other partitions is no part of the plan: it goes on reading them.
+    still = dict.fromkeys((one for one in known if one not in begins), 0)
     return SourceRange(
         ends=tuple(
             _records_offset({**still, **{one: cuts[one][at] for one in wanted}})
