@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from holdfast.backup import commands
@@ -11,15 +15,24 @@ from holdfast.backup.access import open_records, open_store, reopened
 from holdfast.backup.restoring import RestoreOptions, restore_backup
 from holdfast.backup.settling import settle_restore
 from holdfast.backup.store import Retention, find_snapshot
-from holdfast.diagnosis.doctor.doctor import Examinee, examine
+from holdfast.checkpoint.reading import SHOWN_BATCHES
+from holdfast.diagnosis.doctor.doctor import Examinee, examine, examined_subject
+from holdfast.diagnosis.inspection.result import inspection_of
 from holdfast.diagnosis.inspection.runs.recorded import recall
-from holdfast.errors import CheckpointError
+from holdfast.diagnosis.inspection.sources import BrokerSeen, Span
+from holdfast.errors import CheckpointError, HoldfastError
 from holdfast.findings import Finding, Severity
 from holdfast.ledgers.files import manifests
+from holdfast.ledgers.files.held import HeldFiles
 from holdfast.ledgers.reading import SinkPlace
 from holdfast.records.folder import RecordsFolder, records_of
 from holdfast.records.leases.taking import Lease, take_lease
 from holdfast.records.processes import this_holder
+from holdfast.remedy.applying import Applying
+from holdfast.remedy.facts import Facts
+from holdfast.remedy.outputs import look_at_job_output, refuse_other_output
+from holdfast.remedy.plan import Plan, Remedy, Request
+from holdfast.remedy.remedies import make_plan
 from holdfast.storage.beside import beside, part_of
 from holdfast.storage.options import StorageSettings
 from tests.simulation.driving import Setting
@@ -183,6 +196,84 @@ def expire(setting: Setting, world: World, _actor: Actor) -> None:
         content = world.tree.files[f"{place}/{name}"].content
         world.notes.setdefault("expired_rows", set()).update(map(int, content.split()))
         writer.remove(name)
+
+
+def apply_plan(
+    setting: Setting,
+    world: World,
+    _actor: Actor,
+    *,
+    remedy: Remedy,
+    options: Mapping[str, str] = MappingProxyType({}),
+) -> Any:
+    """Plan a remedy and apply it, as somebody does who is sure that nothing runs."""
+    request = Request(remedy, setting.checkpoint.url, options)
+    plan = _planned(setting, world, request)
+    touched = {Remedy.REPLAY: "rewound", Remedy.RESET: "reset"}.get(remedy)
+    if touched is not None:
+        world.notes[touched] = True
+    return _applying(setting, world).apply(plan, lambda: _planned(setting, world, request))
+
+
+def finish_plan(setting: Setting, world: World, _actor: Actor) -> Any:
+    """Finish a plan that was killed, if one was; undo it where a late driver forbids it."""
+    applying = _applying(setting, world)
+    try:
+        return applying.finish()
+    except HoldfastError as error:
+        if error.code.number != "HF4640":
+            raise
+        return applying.undo(None, lambda _: None)
+
+
+def undo_plan(setting: Setting, world: World, _actor: Actor) -> Any:
+    """Undo a plan that was killed, if one was; finish it where rows are gone already."""
+    applying = _applying(setting, world)
+    if applying.records.journal.unfinished() is None:
+        return None
+    try:
+        return applying.undo(None, lambda _: None)
+    except HoldfastError as error:
+        if error.code.number != "HF4609":
+            raise
+        return applying.finish()
+
+
+def _planned(setting: Setting, world: World, request: Request) -> Plan:
+    subject, findings = examined_subject(_examinee(setting, world))
+    inspection = inspection_of(
+        subject.picture,
+        formats={},
+        shown=SHOWN_BATCHES,
+        spark=None,
+        verified=False,
+        run=subject.recorded.run_of(subject.picture),
+    )
+    everything = {("numbers", 0): Span(0, world.notes["source"].total)}
+    broker = BrokerSeen("simulated", frozenset({"numbers"}), everything)
+    subject = replace(subject, sources=replace(subject.sources, brokers=(broker,)))
+    job, records = setting.job(), open_records(setting.checkpoint, _PLAIN)
+    facts = Facts(subject, inspection, findings, records, job, setting.checkpoint)
+    if request.remedy is Remedy.RESET:
+        facts = replace(facts, output=look_at_job_output(job, subject.sight))
+    return make_plan(facts, request)
+
+
+def _applying(setting: Setting, world: World) -> Applying:
+    sink = _examinee(setting, world).sink
+    assert sink is not None
+
+    @contextmanager
+    def opened(planned: Mapping[str, str] | None = None) -> Iterator[HeldFiles]:
+        refuse_other_output(planned or {}, setting.job().sink, setting.checkpoint.url)
+        yield HeldFiles(setting.file_output(), "json")
+
+    return Applying(
+        records=open_records(setting.checkpoint, _PLAIN),
+        open_sink=opened,
+        even_if_running=True,
+        ask_sink=lambda query_id: sink.ask().last_committed(query_id),
+    )
 
 
 def doctor(setting: Setting, world: World, _actor: Actor) -> tuple[Finding, ...]:

@@ -21,6 +21,8 @@ from holdfast.ledgers.files.manifests import log_of, manifest_path, mark_path
 from holdfast.ledgers.identity import OffsetRange, digest_of_offsets
 from holdfast.records import busy, journal
 from holdfast.records.offsetcopies import OffsetCopies
+from holdfast.remedy.steps import archive
+from holdfast.remedy.steps import checkpoint as checkpointsteps
 from holdfast.spark import start
 from holdfast.storage import machine
 from tests.simulation.views import SimulatedWriter
@@ -68,6 +70,12 @@ def _leftovers_of_older(
     """Take every attempt at a committed batch before the driver's own for left over."""
     committed = log.manifest_of(query_id, attempt.batch_id, attempt.epoch) is not None
     return committed and attempt.batch_id < driver.batch_id
+
+
+def _only_refused(work: Any, **_: Any) -> dict[str, Any]:
+    """Raise where there are late entries, also when the rows that undo would need are gone."""
+    checkpointsteps.refuse_late(work)
+    return {}
 
 
 def _roll_forward_then_remove(output: Any, log: Any, watch: Any, driver: Any) -> None:
@@ -235,6 +243,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "the lease is given back although the query runs on",
         ("takeover", "pending"),
         lambda: ((start, "halt", _nothing),),
+    ),
+    Mutant(
+        "late-entry-stops-plan",
+        "an entry that a late query writes after the sink was cleared lets no plan go on or back",
+        ("planned-reset", "planned-replay"),
+        lambda: tuple((one, "settle_late", _only_refused) for one in (checkpointsteps, archive)),
     ),
     Mutant(
         "manifest-before-flush",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 
+from holdfast.remedy.plan import Remedy
 from tests.simulation import acts
 from tests.simulation.driving import Setting, drive
 from tests.simulation.world import Main
@@ -186,6 +188,68 @@ SCENARIOS: tuple[Scenario, ...] = (
         before=2,
         planned=True,
         allowed=frozenset({"HF2604", "HF3027", "HF5003", "HF3001"}),
+    ),
+    Scenario(
+        "planned-replay",
+        "a replay is applied while a driver is late, and finished where it was killed",
+        (
+            DRIVER,
+            Part(
+                "replay",
+                partial(
+                    acts.apply_plan,
+                    remedy=Remedy.REPLAY,
+                    options=MappingProxyType({"from_batch": "1"}),
+                ),
+            ),
+            SUCCESSOR,
+        ),
+        total=6,
+        before=4,
+        # A late Spark writes into the checkpoint that was rolled back.
+        allowed=frozenset({"HF3001", "HF3006", "HF3013"}),
+        finisher=acts.finish_plan,
+    ),
+    Scenario(
+        "undone-replay",
+        "the same, undone where it was killed",
+        (
+            DRIVER,
+            Part(
+                "replay",
+                partial(
+                    acts.apply_plan,
+                    remedy=Remedy.REPLAY,
+                    options=MappingProxyType({"from_batch": "1"}),
+                ),
+            ),
+            SUCCESSOR,
+        ),
+        total=6,
+        before=4,
+        # A late Spark writes into the checkpoint that was rolled back.
+        allowed=frozenset({"HF3001", "HF3006", "HF3013"}),
+        finisher=acts.undo_plan,
+    ),
+    Scenario(
+        "planned-reset",
+        "a reset is applied while a driver is late, and finished where it was killed",
+        (
+            DRIVER,
+            Part(
+                "reset",
+                partial(
+                    acts.apply_plan,
+                    remedy=Remedy.RESET,
+                    options=MappingProxyType({"output": "clear"}),
+                ),
+            ),
+            SUCCESSOR,
+        ),
+        before=2,
+        # A late Spark writes into the checkpoint that was emptied.
+        allowed=frozenset({"HF2604", "HF2606", "HF3001", "HF3006", "HF3013"}),
+        finisher=acts.finish_plan,
     ),
     Scenario(
         "doctor",

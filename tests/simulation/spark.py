@@ -116,7 +116,10 @@ class Query:
                 message = "Spark stopped: multiple streaming queries are concurrently using it"
                 raise RunError("HF5302", message)
             return made
-        return str(json.loads(content)["id"])
+        try:
+            return str(json.loads(content)["id"])
+        except ValueError as error:
+            raise RunError("HF5302", "Spark stopped: metadata is no JSON") from error
 
     def _loop(self) -> Iterator[None]:
         planned, committed = self._newest("offsets"), self._newest("commits")

@@ -106,19 +106,29 @@ def written_by(plan: Plan) -> Mapping[str, set[str]]:
     return found
 
 
-def refuse_late_entries(
+def late_entries(
     checkpoint: Reader, before: Iterable[tuple[str, str]], written: Mapping[str, set[str]]
-) -> None:
-    """Raise HF4640 where offsets or commits have an entry that is neither of before nor of the
-    plan: a query went on after the backup was made. `before` are paths with their digests."""
+) -> tuple[str, ...]:
+    """Return the entries of offsets and commits that are neither of before nor of the plan: a query
+    went on after the backup was made. `before` are paths with their digests."""
     known = {path: set(digests) for path, digests in written.items()}
     for path, digest in before:
         known.setdefault(path, set()).add(digest)
     present = look(checkpoint, _is_log, any_folder=True)
-    for path, file in sorted(present.files.items()):
-        if file.sha256 not in known.get(path, ()):
-            message = f"{path} was written by a query after the plan began to be applied"
-            raise CheckpointError("HF4640", message, at=f"{checkpoint.location}/{path}")
+    return tuple(
+        path
+        for path, file in sorted(present.files.items())
+        if file.sha256 not in known.get(path, ())
+    )
+
+
+def refuse_late_entries(
+    checkpoint: Reader, before: Iterable[tuple[str, str]], written: Mapping[str, set[str]]
+) -> None:
+    """Raise HF4640 where there are late entries."""
+    for path in late_entries(checkpoint, before, written):
+        message = f"{path} was written by a query after the plan began to be applied"
+        raise CheckpointError("HF4640", message, at=f"{checkpoint.location}/{path}")
 
 
 def _is_log(path: str) -> bool:

@@ -17,7 +17,7 @@ from holdfast.records.moments import moment_now
 from holdfast.records.processes import user_here
 from holdfast.records.retirements import Retirement, Retirements
 from holdfast.remedy.plan import Step
-from holdfast.remedy.steps.checkpoint import METADATA, AllowStart, refuse_late
+from holdfast.remedy.steps.checkpoint import METADATA, AllowStart, settle_late
 from holdfast.remedy.steps.work import Result, Work
 from holdfast.storage.machine import is_temporary
 from holdfast.storage.reading import FileKind
@@ -36,7 +36,7 @@ class EmptyCheckpoint:
         Raise CheckpointError (HF4512) where a file is there that the archive does not hold.
         """
         archive = work.backup()
-        refuse_late(work)
+        late = settle_late(work, all_go=True)
         _refuse_damaged(archive, work)
         writer = work.records.writer()
         files, folders = _present(work)
@@ -58,7 +58,7 @@ class EmptyCheckpoint:
             writer.remove(_METADATA_FILES[1])
         writer.settle()
         reach("plan.checkpoint-emptied")
-        return {"removed": len(files)}
+        return {"removed": len(files), **late}
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Put every file back as it is in the archive, but for `metadata`: no Spark may start."""

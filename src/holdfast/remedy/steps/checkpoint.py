@@ -17,12 +17,13 @@ from holdfast.backup.changes import (
     plan_undo,
 )
 from holdfast.backup.making import make_backup
-from holdfast.backup.snapshot import BEFORE_PLAN, CopiedFile, Root
+from holdfast.backup.snapshot import ARCHIVE, BEFORE_PLAN, CopiedFile, Root
 from holdfast.checkpoint.layout import checksum_name
 from holdfast.crashpoints import reach
 from holdfast.errors import CheckpointError, NotFoundError
-from holdfast.remedy.evidence import refuse_late_entries, written_by
-from holdfast.remedy.plan import Step
+from holdfast.remedy.evidence import late_entries, refuse_late_entries, written_by
+from holdfast.remedy.plan import Plan, Step
+from holdfast.remedy.steps.sink import CLEAR, REWIND
 from holdfast.remedy.steps.work import Result, Work
 
 METADATA = "metadata"
@@ -81,7 +82,7 @@ class AllowStart:
 
     def apply(self, step: Step, work: Work) -> Result:
         """Write `metadata`; from here on a query can start. Raise HF4640 where one went on."""
-        refuse_late(work)
+        result = settle_late(work)
         given = step.arguments.get("metadata")
         if given is None:
             put_back(work, (METADATA, _SIDE))
@@ -91,7 +92,7 @@ class AllowStart:
             writer.replace(METADATA, (given.encode("utf-8"),))
             writer.settle()
         reach("plan.start-allowed")
-        return {}
+        return result
 
     def undo(self, step: Step, result: Result | None, work: Work) -> None:
         """Keep Spark out again, until everything is as it was."""
@@ -158,6 +159,49 @@ def refuse_late(work: Work) -> None:
     """Raise HF4640 where offsets or commits have an entry that neither backup nor plan knows."""
     before = ((one.path, one.sha256) for one in work.backup().checkpoint.files)
     refuse_late_entries(work.records.checkpoint, before, written_by(work.plan))
+
+
+def settle_late(work: Work, *, all_go: bool = False) -> Result:
+    """Set entries that a late query wrote aside, or raise HF4640 where the plan can be undone.
+
+    Once the sink was rewound or cleared, it refuses what that query delivers, and its rows may be
+    gone: the plan can only go on, and entries of batches that the sink never gets would keep the
+    next start from planning them. They are archived first. With `all_go` the plan keeps no file of
+    the checkpoint.
+    """
+    if work.result_of(CLEAR) is None and work.result_of(REWIND) is None:
+        refuse_late(work)
+        return {}
+    before, written = work.backup().checkpoint.by_path, written_by(work.plan)
+    removed = frozenset() if all_go else _removed_by(work.plan)
+    # What the plan removed and is there again was written again, be it with the same bytes.
+    known = [(path, file.sha256) for path, file in before.items() if path not in removed]
+    late = late_entries(work.records.checkpoint, known, written)
+    if not late:
+        return {}
+    kept = frozenset(written) | (frozenset() if all_go else before.keys() - removed)
+    if kept.intersection(late):
+        refuse_late(work)
+    made = make_backup(
+        work.records.checkpoint,
+        work.records.store,
+        identity=work.records.identity,
+        now_ms=int(time.time() * 1000),
+        purpose=ARCHIVE,
+    )
+    writer = work.records.writer()
+    for path in late:
+        writer.remove(path)
+        writer.remove(checksum_name(path))
+        reach("plan.file-removed")
+    writer.settle()
+    return {"set_aside": list(late), "archive": made.snapshot.id}
+
+
+def _removed_by(plan: Plan) -> frozenset[str]:
+    """Return the files that the plan removes."""
+    of_steps = (json.loads(step.arguments.get("removes", "[]")) for step in plan.steps)
+    return frozenset(path for removes in of_steps for path in removes)
 
 
 def put_back(work: Work, paths: tuple[str, ...], folders: tuple[str, ...] = ()) -> None:
