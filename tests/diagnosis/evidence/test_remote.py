@@ -38,7 +38,11 @@ def facts(
     """Gather the facts of `checkpoint` and `output` below a base, told without the base."""
     sink = f"{base}/output" if one.output_files() else None
     found = holdfast.evidence(f"{base}/checkpoint", sink=sink, storage_options=options).result
-    document = json.loads(json.dumps(plain(found)).replace(base, "BASE"))
+    shown = " ".join(f"--storage-option {one}" for one in options)
+    for secret in (KEY, SECRET):
+        shown = shown.replace(f"={secret}", "=[redacted]")
+    text = json.dumps(plain(found)).replace(f" {shown}" if shown else base, "" if shown else "BASE")
+    document = json.loads(text.replace(base, "BASE"))
     return {name: document[name] for name in FACTS}, document["missing"], document["ready"]
 
 

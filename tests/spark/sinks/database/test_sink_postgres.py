@@ -127,7 +127,7 @@ def test_clear_removes_rows_and_memory(spark: Any, database: str) -> None:
     rows_in(database, f"update {LEDGER} set query_id = 'other' where batch_id >= 0")
     sink = postgres_sink(spark, database)
     sink.write(frame(spark, ("a", 1)), identity(0))
-    with pytest.raises(SinkError, match="batches of another query"):
+    with pytest.raises(SinkError, match="batches of several queries"):
         sink.clear(generation=1)
 
 
