@@ -136,7 +136,7 @@ def test_a_rewind_takes_later_batches_back(place: Place) -> None:
         place.sink().rewind(QUERY, 0, generation=1)
     place.rows(f"update {LEDGER} set query_id = 'other' where batch_id = 1")
     for act in (partial(sink.rewind, QUERY, 0, generation=1), partial(sink.clear, generation=1)):
-        with pytest.raises(SinkError, match="batches of (another query|several queries)"):
+        with pytest.raises(SinkError, match=r"batches of (another query|several queries)"):
             act()
 
 
