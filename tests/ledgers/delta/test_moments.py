@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,4 +62,13 @@ def test_a_storage_without_times_is_not_guessed_at() -> None:
     log = MemoryReader({f"{0:020}.json": b'{"commitInfo":{}}'})
     with pytest.raises(HoldfastError) as caught:
         CommitTimes(list_log(log), log).between(0, 1)
+    assert caught.value.code.number == "HF2416"
+
+
+def test_one_version_without_a_time_leaves_all_of_them_unknown() -> None:
+    """Later ones are counted from it."""
+    log = MemoryReader({f"{one:020}.json": b'{"commitInfo":{}}' for one in range(3)})
+    files = replace(list_log(log), modified_ms={0: 5, 2: 9})
+    with pytest.raises(HoldfastError) as caught:
+        CommitTimes(files, log).of(0)
     assert caught.value.code.number == "HF2416"
