@@ -18,9 +18,11 @@ from rich.console import Console
 from holdfast.answers import Answer
 from holdfast.cli import pages
 from holdfast.cli.main import holdfast
+from holdfast.errors import SparkStartError
 from holdfast.library.checking import _answer
 from tests.checkpoint.pictures import files_of
 from tests.cli.running import holdfast as command
+from tests.remedy.resetting import JOB, made
 from tests.restart.queries import STATEFUL, start_of
 from tests.restart.test_result import PEAKS, QUESTION, checked
 
@@ -154,3 +156,24 @@ def test_no_plan_that_is_refused_is_named(shop: Path) -> None:
     document = judged(shop)
     assert "HF2324" in [one["code"] for one in document["findings"]]
     assert not [step for one in document["findings"] for step in one["next"] if "plan" in step]
+
+
+@pytest.mark.parametrize("options", [(), ("--quiet",), ("--json",)])
+@pytest.mark.parametrize("verb", ["check", "record"])
+def test_who_waits_for_spark_is_told_so(
+    verb: str, options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On standard error, as `run` and `apply` do: it takes the longest."""
+    from holdfast.spark import planning
+
+    def unopened(_options: object, _progress: object, step: Callable[[str], None] | None) -> None:
+        if step is not None:
+            step("starting Spark…")
+        raise SparkStartError("HF5213", "Spark could not open a session")
+
+    monkeypatch.setattr(planning, "open_session", unopened)
+    project = made(tmp_path, monkeypatch)
+    shown = command(verb, JOB, "--project", str(project.file), *options)
+    assert shown.status == 52, shown.err
+    assert (shown.err.splitlines()[:1] == ["starting Spark…"]) == (not options)
+    assert "starting" not in shown.out

@@ -38,6 +38,7 @@ def check(
     profile: str | None = None,
     offline: bool = False,
     storage_options: StorageOptions = (),
+    starting: Callable[[str], None] | None = None,
 ) -> Answer[Check]:
     """Judge whether the code as it is now may restart on its checkpoint; nothing is started.
 
@@ -48,7 +49,8 @@ def check(
 
     `against` is a bundle of `evidence`, with which one job is compared instead of its checkpoint.
     `spark` is the release that would start it (default: the one that plans). `accept` takes what
-    `run` takes. Raises HoldfastError where a job cannot be planned at all.
+    `run` takes. `starting` is called with a line before Spark starts. Raises HoldfastError where a
+    job cannot be planned at all.
     """
     if spark is not None:
         require_release(spark)
@@ -57,7 +59,7 @@ def check(
         return _answer(found, lambda _: storage_options)
     choice = ProjectChoice.of(project, profile)
     bundle = None if against is None else Path(against)
-    judged, declared = _checked_jobs(jobs, spark, bundle, accept, choice, offline)
+    judged, declared = _checked_jobs(jobs, spark, bundle, accept, choice, offline, starting)
     return _answer(judged, lambda job: () if job.job in declared else None, choice)
 
 
@@ -97,6 +99,7 @@ def _checked_jobs(
     accept: Sequence[str],
     project: ProjectChoice,
     offline: bool,
+    starting: Callable[[str], None] | None,
 ) -> tuple[list[CheckedJob], frozenset[str | None]]:
     """Return the verdicts, and the jobs among them whose plans the project file can make."""
     from holdfast.restart.bundles import read_bundle
@@ -129,7 +132,9 @@ def _checked_jobs(
         from holdfast.spark.planning import check_jobs
 
         with naming(only, only):
-            judged = check_jobs(ready, session, release=spark, accepted=accepted, against=last)
+            judged = check_jobs(
+                ready, session, release=spark, accepted=accepted, against=last, step=starting
+            )
             return judged, declared
     except SparkStartError as error:
         if last is not None or error.code.number not in _WITHOUT_SPARK:

@@ -15,7 +15,7 @@ from holdfast.storage.options import StorageOptions, settings_given
 from holdfast.targets.opening import working_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
@@ -101,12 +101,13 @@ def record_jobs(
     project: str | Path | None = None,
     profile: str | None = None,
     offline: bool = False,
+    starting: Callable[[str], None] | None = None,
 ) -> Answer[RecordReport]:
     """Record jobs that are declared in the project file, or in Python, and run elsewhere.
 
     Record the version that runs: it counts as the query that made the newest batch of the
-    checkpoint. A Spark session is used or started to plan the queries; none is started. Raises
-    HoldfastError.
+    checkpoint. A Spark session is used or started to plan the queries; none is started. `starting`
+    is called with a line before Spark starts. Raises HoldfastError.
     """
     from holdfast.running.options import requested_jobs
     from holdfast.spark.session.installation import installed_spark
@@ -127,7 +128,7 @@ def record_jobs(
 
     only = ready[0].name if len(ready) == 1 else None
     with naming(only, only):
-        return _answer(record_declared(ready, session))
+        return _answer(record_declared(ready, session, starting))
 
 
 @names_target

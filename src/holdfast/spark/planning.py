@@ -120,12 +120,14 @@ def check_jobs(
     release: str | None,
     accepted: Collection[str],
     against: BundledRun | None = None,
+    step: Step | None = None,
 ) -> list[CheckedJob]:
     """Judge the restart of each job in one Spark, which is left as it was found.
 
-    With `against` nothing but the last run that a bundle holds is compared.
+    With `against` nothing but the last run that a bundle holds is compared. `step` is called with
+    a line about what takes long.
     """
-    with planning(session_options) as context:
+    with planning(session_options, step) as context:
         if against is None:
             return [_check_job(job, context, release, accepted) for job in jobs]
         return [_check_against(job, context, release, accepted, against) for job in jobs]
@@ -356,9 +358,11 @@ def _program() -> str:
     return str(files[0]) if files else caller_line().file
 
 
-def record_declared(jobs: Sequence[ReadyJob], session_options: SessionOptions) -> list[Recorded]:
+def record_declared(
+    jobs: Sequence[ReadyJob], session_options: SessionOptions, step: Step | None = None
+) -> list[Recorded]:
     """Record declared jobs that run elsewhere, in one Spark, which is left as it was found."""
-    with planning(session_options) as context:
+    with planning(session_options, step) as context:
         return [_record_job(job, context) for job in jobs]
 
 

@@ -9,6 +9,7 @@ import click
 from holdfast import library
 from holdfast.cli import pages
 from holdfast.cli.acceptance import Acceptance
+from holdfast.cli.commands.apply import show_line
 from holdfast.cli.options import Output, complete_jobs, output_options, project_options
 from holdfast.library.looking import RELEASES
 
@@ -81,5 +82,6 @@ def command(
         project=project,
         profile=profile,
         offline=offline,
+        starting=None if quiet or as_json else show_line,
     )
     return Output(as_json, quiet, no_color).give(answer, page=_PAGES[form])

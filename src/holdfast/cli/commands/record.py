@@ -8,6 +8,7 @@ import click
 
 from holdfast import library
 from holdfast.cli import pages
+from holdfast.cli.commands.apply import show_line
 from holdfast.cli.options import Output, complete_jobs, output_options, place_options
 
 
@@ -48,7 +49,13 @@ def command(
     if event_log is None:
         if storage_options:
             raise click.UsageError("--storage-option is for --event-log")
-        answer = library.record_jobs(*targets, project=project, profile=profile, offline=offline)
+        answer = library.record_jobs(
+            *targets,
+            project=project,
+            profile=profile,
+            offline=offline,
+            starting=None if quiet or as_json else show_line,
+        )
     else:
         if len(targets) != 1:
             raise click.UsageError("--event-log is of one checkpoint")
