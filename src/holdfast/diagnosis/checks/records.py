@@ -194,9 +194,12 @@ def with_records(
 ) -> tuple[Finding, ...]:
     """Return what was found with what the records add.
 
-    The marker that stands in `metadata` for a retired job, or during an act, is no damage.
+    The marker that stands in `metadata` for a retired job is no damage. What an act has left half
+    done looks like damage, and a step for that would spoil it: then the records alone tell.
     """
-    if recorded.retirement is not None or recorded.act is not None:
+    if recorded.act is not None:
+        return check_records(picture, recorded)
+    if recorded.retirement is not None:
         found = (one for one in found if one.place.file != "metadata")
     told = check_records(picture, recorded)
     if any(one.code == "HF2352" for one in told):

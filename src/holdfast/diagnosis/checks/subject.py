@@ -163,8 +163,10 @@ def findings_about(
     exists_at: Callable[[str], bool | None] = unknown_place,
 ) -> list[Finding]:
     """Run every check on one checkpoint, and judge what they find by everything that is known."""
-    picture = subject.picture
-    found = with_records(check_picture(picture), picture, subject.recorded)
+    picture, recorded = subject.picture, subject.recorded
+    found = list(with_records(check_picture(picture), picture, recorded))
+    if recorded.act is not None:
+        return found
     found_all = without_consequences([*found, *check_around(subject, others)])
     return _judged(found_all, subject, exists_at)
 

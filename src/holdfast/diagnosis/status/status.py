@@ -311,7 +311,8 @@ def _log_gaps(seen: _Seen) -> Iterator[Finding]:
 
 def _problems(seen: _Seen) -> Iterator[Finding]:
     error = seen.error or seen.overview.damage
-    if error is None or seen.recorded.retirement is not None:
+    # A marker in `metadata` says that the job is over, or that an act is at work.
+    if error is None or seen.recorded.retirement is not None or seen.recorded.act is not None:
         return
     message = f"the checkpoint of {seen.place.job} cannot be read: {error.message}"
     place = Place("", root=error.at) if error.at is not None else Place("")

@@ -99,9 +99,12 @@ def test_an_interrupted_act_is_settled_before_anything_else_is_planned(
     with pytest.raises(HoldfastError) as refused:
         project.plan(remedy, **({"from_batch": "1"} if remedy == "replay" else {}))
     assert refused.value.code == "HF4606"
-    found = {one.code for one in holdfast.doctor("ingest", project=project.file).findings}
-    assert "HF4606" in found
-    assert not {code for code in found if code.startswith(("HF21", "HF220"))}
+    for ask in (holdfast.doctor, holdfast.inspect, holdfast.evidence):
+        answer = ask("ingest", project=project.file)
+        assert [one.code for one in answer.findings] == ["HF4606"], answer.command
+    about = holdfast.status(project=project.file).findings
+    assert {one.code for one in about if "ingest" in str(one.place)} <= {"HF4606"}
+    assert not {one.code for one in about if one.code.startswith("HF21")}
 
 
 def test_a_changed_copy_in_the_archive_keeps_the_checkpoint(project: Project) -> None:
