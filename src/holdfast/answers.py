@@ -140,6 +140,13 @@ def _short(value: object) -> str:
     return repr(excerpt(text, _SHORT)) if isinstance(text := plain(value), str) else repr(text)
 
 
+@dataclass(frozen=True)
+class Stopped:
+    """What Ctrl-C left as it was; a KeyboardInterrupt carries it to the user."""
+
+    sentence: str
+
+
 @contextmanager
 def changing_steps(change: Change) -> Iterator[None]:
     """Change the next steps of an error that is raised inside, and of the answer that it has."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import logging
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from py4j.java_gateway import GatewayClient, GatewayParameters
 
 from holdfast.diagnosis.inspection.runs.lastquery import ComparedRun
 from holdfast.errors import SinkError
@@ -133,3 +136,39 @@ def test_after_an_interrupt_the_jvm_is_asked_nothing(
     with planning.planning(options):
         pass
     assert done == ([] if found else ["ended", "stopped", "stopped"])
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_an_interrupted_call_is_no_traceback(monkeypatch: pytest.MonkeyPatch, opened: bool) -> None:
+    """py4j prints one with the root logger for a call that Ctrl-C breaks off, also the first."""
+
+    class Interrupted:
+        socket = None
+
+        def send_command(self, _command: str) -> str:
+            raise KeyboardInterrupt
+
+    def call(*_given: object) -> None:
+        client = GatewayClient(gateway_parameters=GatewayParameters(port=1))
+        client.deque.append(Interrupted())
+        client.send_command("x\n")
+
+    for name, answer in {
+        "has_session": lambda: False,
+        "open_session": (lambda *_: "session") if opened else call,
+        "versions_of": lambda _: None,
+        "Jvm": SimpleNamespace(of=lambda _: None),
+        "end_session": lambda _: None,
+    }.items():
+        monkeypatch.setattr(planning, name, answer)
+    shown = io.StringIO()
+    handler, root = logging.StreamHandler(shown), logging.getLogger()
+    root.addHandler(handler)
+    options: Any = SimpleNamespace(conf={})
+    try:
+        with pytest.raises(KeyboardInterrupt), planning.planning(options):
+            call()
+    finally:
+        root.removeHandler(handler)
+    assert shown.getvalue() == ""
+    assert not root.filters

@@ -219,10 +219,15 @@ def _what_it_takes(error: click.MissingParameter) -> str:
 
 
 def _interrupted(words: list[str], stopped: BaseException | None) -> int:
-    """Show what Ctrl-C left open, where it left anything."""
-    for error in () if stopped is None else stopped.args:
-        if isinstance(error, HoldfastError):
-            _report(words, error)
+    """Show what Ctrl-C left open, or that it left everything as it was."""
+    from holdfast.answers import Stopped
+
+    for told in () if stopped is None else stopped.args:
+        if isinstance(told, HoldfastError):
+            _report(words, told)
+        elif isinstance(told, Stopped):
+            with suppress(OutputError), closed_pipe_ignored(sys.stderr):
+                sys.stderr.write(f"{told.sentence}\n")
     return 130
 
 

@@ -61,7 +61,7 @@ from holdfast.spark.preflight import (
 from holdfast.spark.query.dataframe import code_digests, job_functions
 from holdfast.spark.query.usercode import digests_of, is_installed
 from holdfast.spark.session.installation import refuse_connect_session, refuse_stopped_session
-from holdfast.spark.session.jvm import Jvm
+from holdfast.spark.session.jvm import Jvm, quiet_disconnections
 from holdfast.spark.session.opening import (
     Step,
     end_session,
@@ -92,6 +92,14 @@ def planning(
 
     `step` is called with a line about what takes long, `progress` with the bytes that are fetched.
     """
+    with quiet_disconnections(), _planning(session_options, step, progress) as context:
+        yield context
+
+
+@contextmanager
+def _planning(
+    session_options: SessionOptions, step: Step | None, progress: Progress | None
+) -> Iterator[RunContext]:
     found = has_session()
     session, leave = open_session(session_options, progress, step), stop_session
     try:

@@ -153,6 +153,26 @@ def test_the_workspace_is_removed_after_a_failure(
     assert everything(made.folder) == before
 
 
+def test_an_interrupted_rehearsal_says_that_the_originals_are_untouched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not how the act is finished that is open on the copies."""
+    made = played(tmp_path / "p")
+    file, before = str(tmp_path / "plan.json"), everything(made.folder)
+    own = ("--project", str(made.file))
+    assert command("plan", "retire", "job", "-o", file, *own).status == 0
+
+    def interrupted(_step: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("holdfast.cli.commands.rehearse.show_step", interrupted)
+    shown = command("rehearse", file, *own)
+    assert (shown.status, shown.out) == (130, "")
+    (line,) = filter(None, shown.err.splitlines())
+    assert line == "stopped; a rehearsal works on copies: the originals are untouched"
+    assert everything(made.folder) == before
+
+
 def test_a_job_whose_sink_cannot_be_copied_is_rehearsed_without_it(tmp_path: Path) -> None:
     """The files part alone, and it says so."""
     made = played(tmp_path / "p", sink={"format": "custom", "function": "pipeline:deliver"})

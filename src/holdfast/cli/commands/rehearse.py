@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from holdfast import library
+from holdfast.answers import Stopped
 from holdfast.cli import pages
 from holdfast.cli.commands.apply import show_step
 from holdfast.cli.drawing.progress import ByteProgress
@@ -65,6 +68,7 @@ def command(
     silent = output.quiet or output.as_json
     stopping = Stopping()
     with (
+        _untouched(),
         LiveRun(
             silent=silent, no_color=output.no_color, delivering=lambda: stopping.working
         ) as live,
@@ -85,3 +89,13 @@ def command(
             **given,
         )
     return output.give(answer, page=pages.rehearsal)
+
+
+@contextmanager
+def _untouched() -> Iterator[None]:
+    """Let Ctrl-C say what it stopped, and nothing of an act that is open on the copies."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sentence = "stopped; a rehearsal works on copies: the originals are untouched"
+        raise KeyboardInterrupt(Stopped(sentence)) from None

@@ -329,11 +329,13 @@ def quiet_python(*, verbose: bool) -> Iterator[None]:
 
 @contextmanager
 def quiet_disconnections() -> Iterator[None]:
-    """Keep py4j from printing a traceback for every call into a JVM that is gone."""
+    """Keep py4j from printing a traceback for every call that Ctrl-C or a lost JVM breaks off."""
 
     def passes(record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
-        return record.module not in _PY4J or error is None or not lost_connection(error)
+        if record.module not in _PY4J or error is None:
+            return True
+        return not isinstance(error, KeyboardInterrupt) and not lost_connection(error)
 
     # py4j writes some of them with the root logger.
     loggers = [logging.getLogger(name) for name in ("", "py4j.clientserver")]
