@@ -55,7 +55,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def checked(asked: dict[str, Any], release: str | None) -> CheckedJob:
     """Check a job for a release of Spark."""
-    job: Any = SimpleNamespace(name="orders", checkpoint=None, settings=None, conf={})
+    sink = SimpleNamespace(format="delta")
+    job: Any = SimpleNamespace(name="orders", checkpoint=None, settings=None, conf={}, sink=sink)
     return planning._check_job(job, asked["context"], release, ())
 
 
