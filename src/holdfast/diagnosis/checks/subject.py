@@ -168,7 +168,23 @@ def findings_about(
     if recorded.act is not None:
         return found
     found_all = without_consequences([*found, *check_around(subject, others)])
-    return _judged(found_all, subject, exists_at)
+    return keeping_stopped(_judged(found_all, subject, exists_at))
+
+
+def keeping_stopped(findings: Sequence[Finding]) -> list[Finding]:
+    """Let the report of a failed run not advise a start that another finding forbids."""
+    if not any(one.severity is Severity.FATAL for one in findings):
+        return list(findings)
+    return [
+        replace(one, next_steps=tuple(step for step in one.next_steps if not _is_start(step)))
+        if one.code == "HF2346"
+        else one
+        for one in findings
+    ]
+
+
+def _is_start(step: str) -> bool:
+    return step.startswith(("start the job again", "start the jobs again"))
 
 
 def fatal_at_start(
