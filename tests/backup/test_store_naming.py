@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.backup.making import make_backup
+from holdfast.backup.snapshot import ARCHIVE, BEFORE_PLAN, BEFORE_RESTORE
 from holdfast.backup.store import Retention, apply_retention, find_snapshot, split_name
 from holdfast.errors import HoldfastError
 from tests.backup.folders import NOW_MS, back_up_now, make_tree, records_of, restore_now, small
@@ -41,6 +43,27 @@ def test_a_beginning_must_mean_one_backup(tmp_path: Path) -> None:
         with pytest.raises(HoldfastError) as caught:
             find_snapshot(records.store, name)
         assert caught.value.code.number == "HF4509"
+
+
+def test_backups_that_nobody_requested_are_named_by_their_id(tmp_path: Path) -> None:
+    for purpose, shown in (
+        (BEFORE_PLAN, "before a plan"),
+        (BEFORE_RESTORE, "before a restore"),
+        (ARCHIVE, "as an archive"),
+    ):
+        records = records_of(make_tree(tmp_path / purpose, small()))
+        made = make_backup(
+            records.checkpoint,
+            records.store,
+            identity=records.identity,
+            now_ms=NOW_MS,
+            purpose=purpose,
+        ).snapshot
+        with pytest.raises(HoldfastError, match=f"only backups that were made {shown}") as caught:
+            find_snapshot(records.store, "newest")
+        assert caught.value.code == "HF4509"
+        assert caught.value.next_steps[0].startswith("name one by its id: holdfast backups ")
+        assert find_snapshot(records.store, made.id) == made
 
 
 def test_what_a_restore_set_aside_is_never_the_newest(tmp_path: Path) -> None:

@@ -57,6 +57,20 @@ def test_a_plan_that_cannot_be_read_is_reported_before_anybody_is_asked(project:
     assert "HF4607" in told(project, "apply", str(project.folder / "missing.json")).err
 
 
+def test_a_plan_is_not_written_onto_a_directory(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project.folder / "plans"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for output in (".", "..", str(folder), "/"):
+        refused = told(project, "plan", "retire", JOB, "-o", output)
+        assert (refused.status, "HF4617" in refused.err) == (2, True), refused.err
+        assert "is a directory" in refused.err
+    assert list(folder.iterdir()) == []
+    assert list(project.folder.glob(".*.tmp")) == []
+
+
 def test_who_cannot_be_asked_is_told_so_only_where_something_would_be_done(
     project: Project,
 ) -> None:

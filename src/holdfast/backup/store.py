@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from holdfast.backup.snapshot import (
     ARCHIVE,
     BACKUP,
+    BEFORE_PLAN,
+    BEFORE_RESTORE,
     ID,
     CopiedFile,
     Snapshot,
@@ -269,12 +271,27 @@ def find_snapshot(store: BackupStore, name: str) -> Snapshot:
     return store.snapshot(_only(ids, name, store))
 
 
+_OTHERS = {
+    BEFORE_PLAN: "before a plan",
+    BEFORE_RESTORE: "before a restore",
+    ARCHIVE: "as an archive",
+}
+"""How a backup was made that nobody requested, by its purpose."""
+
+
 def _newest(ids: Sequence[str], store: BackupStore) -> Snapshot:
     """Return the newest requested backup: what a restore set aside is named by its id only."""
+    others: set[str] = set()
     for snapshot_id in reversed(ids):
         snapshot = store.snapshot(snapshot_id)
         if snapshot.purpose == BACKUP:
             return snapshot
+        others.add(snapshot.purpose)
+    if others:
+        made = " or ".join(sorted(_OTHERS.get(one, f"as {one}") for one in others))
+        step = "name one by its id: holdfast backups TARGET lists the backups"
+        message = f"there are only backups that were made {made}"
+        raise UsageError("HF4509", message, at=store.location, next_steps=(step,))
     step = "holdfast backup TARGET makes the first one"
     raise UsageError("HF4509", "there are no backups yet", at=store.location, next_steps=(step,))
 

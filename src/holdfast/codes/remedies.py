@@ -167,7 +167,7 @@ REMEDY_CODES: tuple[Code, ...] = (
         "HF4643",
         "an option of the remedy does not fit the job",
         "the plan would not do what the option says; nothing was changed",
-        ("pass another value: holdfast plan … --help says what the option takes",),
+        ("pass another value: holdfast plan --help lists the remedies",),
         exit_status=2,
     ),
     Code(

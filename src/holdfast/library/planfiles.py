@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,9 +31,16 @@ def write_plan_file(file: Path, made: Plan) -> None:
 
     text = json.dumps(encode_plan(made), indent=2, sort_keys=True) + "\n"
     try:
+        _refuse_directory(file)
         temporary = file.with_name(f".{file.name}.tmp")
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(file)
     except OSError as error:
         message = f"the plan cannot be written: {error.strerror or error}"
         raise PlanError("HF4617", message, at=str(file)) from error
+
+
+def _refuse_directory(file: Path) -> None:
+    """Raise IsADirectoryError for a directory: no temporary file is left next to it."""
+    if file.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a directory, not a file")

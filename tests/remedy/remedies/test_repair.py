@@ -3,6 +3,7 @@ risk."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import holdfast
 from holdfast.errors import HoldfastError, PlanError
 from tests.corpus.loading import sample
+from tests.remedy.played import played
 from tests.remedy.repairing import Place, made, started, without_checksums
 from tests.restarts.edits import Files
 from tests.restarts.loading import base_files
@@ -263,6 +265,8 @@ def test_a_misspelt_finding_does_not_seem_healthy(tmp_path: Path) -> None:
     assert (refused.code.number, refused.exit_status) == ("HF4643", 2)
     found = {one.code for one in holdfast.doctor(place.root).findings}
     assert refused.message.rpartition("did you mean ")[2].rstrip("?") in found
+    (step,) = refused.next_steps
+    assert step.startswith("pass another code: holdfast doctor /"), "a command that can be pasted"
     assert place.refusal(finding="HF2201").exit_status == 2
 
 
@@ -272,6 +276,22 @@ def test_a_finding_without_a_repair_is_refused(tmp_path: Path) -> None:
     refused = place.refusal(finding="HF2203")
     assert refused.code == "HF4618"
     assert place.refusal().code == "HF4618"
+    assert "holdfast backups" in refused.next_steps[0]
+
+
+def test_backups_of_the_checkpoint_are_not_named_for_sources_and_output(tmp_path: Path) -> None:
+    lost_source, lost_output = played(tmp_path / "source"), played(tmp_path / "output")
+    lost_source.plan(4)
+    (lost_source.folder / "in/004-0.json").unlink()
+    lost_output.record(1)
+    shutil.rmtree(lost_output.output)
+    for project, code in ((lost_source, "HF3034"), (lost_output, "HF3013")):
+        for options in ({}, {"finding": code}):
+            with pytest.raises(HoldfastError, match=code) as refused:
+                holdfast.plan("job", "repair", options, project=project.file)
+            assert refused.value.code == "HF4618"
+            (step,) = refused.value.next_steps
+            assert step.startswith("holdfast doctor ")
 
 
 def test_a_healthy_checkpoint_needs_no_repair(tmp_path: Path) -> None:

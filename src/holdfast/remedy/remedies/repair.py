@@ -34,6 +34,13 @@ from holdfast.wording import nearest
 
 _MOST_ROUNDS = 500
 _NOTHING = "HF4611"
+_NOT_OF_CHECKPOINT = frozenset(
+    {
+        "HF2248", "HF2366", "HF2367", "HF2368", "HF2369", "HF2370", "HF2452", "HF3013", "HF3014",
+        "HF3016", "HF3017", "HF3018", "HF3019", "HF3020", "HF3034",
+    }
+)  # fmt: skip
+"""Findings about rows of the output or data of a source: backups of the checkpoint have neither."""
 
 
 def plan_repair(facts: Facts, options: Mapping[str, str]) -> Draft:
@@ -55,12 +62,13 @@ def _chosen(facts: Facts, code: str | None) -> tuple[Repair, ...]:
     if code is None:
         return REPAIRS
     _refuse_unknown(facts, code)
-    if code not in {one.code for one in facts.findings}:
+    found = next((one for one in facts.findings if one.code == code), None)
+    if found is None:
         message = f"the doctor does not find {code} here"
         raise PlanError(_NOTHING, message, at=facts.location)
     chosen = tuple(one for one in REPAIRS if code in one.codes)
     if not chosen:
-        raise PlanError("HF4618", f"no repair of {code} is known", at=facts.location)
+        raise _unrepaired(found, f"no repair of {code} is known", facts.location)
     return chosen
 
 
@@ -71,7 +79,17 @@ def _refuse_unknown(facts: Facts, code: str) -> None:
         return
     near = nearest(code, {one.code for one in facts.findings}) or nearest(code, known)
     hint = f"; did you mean {near}?" if near else ""
-    raise PlanError("HF4643", f"there is no finding {code}{hint}", at=facts.location)
+    steps = ("pass another code: holdfast doctor TARGET shows which findings there are",)
+    message = f"there is no finding {code}{hint}"
+    raise PlanError("HF4643", message, at=facts.location, next_steps=steps)
+
+
+def _unrepaired(finding: Finding, message: str, at: str) -> PlanError:
+    """Return the refusal (HF4618); backups are named only where one may help."""
+    steps = None
+    if finding.code in _NOT_OF_CHECKPOINT:
+        steps = ("holdfast doctor TARGET shows what is wrong, and what to do",)
+    return PlanError("HF4618", message, at=at, next_steps=steps)
 
 
 @dataclass
@@ -113,7 +131,7 @@ class _Search:
         worst = next((one for one in self.facts.findings if _matters(one)), None)
         if worst is None:
             return PlanError(_NOTHING, "the doctor finds nothing to repair", at=at)
-        return PlanError("HF4618", f"no repair is known of {worst.code}: {worst.message}", at=at)
+        return _unrepaired(worst, f"no repair is known of {worst.code}: {worst.message}", at)
 
     def _new(self) -> list[Fix]:
         touched = {path for fix in self.fixes for path in fix.paths}

@@ -164,6 +164,12 @@ def test_a_batch_is_found_by_offset_file_or_time(tmp_path: Path) -> None:
     assert first(from_time="2025-10-09T08:56:40Z") == 4
     assert refused(made, from_time="2026-10-09T08:56:40Z")[0] == "HF4601"
     assert refused(made, from_file="9.json")[0] == "HF4601"
+    for unprocessed in ({"from_time": "2026-10-09T08:56:40Z"}, {"from_file": "9.json"}):
+        with pytest.raises(HoldfastError) as caught:
+            plan(made, **unprocessed)
+        assert "typo, or still to come" in caught.value.why
+        assert "typo" in caught.value.next_steps[0]
+        assert "doctor" not in str(caught.value), "nothing is wrong there"
     assert refused(made, from_offset='{"topic": {"0": 3}}')[0] == "HF4603"
     for wrong in (
         {}, {"from_batch": "x"}, {"from_time": "noon"}, {"from_offset": "3"},

@@ -200,6 +200,11 @@ def test_options_that_do_not_fit_are_refused(project: Project) -> None:
         with pytest.raises(PlanError, match=f"did you mean {meant}") as refused:
             project.plan(output=given)
         assert refused.value.exit_status == 2
+    with pytest.raises(PlanError, match=r"not plan\.json") as refused:
+        project.plan(output="plan.json")
+    saved, help_shown = refused.value.next_steps
+    assert saved == "to save the plan in a file: -o FILE"
+    assert "holdfast plan reset" in help_shown
     assert refusal(project, output="keep-new:") == "HF4643"
     assert refusal(project, output="keep-new:./lake/raw") == "HF4643"
     assert refusal(project, output="keep-new:./lake/two", cascade=True) == "HF4643"

@@ -54,12 +54,17 @@ def _first(whole: Picture, holds: Holds, what: str) -> int:
         raise PlanError("HF4603", message, at=whole.location)
     found = next((one for one in kept if holds(one, whole.offsets[one])), None)
     if found is None:
-        message = f"no kept batch held {what}"
-        raise PlanError("HF4601", message, at=whole.location, why="it was not processed yet")
+        raise _unprocessed(whole, f"no kept batch held {what}")
     if found == kept[0] and found > 0:
         message = f"{what} is in batch {found}, the oldest that is kept, or in one before it"
         raise PlanError("HF4601", message, at=whole.location, why=_OLDER)
     return found
+
+
+def _unprocessed(whole: Picture, message: str) -> PlanError:
+    why = "no batch processed it: it may be a typo, or still to come"
+    step = "check what you passed for a typo; what is still to come needs no replay"
+    return PlanError("HF4601", message, at=whole.location, why=why, next_steps=(step,))
 
 
 def _by_time(whole: Picture, text: str) -> tuple[Holds, str]:
@@ -91,8 +96,7 @@ def _by_file(whole: Picture, text: str) -> tuple[Holds, str]:
     }
     found = {folder: offsets[0] for folder, offsets in positions.items() if offsets}
     if not found:
-        message = f"no file source of the checkpoint has read {text}"
-        raise PlanError("HF4601", message, at=whole.location, why="it was not processed yet")
+        raise _unprocessed(whole, f"no file source of the checkpoint has read {text}")
 
     def holds(_: int, entry: OffsetsEntry) -> bool:
         for position, source in enumerate(entry.sources):

@@ -36,7 +36,7 @@ from holdfast.remedy.plan import (
     plan_of,
 )
 from holdfast.remedy.readers import UNSTARTED, effect_of_clear, effect_of_new_output
-from holdfast.remedy.remedies.reset.starting import starting_of
+from holdfast.remedy.remedies.reset.starting import HELP, starting_of
 from holdfast.remedy.steps.sink import CLEAR, FENCE, MARK
 from holdfast.wording import nearest
 
@@ -66,7 +66,7 @@ def plan_reset(facts: Facts, options: Mapping[str, str]) -> Draft:
         _refuse_rows(facts)
         steps += _fencing(facts)
     else:
-        raise _unfit(facts, _unknown_choice(choice, options.get("output")))
+        raise _unknown_choice(facts, choice, options.get("output"))
     if start:
         steps.append(_start_step(facts, start, new))
     steps.append(note_step(facts, None, every_query=True))
@@ -77,11 +77,16 @@ def plan_reset(facts: Facts, options: Mapping[str, str]) -> Draft:
                  (*forced, *_notes(facts, choice, new, starting)))  # fmt: skip
 
 
-def _unknown_choice(choice: str, given: str | None) -> str:
+def _unknown_choice(facts: Facts, choice: str, given: str | None) -> PlanError:
     message = f"the output can be clear, keep-new:PATH or none, not {given}"
     near = nearest(choice, (CLEARED, KEPT, NONE))
     shown = {KEPT: f"{KEPT}:PATH"}.get(near or "", near)
-    return f"{message}; did you mean {shown}?" if near else message
+    steps: tuple[str, ...] = (HELP,)
+    if shown:
+        message = f"{message}; did you mean {shown}?"
+    elif given is not None and ("/" in given or "." in given):
+        steps = ("to save the plan in a file: -o FILE", HELP)
+    return PlanError("HF4643", message, at=facts.location, next_steps=steps)
 
 
 def _refuse_nothing_to_do(facts: Facts) -> None:
@@ -315,4 +320,4 @@ def _shown_output(facts: Facts) -> str:
 
 
 def _unfit(facts: Facts, message: str) -> PlanError:
-    return PlanError("HF4643", message, at=facts.location)
+    return PlanError("HF4643", message, at=facts.location, next_steps=(HELP,))

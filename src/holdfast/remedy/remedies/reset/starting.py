@@ -12,6 +12,7 @@ from holdfast.wording import nearest
 
 EARLIEST, LATEST = "earliest", "latest"
 _DELTA = ("startingVersion", "startingTimestamp")
+HELP = "pass another value: holdfast plan reset --help shows what each option takes"
 Starting = dict[str, dict[str, str | None]]
 
 
@@ -78,4 +79,4 @@ def _object(source: ReadySource, given: str) -> Mapping[str, object]:
 
 
 def _unfit(source: ReadySource, message: str) -> PlanError:
-    return PlanError("HF4643", message, at=source.at)
+    return PlanError("HF4643", message, at=source.at, next_steps=(HELP,))
