@@ -23,7 +23,7 @@ _TAKES_CODE = {"Problem": 1}
 """Calls that are given their code at another position than the first."""
 _FORWARDED = re.compile(
     r"\bnext_steps$|\bcode_of\(|^page\.steps$|^failed\.next$|^named_steps\("
-    r"|^_without_asking\(|^_joined\("
+    r"|^_without_asking\(|^_without_starting\(|^_joined\("
     r"|^change\("
     r"|\bplans\b"
 )

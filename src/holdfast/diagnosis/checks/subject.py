@@ -175,16 +175,18 @@ def keeping_stopped(findings: Sequence[Finding]) -> list[Finding]:
     """Let the report of a failed run not advise a start that another finding forbids."""
     if not any(one.severity is Severity.FATAL for one in findings):
         return list(findings)
-    return [
-        replace(one, next_steps=tuple(step for step in one.next_steps if not _is_start(step)))
-        if one.code == "HF2346"
-        else one
-        for one in findings
-    ]
+    return [_without_start(one) if one.code == "HF2346" else one for one in findings]
 
 
-def _is_start(step: str) -> bool:
-    return step.startswith(("start the job again", "start the jobs again"))
+def _without_start(finding: Finding) -> Finding:
+    return replace(finding, next_steps=_without_starting(finding.next_steps))
+
+
+def _without_starting(steps: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for one in steps if not one.startswith(_START))
+
+
+_START = ("start the job again", "start the jobs again")
 
 
 def fatal_at_start(
