@@ -17,7 +17,11 @@ _PROJECT = """
 project: shops
 jobs:
   orders:
-    source: {format: json, path: ./in, schema: "shop string"}
+    source:
+      format: json
+      path: ./in
+      schema: "shop string"
+      options: {ignoreMissingFiles: true}  # those of the pending batch are on no machine
     sql: select shop, count(*) from source group by shop
     sink: {format: parquet, path: ./out, mode: complete}
 """

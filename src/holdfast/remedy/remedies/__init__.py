@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from holdfast.errors import PlanError
-from holdfast.jobs.ownership import check_owner
 from holdfast.remedy.facts import Facts
 from holdfast.remedy.plan import Draft, Plan, Remedy, Request, plan_of
 from holdfast.remedy.remedies.backfill.planning import plan_backfill
@@ -65,6 +64,9 @@ def _refuse_other_owner(facts: Facts) -> None:
     """Raise ProjectError (HF1118) where the checkpoint is another job's, which would lose it."""
     for one in (facts, *facts.readers):
         if one.job is not None:
+            # A target that is a path needs nothing that reads a project file.
+            from holdfast.jobs.ownership import check_owner
+
             check_owner(one.job, next(iter(one.subject.recorded.runs), None))
 
 
