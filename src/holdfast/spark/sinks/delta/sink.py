@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-ATTEMPTS = 6
+ATTEMPTS = 8
 """How often a batch is tried that other writers' commits get in the way of."""
 _FIRST_PAUSE_SECONDS = 0.1
 _COMMITTED_ELSEWHERE = (
