@@ -65,6 +65,15 @@ class Scenario:
 DRIVER = Part("driver", drive, restarts=1)
 SUCCESSOR = Part("successor", drive)
 
+
+def _planning(remedy: Remedy, option: str, value: str) -> Part:
+    options = MappingProxyType({option: value})
+    return Part(remedy.value, partial(acts.apply_plan, remedy=remedy, options=options))
+
+
+_REPLAY = _planning(Remedy.REPLAY, "from_batch", "1")
+_RESET = _planning(Remedy.RESET, "output", "clear")
+
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "takeover",
@@ -192,18 +201,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "planned-replay",
         "a replay is applied while a driver is late, and finished where it was killed",
-        (
-            DRIVER,
-            Part(
-                "replay",
-                partial(
-                    acts.apply_plan,
-                    remedy=Remedy.REPLAY,
-                    options=MappingProxyType({"from_batch": "1"}),
-                ),
-            ),
-            SUCCESSOR,
-        ),
+        (DRIVER, _REPLAY, SUCCESSOR),
         total=6,
         before=4,
         # A late Spark writes into the checkpoint that was rolled back.
@@ -213,18 +211,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "undone-replay",
         "the same, undone where it was killed",
-        (
-            DRIVER,
-            Part(
-                "replay",
-                partial(
-                    acts.apply_plan,
-                    remedy=Remedy.REPLAY,
-                    options=MappingProxyType({"from_batch": "1"}),
-                ),
-            ),
-            SUCCESSOR,
-        ),
+        (DRIVER, _REPLAY, SUCCESSOR),
         total=6,
         before=4,
         # A late Spark writes into the checkpoint that was rolled back.
@@ -234,18 +221,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "planned-reset",
         "a reset is applied while a driver is late, and finished where it was killed",
-        (
-            DRIVER,
-            Part(
-                "reset",
-                partial(
-                    acts.apply_plan,
-                    remedy=Remedy.RESET,
-                    options=MappingProxyType({"output": "clear"}),
-                ),
-            ),
-            SUCCESSOR,
-        ),
+        (DRIVER, _RESET, SUCCESSOR),
         before=2,
         # A late Spark writes into the checkpoint that was emptied.
         allowed=frozenset({"HF2604", "HF2606", "HF3001", "HF3006", "HF3013"}),

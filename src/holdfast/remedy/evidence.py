@@ -15,7 +15,7 @@ from holdfast.backup.safety import look
 from holdfast.checkpoint.picture import Picture
 from holdfast.checkpoint.recovery.forecast import next_start
 from holdfast.checkpoint.releases import spark_version
-from holdfast.errors import CheckpointError, HoldfastError
+from holdfast.errors import HoldfastError
 from holdfast.ledgers.sinkstate import LastCommitted, SinkAnswer
 from holdfast.records.journal import Event, JournalledAct, StepEntry
 from holdfast.records.moments import moment_now
@@ -120,15 +120,6 @@ def late_entries(
         for path, file in sorted(present.files.items())
         if file.sha256 not in known.get(path, ())
     )
-
-
-def refuse_late_entries(
-    checkpoint: Reader, before: Iterable[tuple[str, str]], written: Mapping[str, set[str]]
-) -> None:
-    """Raise HF4640 where there are late entries."""
-    for path in late_entries(checkpoint, before, written):
-        message = f"{path} was written by a query after the plan began to be applied"
-        raise CheckpointError("HF4640", message, at=f"{checkpoint.location}/{path}")
 
 
 def _is_log(path: str) -> bool:

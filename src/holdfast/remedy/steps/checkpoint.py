@@ -21,7 +21,7 @@ from holdfast.backup.snapshot import ARCHIVE, BEFORE_PLAN, CopiedFile, Root
 from holdfast.checkpoint.layout import checksum_name
 from holdfast.crashpoints import reach
 from holdfast.errors import CheckpointError, NotFoundError
-from holdfast.remedy.evidence import late_entries, refuse_late_entries, written_by
+from holdfast.remedy.evidence import late_entries, written_by
 from holdfast.remedy.plan import Plan, Step
 from holdfast.remedy.steps.sink import CLEAR, REWIND
 from holdfast.remedy.steps.work import Result, Work
@@ -158,7 +158,13 @@ def _block(work: Work) -> None:
 def refuse_late(work: Work) -> None:
     """Raise HF4640 where offsets or commits have an entry that neither backup nor plan knows."""
     before = ((one.path, one.sha256) for one in work.backup().checkpoint.files)
-    refuse_late_entries(work.records.checkpoint, before, written_by(work.plan))
+    for path in late_entries(work.records.checkpoint, before, written_by(work.plan)):
+        raise _late(work, path)
+
+
+def _late(work: Work, path: str) -> CheckpointError:
+    message = f"{path} was written by a query after the plan began to be applied"
+    return CheckpointError("HF4640", message, at=f"{work.records.location}/{path}")
 
 
 def settle_late(work: Work, *, all_go: bool = False) -> Result:
@@ -180,8 +186,8 @@ def settle_late(work: Work, *, all_go: bool = False) -> Result:
     if not late:
         return {}
     kept = frozenset(written) | (frozenset() if all_go else before.keys() - removed)
-    if kept.intersection(late):
-        refuse_late(work)
+    for path in sorted(kept.intersection(late)):
+        raise _late(work, path)
     made = make_backup(
         work.records.checkpoint,
         work.records.store,
